@@ -1,0 +1,40 @@
+# TopoRank: rank the decoys of protein complexes by predicted DockQ.
+#
+# results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
+# results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
+# results/<dataset>/coverage.tsv                                          what became of every decoy and label
+# results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
+# results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
+# results/scores/<dataset>/ranking.csv                                    ranked decoys
+# results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+include: "rules/common.smk"
+include: "rules/features.smk"
+include: "rules/training.smk"
+include: "rules/scoring.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    """Decoys in; trained, selected and evaluated scorer, ranked decoys and report out."""
+    default_target: True
+    input:
+        RULES.rankings(),
+        RULES.reports(),
+
+
+rule build_graphs:
+    """Graphs and coverage of every data set."""
+    input:
+        expand(layout.COVERAGE, dataset=CHUNKS),
+
+
+rule score:
+    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER checkpoint=FILE`."""
+    input:
+        RULES.rankings(),
+        expand(layout.SCORE_REPORT, dataset=CHUNKS),

@@ -1,0 +1,1 @@
+"""One feature stage over many decoys: plans, reuse by content, statuses, coverage."""

@@ -1,0 +1,103 @@
+"""Coverage: one row for every decoy and every label, so that nothing is lost unseen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from toporank import layout
+from toporank.building.ledger import LedgerRow, read_ledger
+from toporank.building.plan import PlanRow, artefacts_on_disk
+from toporank.config import Coverage
+from toporank.errors import ConfigError
+from toporank.identity import Status
+
+COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_chains", "n_interface_residues", "path")
+
+
+def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels: pd.DataFrame) -> pd.DataFrame:
+    """Join decoys, what became of them, and labels.
+
+    labels : target, decoy, dockq, split; may be empty. A label without decoy is a row of its own with
+    status `label_without_decoy`. Sorted by target and decoy.
+    """
+    identity = ["target", "decoy"]
+    decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
+    fates = pd.DataFrame(
+        [(r.target, r.decoy, r.status, r.stage, r.reason, r.n_chains, r.n_interface_residues) for r in ledger],
+        columns=[*identity, "status", "stage", "reason", "n_chains", "n_interface_residues"],
+    )
+    table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labels, on=identity, how="outer")
+    absent = table["path"].isna()
+    table.loc[absent, ["status", "reason"]] = [Status.NO_DECOY, "the label table names it, but there is no such file"]
+    for count in ("n_chains", "n_interface_residues"):
+        table[count] = table[count].astype("Int64").where(table[count] >= 0)
+    return table[list(COLUMNS)].sort_values(identity, ignore_index=True)
+
+
+def read_coverage(path: Path) -> pd.DataFrame:
+    """Read coverage.tsv; names stay text, empty text stays empty."""
+    text = ["target", "decoy", "status", "stage", "reason", "split", "path"]
+    table = pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values={
+        column: [""] for column in ("dockq", "n_chains", "n_interface_residues")
+    }, quoting=3)  # fmt: skip
+    return table.astype({"n_chains": "Int64", "n_interface_residues": "Int64"})
+
+
+def counts(table: pd.DataFrame) -> str:
+    """One line in which the numbers add up."""
+    decoys = table[table["status"] != Status.NO_DECOY]
+    labelled = table[table["dockq"].notna()]
+    with_graph = int((labelled["status"] == Status.OK).sum())
+    without = Counter(labelled.loc[labelled["status"] != Status.OK, "status"])
+    return (
+        f"{len(decoys)} decoys = {_sum(Counter(decoys['status']))}; "
+        f"{len(labelled)} labels = {_sum(Counter({'with a graph': with_graph}) + without)}; "
+        f"{int(decoys['dockq'].isna().sum())} decoys without label"
+    )
+
+
+def _sum(parts: Counter[str]) -> str:
+    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
+
+
+def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
+    """Raise ConfigError when too few labels of a data set have a graph to train on it."""
+    labelled = table[table["dockq"].notna()]
+    missing = labelled[labelled["status"] != Status.OK]
+    percent = 100.0 * (1 - len(missing) / len(labelled)) if len(labelled) else 0.0
+    if percent < policy.minimum_percent or (policy.fail_on_missing and len(missing)):
+        limit = "every label" if policy.fail_on_missing else f"at least {policy.minimum_percent:g} %"
+        reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing["status"]).most_common())
+        raise ConfigError(
+            f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a graph, {limit} must"
+            f" (missing: {reasons or 'no labels at all'})",
+            where=f"dataset {dataset}",
+            remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the configuration",
+        )
+
+
+def remove_orphans(dataset: str, plan: Iterable[PlanRow]) -> list[Path]:
+    """Delete artefacts of decoys that are no longer part of the data set; return their paths."""
+    planned = {(row.target, row.decoy) for row in plan}
+    orphans = [
+        Path(layout.ARTEFACTS.format(dataset=dataset, stage=stage)).parent / layout.artefact(stage, *key)
+        for stage, found in artefacts_on_disk(dataset).items()
+        for key in found
+        if key not in planned
+    ]
+    for orphan in orphans:
+        orphan.unlink()
+        if not any(orphan.parent.iterdir()):
+            orphan.parent.rmdir()
+    return orphans
+
+
+def gap(members: list[PlanRow], ledgers: list[Path]) -> str:
+    """What is built and what is not, from the ledgers of the last stage, in one line."""
+    fate = {(r.target, r.decoy): r.status for path in ledgers if path.exists() for r in read_ledger(path)}
+    now = Counter(fate.get((m.target, m.decoy), "not built yet") for m in members)
+    return f"{len(members)} decoys = {_sum(now)}"

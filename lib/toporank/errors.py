@@ -1,0 +1,49 @@
+"""The errors a user can meet. Each says what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class TopoRankError(Exception):
+    """Base of all errors raised on purpose.
+
+    `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next.
+    """
+
+    def __init__(self, what: str, *, where: object = None, remedy: str | None = None):
+        self.what, self.where, self.remedy = what, where, remedy
+        prefix = f"{where}: " if where is not None else ""
+        suffix = f" ({remedy})" if remedy else ""
+        super().__init__(f"{prefix}{what}{suffix}")
+
+    @property
+    def reason(self) -> str:
+        """`what` and `remedy` on one line, without `where`: a status table already says where."""
+        return " ".join((f"{self.what} ({self.remedy})" if self.remedy else self.what).split())
+
+
+class ConfigError(TopoRankError):
+    """The configuration, a label table or the command line asks for something impossible."""
+
+
+class StructureError(TopoRankError):
+    """A decoy file cannot be read as a protein complex."""
+
+
+class NoInterfaceError(TopoRankError):
+    """The complex was read, but no two of its `n_chains` chains touch."""
+
+    def __init__(self, what: str, *, n_chains: int):
+        super().__init__(what)
+        self.n_chains = n_chains
+
+
+class FeatureError(TopoRankError):
+    """A feature stage cannot compute its result for this complex."""
+
+
+class GraphError(TopoRankError):
+    """A graph file or graph store is damaged or does not fit the others."""
+
+
+class CheckpointError(TopoRankError):
+    """A checkpoint cannot be used."""

@@ -1,0 +1,179 @@
+"""Edge features: pairs of nodes of different chains, both directions, each directed edge once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from toporank.errors import FeatureError
+from toporank.features.registry import Parameters, register
+from toporank.features.scaling import min_max
+from toporank.structures.complex import STANDARD, Complex
+
+PAIR_BLOCK = 4096
+"""Residue pairs whose atom distances are held in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Directed edges: index int64, shape (2, E); attributes float64, shape (E, k)."""
+
+    index: np.ndarray
+    attributes: np.ndarray
+
+
+class LegacyV11(Parameters):
+    """Parameters of `edges/legacy_v11`."""
+
+    cutoff: float = Field(
+        10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
+        description="Nodes of different chains whose CA atoms lie nearer than this are joined.",
+    )  # fmt: skip
+    bins: tuple[float, ...] = Field(
+        tuple(float(edge) for edge in range(1, 11)), min_length=1, json_schema_extra={"unit": "Å"},
+        description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
+        " Distances under the first edge are not counted.",
+    )  # fmt: skip
+    scaling: Literal["per_decoy", "none"] = Field(
+        "per_decoy",
+        description="`per_decoy`: every column is scaled to [0, 1] within each decoy, as published.",
+    )
+
+
+def legacy_columns(parameters: LegacyV11) -> list[str]:
+    """CA distance and one count for each bin."""
+    return ["ca_distance", *(f"atom_pairs_from_{edge:g}" for edge in parameters.bins)]
+
+
+@register(
+    "edges/legacy_v11",
+    alias="legacy",
+    summary="CA distance and histogram of all atom–atom distances (true x, y and z)",
+    parameters=LegacyV11,
+    columns=legacy_columns,
+)
+def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
+    """The published edges with the third coordinate put right. nodes : int, shape (n,), residue indices."""
+    pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
+    counts = atom_distance_counts(complex_, nodes[pairs], np.array([*parameters.bins, np.inf]))
+    attributes = np.column_stack([distance, counts])
+    if parameters.scaling == "per_decoy":
+        attributes = min_max(attributes)
+    return both_directions(pairs, attributes, attributes)
+
+
+class MultiscaleV24(Parameters):
+    """Parameters of `edges/multiscale_v24`."""
+
+    bands: tuple[float, float, float, float] = Field(
+        (0.0, 6.0, 10.0, 14.0), json_schema_extra={"unit": "Å"},
+        description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
+    )  # fmt: skip
+    bin_width: float = Field(
+        2.0, gt=0, json_schema_extra={"unit": "Å"}, description="Width of the ten bins of atom–atom distances."
+    )
+    contact: float = Field(
+        5.0, gt=0, json_schema_extra={"unit": "Å"}, description="Atom pairs at most this far apart are contacts."
+    )
+
+
+def multiscale_columns(parameters: MultiscaleV24) -> list[str]:
+    """The 24 column names."""
+    return [
+        "ca_distance", "inverse_distance", "unit_x", "unit_y", "unit_z",
+        "chain_from", "chain_to", "residue_from", "residue_to",
+        "band", "band_short", "band_medium", "band_long",
+        *(f"atom_pairs_{parameters.bin_width * i:g}_{parameters.bin_width * (i + 1):g}" for i in range(10)),
+        "contacts",
+    ]  # fmt: skip
+
+
+@register(
+    "edges/multiscale_v24",
+    alias="multiscale",
+    summary="three distance bands, unit vector, chain and residue codes, normalised histogram, contacts",
+    parameters=MultiscaleV24,
+    columns=multiscale_columns,
+)
+def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.ndarray) -> Edges:
+    """The 24-column edges of the QTopoQA system, each directed edge once.
+
+    The unit vector depends on the frame of the file and the chain code on chain names: a network trained
+    on this module does not give the same score to a rotated complex.
+    """
+    pairs, distance = node_pairs(complex_, nodes, parameters.bands[-1])
+    edges = np.arange(11) * parameters.bin_width
+    histogram = atom_distance_counts(complex_, nodes[pairs], edges)
+    histogram = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1.0)
+    beyond = np.nextafter(parameters.contact, np.inf)
+    contacts = atom_distance_counts(complex_, nodes[pairs], np.array([0.0, beyond]))
+    ca = complex_.xyz[complex_.ca[nodes]]
+    unit = (ca[pairs[:, 1]] - ca[pairs[:, 0]]) / distance[:, None]
+    band = np.searchsorted(parameters.bands[1:3], distance, side="right")
+    tail = np.column_stack([band, np.eye(3)[band], histogram, contacts])
+    chain, residue = _chain_code(complex_, nodes)[pairs], _residue_code(complex_, nodes)[pairs]
+    head = np.column_stack([distance, 1.0 / distance])
+    forward = np.column_stack([head, unit, chain, residue, tail])
+    backward = np.column_stack([head, -unit, chain[:, ::-1], residue[:, ::-1], tail])
+    return both_directions(pairs, forward, backward)
+
+
+def _chain_code(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
+    """Place in the alphabet of the first letter of the chain name, over 26; 0 for other signs."""
+    first = [complex_.residues[r].chain[:1].upper() for r in nodes]
+    return np.array([(ord(c) - ord("A")) / 26 if "A" <= c <= "Z" else 0.0 for c in first])
+
+
+def _residue_code(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
+    """Place of the residue type among the 20 in order of their one-letter codes, over 21; unknown is 20/21."""
+    order = {name: i for i, name in enumerate(sorted(STANDARD, key=STANDARD.get))}
+    return np.array([order.get(complex_.parents[r], 20) / 21 for r in nodes])
+
+
+def node_pairs(complex_: Complex, nodes: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs i < j of nodes of different chains with 0 < CA distance < cutoff, row by row.
+
+    Returns pairs, int, shape (P, 2), as positions in `nodes`, and distances in Å, shape (P,).
+    Raises FeatureError when there is none.
+    """
+    ca = complex_.xyz[complex_.ca[nodes]]
+    chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
+    distance = np.linalg.norm(ca[:, None] - ca[None], axis=-1)
+    joined = (chain[:, None] != chain[None]) & (distance > 0) & (distance < cutoff)
+    pairs = np.argwhere(np.triu(joined))
+    if len(pairs) == 0:
+        raise FeatureError(f"no two nodes of different chains within {cutoff:g} Å, so the graph has no edge")
+    return pairs, distance[pairs[:, 0], pairs[:, 1]]
+
+
+def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray) -> Edges:
+    """Edges (i, j), (j, i) of each pair next to each other. pairs : (P, 2); attributes : (P, k) each."""
+    index = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
+    attributes = np.stack([forward, backward], axis=1).reshape(2 * len(pairs), -1)
+    return Edges(np.ascontiguousarray(index), attributes)
+
+
+def atom_distance_counts(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
+    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]).
+
+    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å. Result: shape (P, B).
+    """
+    slices = complex_.atom_slices
+    sizes = np.diff(slices)
+    widest = int(sizes[pairs].max())
+    atoms = slices[:-1, None] + np.arange(widest)
+    real = np.arange(widest) < sizes[:, None]
+    padded = complex_.xyz[np.minimum(atoms, len(complex_.xyz) - 1)]  # (R, widest, 3)
+    counts = np.zeros((len(pairs), len(bins) - 1))
+    for start in range(0, len(pairs), PAIR_BLOCK):
+        i, j = pairs[start : start + PAIR_BLOCK].T
+        difference = padded[i][:, :, None] - padded[j][:, None]
+        distance = np.sqrt(np.einsum("pabk,pabk->pab", difference, difference))
+        distance[~(real[i][:, :, None] & real[j][:, None])] = -1.0
+        place = np.searchsorted(bins, distance.reshape(len(i), -1), side="right") - 1
+        for b in range(len(bins) - 1):
+            counts[start : start + len(i), b] = (place == b).sum(axis=1)
+    return counts

@@ -1,0 +1,82 @@
+"""Interface residues: those with a CA near a CA of another chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+from scipy.spatial import cKDTree
+
+from toporank.errors import NoInterfaceError, StructureError
+from toporank.features.registry import Parameters, register
+from toporank.structures.complex import Complex
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The interface residues of a complex, sorted by chain, number and insertion code; length N ≥ 2.
+
+    Attributes
+    ----------
+    index : int, shape (N,), position in `Complex.residues`
+    contacts : int, shape (N,), residues of other chains within the cutoff
+    nearest : float64, shape (N,), Å from CA to the nearest CA of another chain
+    """
+
+    index: np.ndarray
+    contacts: np.ndarray
+    nearest: np.ndarray
+
+
+class CaCutoff(Parameters):
+    """Parameters of `interface/ca_cutoff/v1`."""
+
+    cutoff: float = Field(
+        10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
+        description="A residue is interface when its CA lies nearer than this to a CA of another chain.",
+    )  # fmt: skip
+
+
+@register(
+    "interface/ca_cutoff/v1",
+    alias="ca_cutoff",
+    summary="residues with a CA nearer than a cutoff to a CA of another chain",
+    parameters=CaCutoff,
+    columns=lambda parameters: ["x", "y", "z", "nearest"],
+)
+def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
+    """Find the interface residues (Han et al. 2025).
+
+    Raises StructureError when there are fewer than two protein chains, NoInterfaceError (with the closest
+    distance) when none come near each other.
+    """
+    chains = complex_.chains
+    if len(chains) < 2:
+        found = f"only one protein chain ({chains[0]!r})" if chains else "no protein chain"
+        raise StructureError(f"{found} with CA atoms, at least two are needed")
+    residues = np.flatnonzero(complex_.ca >= 0)
+    chain = np.array([chains.index(complex_.residues[r].chain) for r in residues])
+    xyz = complex_.xyz[complex_.ca[residues]]
+    pairs = cKDTree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
+    pairs = pairs[chain[pairs[:, 0]] != chain[pairs[:, 1]]]
+    distance = np.linalg.norm(xyz[pairs[:, 0]] - xyz[pairs[:, 1]], axis=1)
+    pairs, distance = pairs[distance < parameters.cutoff], distance[distance < parameters.cutoff]
+    if len(pairs) == 0:
+        raise NoInterfaceError(
+            f"no CA of one chain within {parameters.cutoff:g} Å of another chain's"
+            f" (closest {closest_approach(xyz, chain):.1f} Å)",
+            n_chains=len(chains),
+        )
+    contacts = np.bincount(pairs.ravel(), minlength=len(residues))
+    nearest = np.full(len(residues), np.inf)
+    np.minimum.at(nearest, pairs.ravel(), np.repeat(distance, 2))
+    touching = sorted(np.flatnonzero(contacts), key=lambda i: complex_.residues[residues[i]])
+    return Interface(residues[touching], contacts[touching], nearest[touching])
+
+
+def closest_approach(xyz: np.ndarray, chain: np.ndarray) -> float:
+    """Smallest distance in Å between points of different chains. xyz : (n, 3); chain : int, (n,)."""
+    return min(
+        float(cKDTree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
+    )

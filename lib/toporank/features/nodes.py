@@ -1,0 +1,113 @@
+"""Node features: solvent accessibility, backbone angles, secondary structure, residue type, topology."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from toporank.errors import FeatureError
+from toporank.features.registry import Parameters, register
+from toporank.features.scaling import min_max
+from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.dssp import Dssp, run_dssp
+
+SECONDARY_STRUCTURE = "HBEGITS-"
+"""DSSP's eight states; every other letter (mkdssp 4 has P, poly-proline) counts as `-`."""
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+
+MAX_ACCESSIBILITY = {
+    "A": 106, "R": 248, "N": 157, "D": 163, "C": 135, "Q": 198, "E": 194, "G": 84, "H": 184, "I": 169,
+    "L": 164, "K": 205, "M": 188, "F": 197, "P": 136, "S": 130, "T": 142, "W": 227, "Y": 222, "V": 142,
+}  # fmt: skip
+"""Å², the largest accessibility of each residue type (Rost & Sander 1994, Proteins 20:216)."""
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """One row for each interface residue; a row that cannot become a node says why.
+
+    Attributes
+    ----------
+    values : float64, shape (N, k); rows of lost residues are zero
+    lost : length N, `""` for a node, else the reason
+    """
+
+    values: np.ndarray
+    lost: tuple[str, ...]
+
+
+class DsspTopology(Parameters):
+    """Parameters of `nodes/dssp_topology/v1`."""
+
+    scaling: Literal["per_decoy", "none"] = Field(
+        "per_decoy",
+        description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
+        " are scaled to [0, 1] within each decoy, as published. `none`: degrees and raw topology.",
+    )
+
+
+def columns(parameters: DsspTopology) -> list[str]:
+    """Names of this module's own columns; the topology columns follow them."""
+    return [
+        "rasa", "phi", "psi",
+        *(f"ss_{'none' if s == '-' else s}" for s in SECONDARY_STRUCTURE),
+        *(f"aa_{a}" for a in AMINO_ACIDS), "aa_unknown",
+    ]  # fmt: skip
+
+
+@register(
+    "nodes/dssp_topology/v1",
+    alias="dssp_topology",
+    summary="DSSP accessibility, φ, ψ, 8-state structure and residue type, then the topology columns",
+    parameters=DsspTopology,
+    columns=columns,
+)
+def dssp_topology_nodes(
+    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+) -> NodeTable:
+    """Node table of a complex; runs mkdssp on all its protein residues.
+
+    residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage. Result: values of shape (N, 32 + t).
+    Raises FeatureError when DSSP knows none of the interface residues.
+    """
+    return assemble_nodes(parameters, complex_, residues, topology, run_dssp(complex_))
+
+
+def assemble_nodes(
+    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray, dssp: Dssp
+) -> NodeTable:
+    """Put the columns together; see `dssp_topology_nodes`."""
+    letters = [STANDARD.get(complex_.parents[r], "unknown") for r in residues]
+    lost = tuple(_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True))
+    if all(lost):
+        raise FeatureError(f"none of the {len(lost)} interface residues can become a node: {lost[0]}")
+    max_acc = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
+    rasa = np.minimum(dssp.accessibility[residues] / max_acc, 1.0)
+    angles = np.stack([dssp.phi, dssp.psi], axis=1)
+    if parameters.scaling == "per_decoy":
+        scaled_angles, topology = min_max(angles[residues], angles[dssp.found]), min_max(topology)
+    else:
+        scaled_angles = angles[residues]
+    states = one_hot([chr(s[0]) for s in dssp.structure[residues]], SECONDARY_STRUCTURE)
+    types = one_hot(letters, [*AMINO_ACIDS, "unknown"])
+    values = np.concatenate([rasa[:, None], scaled_angles, states, types, topology], axis=1)
+    values[[bool(reason) for reason in lost]] = 0.0
+    return NodeTable(values, lost)
+
+
+def _why_lost(found: bool, letter: str) -> str:
+    """Why an interface residue cannot be a node; empty when it can."""
+    if not found:
+        return "not reported by DSSP (incomplete backbone?)"
+    return "" if letter in MAX_ACCESSIBILITY else "residue type without a reference accessibility"
+
+
+def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
+    """float64, shape (len(values), len(alphabet)); a value outside the alphabet counts as its last entry."""
+    position = {letter: i for i, letter in enumerate(alphabet)}
+    hot = np.zeros((len(values), len(alphabet)))
+    hot[np.arange(len(values)), [position.get(v, len(alphabet) - 1) for v in values]] = 1.0
+    return hot

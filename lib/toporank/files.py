@@ -1,0 +1,58 @@
+"""Writing files so that a reader sees the old content or the new one, never half of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; move it into place on success, remove it on failure.
+
+    The temporary name carries the process id: an orphan of a killed run may still be writing the same
+    file while a new run is at work.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write UTF-8 text in one step."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_text_if_changed(path: Path | str, text: str) -> bool:
+    """Write only when the content differs, so that the modification time tells of a real change."""
+    path = Path(path)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True
+
+
+def sha256(path: Path | str) -> str:
+    """Hexadecimal SHA-256 of a file's bytes."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def link_or_copy(source: Path, destination: Path) -> None:
+    """Make `destination` the same file as `source`: a hard link, or a copy where links are not possible."""
+    import shutil
+
+    with replacing(destination) as temporary:
+        try:
+            os.link(source, temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)

@@ -1,0 +1,42 @@
+"""Where everything lies under `results/`: the one place that knows the path grammar.
+
+Patterns carry Snakemake wildcards; `{stage}`, `{chunk}` and so on are explained in `docs/workflow.md`.
+"""
+
+from __future__ import annotations
+
+STAGES = ("interface", "topology", "nodes", "graphs")
+"""The four feature stages in the order the data flows."""
+
+SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", "graphs": ".pt"}
+
+PLAN = "results/{dataset}/plan/{chunk}.tsv"
+LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
+ARTEFACTS = "results/{dataset}/{stage}"
+LABELS = "results/{dataset}/labels.csv"
+COVERAGE = "results/{dataset}/coverage.tsv"
+COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
+PACK = "results/{dataset}/graphs.safetensors"
+
+RUN_FILES = ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt", "metrics.csv", "summary.json", "config.yaml")
+"""What every training run leaves behind, sweep and fine-tune alike."""
+
+SWEEP_RUN = "results/training/{run}"
+FINETUNE_RUN = "results/finetune/{run}"
+LEADERBOARD = "results/training/leaderboard.csv"
+SWEEP_BEST = "results/training/best"
+FINAL_LEADERBOARD = "results/final/leaderboard.csv"
+FINAL_BEST = "results/final/best"
+FINAL_ENSEMBLE = "results/final/ensemble"
+
+RANKING = "results/scores/{dataset}/ranking.csv"
+MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
+SCORE_REPORT = "results/scores/{dataset}/report.html"
+PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
+EVALUATION = "results/evaluation/{dataset}/summary.json"
+REPORT = "results/report.html"
+
+
+def artefact(stage: str, target: str, decoy: str) -> str:
+    """Path of one artefact below its dataset's folder, such as `graphs/1AVZ/near1.pt`."""
+    return f"{stage}/{target}/{decoy}{SUFFIX[stage]}"

@@ -1,0 +1,359 @@
+"""Every metric of the project: how well predicted DockQ ranks the decoys of a target.
+
+Training, checkpoint selection, evaluation and report all call this module, so that a number means the same
+thing wherever it is printed. Below, `y` is the true and `p` the predicted DockQ of the n decoys of a target:
+two arrays of shape (n,) in the same order. Unless said otherwise a function raises ValueError if their shapes
+differ, there is no decoy, or a value is not finite.
+
+*Per target* means computed inside each target, then averaged over targets; *pooled* means computed once over
+all decoys, which also rewards telling easy targets from hard ones. The two differ widely on the usual
+benchmarks: never give one without the other.
+
+Tie rule: of equally predicted decoys the one given first ranks higher. Functions of a table sort it by target
+and decoy name, so the order of its rows is irrelevant; callers of the others sort by decoy name.
+
+Sources: DockQ and its CAPRI thresholds, Basu & Wallner 2016 (PLoS ONE 11:e0161879); ranking loss and hit
+rate, Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanley & McNeil 1982 (Radiology
+143:29); percentile bootstrap, Efron & Tibshirani 1993.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+ACCEPTABLE, MEDIUM, HIGH = 0.23, 0.49, 0.80
+"""Lowest DockQ of each CAPRI class above incorrect."""
+
+CAPRI_NAMES = ("incorrect", "acceptable", "medium", "high")
+TOP_N = (1, 5, 10)
+"""Depths N of hits@N and success@N."""
+
+MIN_DECOYS = 3
+"""Fewest decoys with a correlation: two always correlate with +1 or -1, which says nothing."""
+
+TABLE_COLUMNS = ("target", "decoy", "dockq", "pred_dockq")
+POOLED = ("spearman", "pearson", "auroc", "mae", "rmse")
+INTERVAL_PERCENT = (2.5, 97.5)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def capri_class(dockq: ArrayLike) -> Ints:
+    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class."""
+    values = _finite(dockq, "DockQ")
+    return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
+
+
+def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
+    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is perfect."""
+    y, p = _paired(dockq, predicted)
+    return float(y.max() - y[p.argmax()])
+
+
+def random_pick_loss(dockq: ArrayLike) -> float:
+    """Expected ranking loss of a random pick, max(y) - mean(y): in [0, 1], to be shown beside every loss."""
+    y, _ = _paired(dockq, dockq)
+    return float(max(0.0, y.max() - y.mean()))  # the mean of equal values can exceed them by rounding
+
+
+def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> int:
+    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if fewer."""
+    y, p = _paired(dockq, predicted)
+    if n < 1:
+        raise ValueError(f"the number of top decoys to look at must be 1 or more, not {n}")
+    top = np.argsort(-p, kind="stable")[:n]
+    return int(np.count_nonzero(y[top] >= threshold))
+
+
+def hit_rate_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> float:
+    """`hits_at` as a fraction, in [0, 1], of the decoys looked at: min(n, number of decoys)."""
+    return hits_at(dockq, predicted, n, threshold) / min(n, np.size(dockq))
+
+
+def success_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> bool:
+    """Whether at least one of the `n` decoys predicted best has y >= `threshold`."""
+    return hits_at(dockq, predicted, n, threshold) > 0
+
+
+def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
+    """Pearson correlation in [-1, 1]; nan, silently, for fewer than `MIN_DECOYS` or if y or p is constant."""
+    y, p = _paired(dockq, predicted)
+    return _correlation(y, p, np.ones(y.size))
+
+
+def spearman(dockq: ArrayLike, predicted: ArrayLike) -> float:
+    """Spearman correlation: `pearson` of the ranks, tied values sharing their mean rank."""
+    y, p = _paired(dockq, predicted)
+    return _rank_correlation(_levels(y), _levels(p), np.ones(y.size))
+
+
+def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE) -> float:
+    """Chance that a decoy with y >= `threshold` is predicted above one without, a tie counting half.
+
+    In [0, 1], 0.5 for a prediction without information; nan if there is no decoy on one of the two sides.
+    """
+    y, p = _paired(dockq, predicted)
+    return _auroc(y >= threshold, _levels(p), np.ones(y.size))
+
+
+def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFrame:
+    """Metrics of each target.
+
+    Parameters
+    ----------
+    table : one row per decoy, with the columns `TABLE_COLUMNS`. A ValueError names how many rows are at fault
+        if some lack a name, a label in [0, 1] or a finite prediction, or repeat a decoy; also if a column is
+        missing or there is no row. Leave out unlabelled decoys before, and report their number.
+    top_n : the depths N of hits@N and success@N.
+
+    Returns
+    -------
+    One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one predicted best),
+    top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N}, spearman, pearson, auroc.
+    """
+    rows = _checked_table(table)
+    decoys = rows["decoy"].to_numpy()
+    y, p = (rows[column].to_numpy(np.float64) for column in ("dockq", "pred_dockq"))
+    groups = _rows_by_target(_codes(rows), len(rows))
+    scores = pd.DataFrame([_target_scores(decoys[group], y[group], p[group], top_n) for group in groups])
+    scores.insert(0, "target", rows["target"].unique())
+    return scores
+
+
+def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0) -> dict[str, object]:
+    """Summary of the predictions for many targets, ready for JSON: nan is None.
+
+    Parameters
+    ----------
+    table : as for `per_target`, with the same errors.
+    n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement, each with
+        all its decoys. 0 leaves the intervals out.
+    seed : of the draws; the same seed and table, in any order of rows, give the same numbers.
+
+    Returns
+    -------
+    n_targets, n_decoys, n_bootstrap, seed;
+    per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the targets where
+        it is defined; low and high bound the 95 % percentile interval of the mean;
+    pooled : {value, low, high} for each name in `POOLED`;
+    attainable_success : fraction of targets with any acceptable decoy, the maximum of success@N for every N;
+    n_negative_spearman : number of targets ranked the wrong way round;
+    n_undefined_correlation, undefined_correlation_targets : targets absent from the mean correlations because
+        labels or predictions are constant or decoys fewer than `MIN_DECOYS`.
+
+    low and high are None with fewer than two defined targets: one target says nothing about the others.
+    """
+    if n_bootstrap < 0:
+        raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
+    rows, targets = _checked_table(table), per_target(table)
+    n = len(targets)
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
+    undefined = targets.loc[targets["spearman"].isna(), "target"]
+    metrics = targets.drop(columns=["target", "n_decoys", "top_decoy"])
+    summary = {
+        "n_targets": n,
+        "n_decoys": len(rows),
+        "n_bootstrap": n_bootstrap,
+        "seed": seed,
+        "per_target": {name: _mean_over_targets(metrics[name], draws) for name in metrics},
+        "pooled": _pooled_over_draws(rows, draws),
+        "attainable_success": float((targets["best_dockq"] >= ACCEPTABLE).mean()),
+        "n_negative_spearman": int((targets["spearman"] < 0).sum()),
+        "n_undefined_correlation": len(undefined),
+        "undefined_correlation_targets": [str(name) for name in undefined],
+    }
+    return _nan_to_none(summary)
+
+
+def validation_scores(target_codes: ArrayLike, dockq: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
+    """The scores of a training epoch, without a table; three arrays of shape (n,) over all targets.
+
+    Equal codes (integers or names) mark the decoys of one target, in any order of targets. Returns
+    spearman_pooled, pearson_pooled, spearman_per_target, pearson_per_target and ranking_loss, the last three
+    being means over the targets where defined (nan if nowhere). All are nan if a prediction is not finite: a
+    network that diverged must not stop a sweep, nor ever be selected.
+    """
+    names = ("spearman_pooled", "pearson_pooled", "spearman_per_target", "pearson_per_target", "ranking_loss")
+    y = _finite(dockq, "true DockQ")
+    if not np.isfinite(np.asarray(predicted, dtype=np.float64)).all():
+        return dict.fromkeys(names, math.nan)
+    y, p = _paired(y, predicted)
+    groups = _rows_by_target(np.asarray(target_codes), y.size)
+    means = (_mean([score(y[g], p[g]) for g in groups]) for score in (spearman, pearson, ranking_loss))
+    return dict(zip(names, (spearman(y, p), pearson(y, p), *means), strict=True))
+
+
+def _finite(values: ArrayLike, what: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    bad = np.count_nonzero(~np.isfinite(array))
+    if bad:
+        raise ValueError(f"{bad} of {array.size} values of {what} are not finite numbers")
+    return array
+
+
+def _paired(dockq: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    y, p = _finite(dockq, "true DockQ"), _finite(predicted, "predicted DockQ")
+    if y.ndim != 1 or y.shape != p.shape:
+        raise ValueError(f"true and predicted DockQ need one common shape (n,), not {y.shape} and {p.shape}")
+    if y.size == 0:
+        raise ValueError("no decoys: a metric needs at least one")
+    return y, p
+
+
+def _checked_table(table: pd.DataFrame) -> pd.DataFrame:
+    """The columns `TABLE_COLUMNS` sorted by target and decoy name."""
+    missing = [name for name in TABLE_COLUMNS if name not in table.columns]
+    if missing:
+        raise ValueError(f"the predictions lack the columns {missing}; they have {list(table.columns)}")
+    if table.empty:
+        raise ValueError("the table of predictions has no rows")
+    for fault, where in _faults(table).items():
+        if where.any():
+            target, decoy = table.loc[where.to_numpy(), ["target", "decoy"]].iloc[0]
+            raise ValueError(f"{where.sum()} of {len(table)} rows {fault}, the first is {target}/{decoy}")
+    return table[list(TABLE_COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
+
+
+def _faults(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """What can be wrong with a row, and for which rows it is."""
+    dockq, predicted = (table[name].astype(np.float64) for name in ("dockq", "pred_dockq"))
+    return {
+        "have no target or decoy name": table[["target", "decoy"]].isna().any(axis=1),
+        "repeat the target and decoy of an earlier row": table.duplicated(["target", "decoy"]),
+        "are unlabelled (dockq is nan)": dockq.isna(),
+        "have a dockq outside 0 to 1": ~dockq.between(0, 1),
+        "have no finite pred_dockq": ~np.isfinite(predicted),
+    }
+
+
+def _codes(rows: pd.DataFrame) -> Ints:
+    """Position of each row's target among the sorted targets of a checked table."""
+    return pd.factorize(rows["target"])[0]
+
+
+def _rows_by_target(codes: NDArray[np.generic], n: int) -> list[Ints]:
+    """Row numbers of each target: targets sorted by code, rows in the given order, as the tie rule asks."""
+    if codes.shape != (n,):
+        raise ValueError(f"{n} decoys need as many target codes, not an array of shape {codes.shape}")
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(codes[order][1:] != codes[order][:-1]) + 1)
+
+
+def _target_scores(decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tuple[int, ...]) -> dict:
+    top = int(p.argmax())
+    return {
+        "n_decoys": y.size,
+        "best_dockq": float(y.max()),
+        "top_decoy": decoys[top],
+        "top_dockq": float(y[top]),
+        "ranking_loss": ranking_loss(y, p),
+        "random_pick_loss": random_pick_loss(y),
+        **{f"hits_at_{n}": hits_at(y, p, n) for n in top_n},
+        **{f"success_at_{n}": success_at(y, p, n) for n in top_n},
+        "spearman": spearman(y, p),
+        "pearson": pearson(y, p),
+        "auroc": auroc(y, p),
+    }
+
+
+# In the functions below `counts`, shape (n,), says how many times each decoy was drawn. Ranking a bootstrap
+# sample this way needs no sorting, since the order of the values is the same in every sample.
+
+
+def _levels(values: Floats) -> Ints:
+    """Position of each value among the sorted distinct values."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _mean_ranks(levels: Ints, counts: Floats) -> Floats:
+    """Rank from 1 of each value, tied ones sharing the mean of theirs."""
+    tied = np.bincount(levels, weights=counts)
+    return (np.cumsum(tied) - (tied - 1) / 2)[levels]
+
+
+def _correlation(x: Floats, y: Floats, counts: Floats) -> float:
+    drawn = counts > 0
+    x, y, counts = x[drawn], y[drawn], counts[drawn]
+    if counts.sum() < MIN_DECOYS or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    dx, dy = _deviations(x, counts), _deviations(y, counts)
+    r = ((counts * dx) @ dy) / math.sqrt(((counts * dx) @ dx) * ((counts * dy) @ dy))
+    return float(min(1.0, max(-1.0, r)))  # rounding may step over the ends
+
+
+def _deviations(values: Floats, counts: Floats) -> Floats:
+    """Deviations from the mean, divided by the largest so that the squares of tiny ones do not vanish."""
+    deviations = values - np.average(values, weights=counts)
+    return deviations / np.abs(deviations).max()
+
+
+def _rank_correlation(levels_x: Ints, levels_y: Ints, counts: Floats) -> float:
+    return _correlation(_mean_ranks(levels_x, counts), _mean_ranks(levels_y, counts), counts)
+
+
+def _auroc(positive: NDArray[np.bool_], levels: Ints, counts: Floats) -> float:
+    n_positive, n_negative = counts[positive].sum(), counts[~positive].sum()
+    if n_positive == 0 or n_negative == 0:
+        return math.nan
+    rank_sum = counts[positive] @ _mean_ranks(levels, counts)[positive]
+    return float((rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+
+
+def _pooled_scorer(y: Floats, p: Floats) -> Callable[[Floats], list[float]]:
+    """A function from counts to the metrics `POOLED`."""
+    positive, levels_y, levels_p, error = y >= ACCEPTABLE, _levels(y), _levels(p), np.abs(y - p)
+
+    def scores(counts: Floats) -> list[float]:
+        mae, mse = np.average(error, weights=counts), np.average(error**2, weights=counts)
+        correlations = _rank_correlation(levels_y, levels_p, counts), _correlation(y, p, counts)
+        return [*correlations, _auroc(positive, levels_p, counts), float(mae), math.sqrt(mse)]
+
+    return scores
+
+
+def _pooled_over_draws(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
+    """Pooled metrics with intervals; `draws`, shape (n_bootstrap, n_targets), counts the targets drawn."""
+    scores = _pooled_scorer(rows["dockq"].to_numpy(np.float64), rows["pred_dockq"].to_numpy(np.float64))
+    codes, values = _codes(rows), scores(np.ones(len(rows)))
+    samples = np.array([scores(draw[codes].astype(np.float64)) for draw in draws]).reshape(-1, len(POOLED))
+    return {
+        name: {"value": value, **_interval(sample, draws.shape[1])}
+        for name, value, sample in zip(POOLED, values, samples.T, strict=True)
+    }
+
+
+def _mean_over_targets(column: pd.Series, draws: Ints) -> dict[str, float]:
+    values = column.to_numpy(np.float64)
+    known, drawn = values[~np.isnan(values)], draws[:, ~np.isnan(values)]
+    times = drawn.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
+    samples = (drawn @ known)[times > 0] / times[times > 0]
+    median = float(np.median(known)) if known.size else math.nan
+    interval = _interval(samples, known.size)
+    return {"mean": _mean(known), "median": median, **interval, "n_targets": int(known.size)}
+
+
+def _mean(values: ArrayLike) -> float:
+    """Mean of the values that are not nan, nan if there is none."""
+    array = np.asarray(values, dtype=np.float64)
+    known = array[~np.isnan(array)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def _interval(samples: Floats, n_targets: int) -> dict[str, float]:
+    known = samples[~np.isnan(samples)]
+    if known.size == 0 or n_targets < 2:
+        return {"low": math.nan, "high": math.nan}
+    low, high = np.percentile(known, INTERVAL_PERCENT)
+    return {"low": float(low), "high": float(high)}
+
+
+def _nan_to_none(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _nan_to_none(entry) for key, entry in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,45 @@
+"""Checkpoints that describe themselves: everything needed to score is inside, readable without torch.
+
+A checkpoint is an ordinary Lightning file. Its description is one JSON text under the key `toporank`:
+feature modules and parameters, column names, widths, hyper-parameters, training-set fingerprint, versions,
+git state, epoch and validation metrics.
+"""
+
+from __future__ import annotations
+
+import json
+import pickletools
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from toporank.errors import CheckpointError
+
+KEY = "toporank"
+MARK = '{"toporank_checkpoint":'
+"""How the description begins, which is how it is found without unpickling anything."""
+
+
+def describe(content: dict[str, Any]) -> str:
+    """The description as stored."""
+    return json.dumps({"toporank_checkpoint": 1, **content}, ensure_ascii=False)
+
+
+def read_description(path: Path | str) -> dict[str, Any]:
+    """The description of a checkpoint. Reads text out of the file, runs no code from it and needs no torch.
+
+    Raises CheckpointError when the file is damaged or was not written by TopoRank.
+    """
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            pickled = archive.read(next(n for n in archive.namelist() if n.endswith("/data.pkl")))
+        texts = (argument for _, argument, _ in pickletools.genops(pickled) if isinstance(argument, str))
+        return json.loads(next(text for text in texts if text.startswith(MARK)))
+    except FileNotFoundError as error:
+        raise CheckpointError("no such checkpoint", where=path) from error
+    except (OSError, zipfile.BadZipFile, ValueError, EOFError) as error:
+        raise CheckpointError(f"not a readable checkpoint: {error}", where=path) from error
+    except StopIteration as error:
+        remedy = "use a best.ckpt that this workflow trained"
+        raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy) from error

@@ -1,0 +1,104 @@
+"""The network as Lightning trains it, and as scoring loads it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from toporank.config import Hyperparameters, Selection
+from toporank.errors import CheckpointError
+from toporank.metrics import validation_scores
+from toporank.model.checkpoint import KEY, describe, read_description
+from toporank.model.network import DockQNet
+from toporank.pack import GraphBatch, GraphStore
+
+NETWORK_KEYS = ("hidden", "heads", "layers", "attention_dropout", "readout")
+
+
+def build_network(node_width: int, edge_width: int, hyperparameters: dict[str, Any]) -> DockQNet:
+    """The network of a hyper-parameter set for graphs of these widths."""
+    return DockQNet(node_width, edge_width, **{key: hyperparameters[key] for key in NETWORK_KEYS})
+
+
+class Scorer(pl.LightningModule):
+    """Trains `DockQNet` on the mean squared error to DockQ.
+
+    description : what the checkpoint says of itself, beside epoch and metrics.
+    target_codes : int, one for each graph of the store, equal for decoys of one target.
+    """
+
+    def __init__(self, network: DockQNet, hyperparameters: Hyperparameters, selection: Selection, seed: int,
+                 target_codes: Tensor, description: dict[str, Any]):  # fmt: skip
+        super().__init__()
+        self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
+        self.target_codes, self.description = target_codes, description
+        self._seen: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def on_train_epoch_start(self) -> None:
+        """Dropout depends on seed and epoch alone, so that a resumed run continues as it would have."""
+        torch.manual_seed(self.seed * 100_003 + self.current_epoch)
+
+    def training_step(self, batch: GraphBatch, _: int) -> Tensor:
+        loss = F.mse_loss(self.network(batch), batch.y)
+        self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
+        return loss
+
+    def validation_step(self, batch: GraphBatch, _: int) -> None:
+        self._seen.append((batch.index, batch.y, self.network(batch)))
+
+    def on_validation_epoch_end(self) -> None:
+        """Loss and ranking metrics over the whole validation set."""
+        index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
+        self._seen.clear()
+        scores = validation_scores(self.target_codes[index].numpy(), dockq.double().numpy(), predicted.double().numpy())
+        loss = F.mse_loss(predicted, dockq)
+        spearman = scores["spearman_pooled"]
+        known = 0.0 if spearman != spearman else spearman  # constant predictions have no correlation
+        self.log_dict({
+            "val_loss": loss,
+            "val_spearman": spearman,
+            "val_pearson": scores["pearson_pooled"],
+            "val_spearman_per_target": scores["spearman_per_target"],
+            "val_pearson_per_target": scores["pearson_per_target"],
+            "val_ranking_loss": scores["ranking_loss"],
+            "val_selection": loss - self.selection.spearman_weight * known,
+        })  # fmt: skip
+
+    def configure_optimizers(self) -> dict[str, Any]:
+        optimizer = torch.optim.Adam(self.parameters(), lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
+        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
+            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"}}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
+        checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})
+
+
+def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
+    """Network and description of a checkpoint, without executing code from it.
+
+    Raises CheckpointError when it is damaged or its weights do not fit its description.
+    """
+    description = read_description(path)
+    network = build_network(description["node_width"], description["edge_width"], description["hyperparameters"])
+    try:
+        state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
+        network.load_state_dict({key.removeprefix("network."): value for key, value in state.items()})
+    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError) as error:
+        raise CheckpointError(f"weights do not load: {error}", where=path) from error
+    return network.eval(), description
+
+
+@torch.inference_mode()
+def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tensor:
+    """Predicted DockQ of every graph of a store, shape (len(store),)."""
+    batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
+    return torch.cat([network(store.batch(indices)) for indices in batches])

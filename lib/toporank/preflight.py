@@ -1,0 +1,113 @@
+"""One check before any job: is everything there, readable and writable?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from toporank import layout
+from toporank.building.coverage import gap
+from toporank.building.plan import make_plans, planned_chunks, read_plan
+from toporank.config import Config, Dataset, locate
+from toporank.errors import CheckpointError, ConfigError, TopoRankError
+from toporank.features.registry import Choice, resolve
+from toporank.files import write_text_if_changed
+from toporank.identity import find_decoys
+from toporank.labels import COLUMNS, read_labels
+from toporank.model.checkpoint import read_description
+from toporank.structures.dssp import dssp_version
+
+
+@dataclass
+class Preflight:
+    """Problems (each one line with its remedy), chunks of every data set, and one line on each."""
+
+    problems: list[str] = field(default_factory=list)
+    chunks: dict[str, list[str]] = field(default_factory=dict)
+    summary: dict[str, str] = field(default_factory=dict)
+
+
+def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> Preflight:
+    """Look at everything the workflow will need and write the plans of the feature jobs.
+
+    Nothing raises: every problem is listed, so that a user mends all of them in one go.
+    """
+    result = Preflight()
+    if check_dssp:
+        _noting(result, dssp_version)
+    if not config.datasets:
+        result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
+    for dataset in config.datasets:
+        result.chunks[dataset.name] = []
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+    return result
+
+
+def feature_choices(config: Config) -> dict[str, Choice]:
+    """The feature modules: those of the checkpoint when decoys are scored with one, else the configured ones."""
+    if config.score_decoys is None:
+        return config.choices()
+    description = read_description(checkpoint_of(config))
+    if not description.get("features"):
+        raise CheckpointError("does not say which features it was trained on", where=checkpoint_of(config))
+    return resolve(description["features"])
+
+
+def checkpoint_of(config: Config) -> str:
+    """The checkpoint that scores."""
+    return config.checkpoint or f"{layout.FINAL_BEST}.ckpt"
+
+
+def _noting(result: Preflight, step: Callable[[], object]) -> None:
+    """Run a step; what it raises on purpose becomes a problem."""
+    try:
+        step()
+    except TopoRankError as error:
+        result.problems.append(str(error))
+
+
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+    """Find the decoys and labels of a data set and write its plans."""
+    folder = locate(dataset.decoys, repository)
+    decoys = find_decoys(dataset.name, folder)
+    if not decoys:
+        raise ConfigError(
+            "no structure file found", where=f"dataset {dataset.name}, {folder}",
+            remedy="expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz",
+        )  # fmt: skip
+    labels = labels_of(config, dataset.name, repository)
+    dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
+    home = Path(layout.COVERAGE.format(dataset=dataset.name)).parent
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        if not os.access(home, os.W_OK):
+            raise PermissionError(13, "no permission to write")
+        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
+        write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
+    except OSError as error:
+        remedy = "choose another place with --directory"
+        raise ConfigError(f"cannot be written: {error.strerror}", where=home.resolve(), remedy=remedy) from error
+    result.chunks[dataset.name] = chunks
+    plan = [row for c in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset.name, chunk=c)))]
+    ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]
+    unknown = len(set(dockq) - {decoy.key for decoy in decoys})
+    result.summary[dataset.name] = f"{gap(plan, ledgers)}; {len(labels)} labels, {unknown} of them without decoy"
+
+
+def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
+    """Labels of a data set: target, decoy, dockq, split; an empty table where it has none."""
+    source = config.dataset(dataset).labels
+    if source is None:
+        return pd.DataFrame(columns=list(COLUMNS)).astype({"dockq": float})
+    located = {s: locate(p, repository) for s, p in source.items()} if isinstance(source, dict) else locate(source, repository)
+    training = config.training
+    return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
+
+
+def written_chunks(config: Config) -> dict[str, list[str]]:
+    """Chunks as an earlier preflight wrote them: for processes that are not the main one."""
+    return {dataset.name: planned_chunks(dataset.name) for dataset in config.datasets}

@@ -1,0 +1,45 @@
+"""What a result was made with: versions and git state."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import toporank
+from toporank.structures.dssp import DsspMissingError, dssp_version
+
+PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy", "scipy", "snakemake")
+
+
+def provenance() -> dict[str, Any]:
+    """Versions of this package, of Python, of what it computes with, and the git state of the clone."""
+    return {"versions": versions(), "git": git_state()}
+
+
+def versions() -> dict[str, str]:
+    """Version by name; what is not installed is left out."""
+    found = {"toporank": toporank.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    try:
+        found["mkdssp"] = dssp_version()
+    except DsspMissingError:
+        pass  # scoring finished graphs needs none
+    return found
+
+
+def git_state() -> str:
+    """Commit of the clone this package runs from, `+changes` if files differ from it, or `not a clone`."""
+    here = Path(toporank.__file__).parent
+    describe = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
+    try:
+        answer = subprocess.run(describe, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "git is not available"
+    return answer.stdout.strip() if answer.returncode == 0 else "not a clone"

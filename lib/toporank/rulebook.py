@@ -1,0 +1,109 @@
+"""What the rules ask: which files go into a job, and with which parameters.
+
+The answers are here, importable and tested, so that rule files hold rules only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toporank import layout
+from toporank.building.stages import NEEDED
+from toporank.config import Config, Hyperparameters
+from toporank.features.registry import Choice, canonical
+from toporank.preflight import checkpoint_of
+from toporank.selection import CHECKPOINT_OF
+
+
+def default_config(repository: Path) -> Path:
+    """`config/config.yaml` of the working directory, or the example that ships with the repository."""
+    own = Path("config/config.yaml")
+    return own if own.exists() else repository / own
+
+
+def stage_features(choices: dict[str, Choice], stage: str) -> str:
+    """Modules and parameters a feature stage needs, as canonical JSON: a change of any other is not its concern."""
+    return canonical({name: choices[name].record() for name in NEEDED[stage]})
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint that matches these names and nothing else."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """Answers for one configuration. chunks : names of the chunks of each data set."""
+
+    config: Config
+    chunks: dict[str, list[str]]
+
+    @property
+    def scoring_only(self) -> bool:
+        """Decoys are scored with an existing checkpoint; nothing is trained."""
+        return self.config.score_decoys is not None
+
+    def plans(self, wildcards: Any) -> list[str]:
+        """Plans of all chunks of a data set."""
+        return [layout.PLAN.format(dataset=wildcards.dataset, chunk=c) for c in self.chunks[wildcards.dataset]]
+
+    def ledgers(self, wildcards: Any) -> list[str]:
+        """Ledgers of the last feature stage of all chunks of a data set."""
+        return [
+            layout.LEDGER.format(dataset=wildcards.dataset, stage="graphs", chunk=c)
+            for c in self.chunks[wildcards.dataset]
+        ]
+
+    def training_inputs(self, pattern: str) -> list[str]:
+        """One file for each data set that is trained on."""
+        return [pattern.format(dataset=name) for name in self.config.training_datasets]
+
+    def training_parameters(self, wildcards: Any) -> str:
+        """Hyper-parameters, selection and seed of a run as canonical JSON."""
+        entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
+        hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))
+        selection = self.config.training.selection.model_dump()
+        return canonical({"seed": seed, "hyperparameters": hyperparameters, "selection": selection})
+
+    def parent(self, wildcards: Any) -> str:
+        """Checkpoint a fine-tune run starts from."""
+        phase, _ = self.config.finetune_runs()[wildcards.run]
+        if phase.parent == "sweep":
+            return f"{layout.SWEEP_BEST}.ckpt"
+        kept = CHECKPOINT_OF[self.config.training.selection.rule]
+        return f"{layout.FINETUNE_RUN.format(run=phase.parent)}/{kept}.ckpt"
+
+    def sweep_summaries(self) -> list[str]:
+        """summary.json of every sweep run."""
+        return [f"{layout.SWEEP_RUN.format(run=run)}/summary.json" for run in self.config.sweep_runs()]
+
+    def finetune_summaries(self) -> list[str]:
+        """summary.json of every fine-tune run."""
+        return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
+
+    def scorer(self) -> str:
+        """The checkpoint that scores."""
+        return checkpoint_of(self.config) if self.scoring_only else f"{layout.FINAL_BEST}.ckpt"
+
+    def ensemble(self) -> list[str]:
+        """Folder of the checkpoints whose spread is reported: beside the scorer, if there is one."""
+        beside = Path(self.scorer()).parent / Path(layout.FINAL_ENSEMBLE).name
+        return [str(beside)] if not self.scoring_only or beside.is_dir() else []
+
+    def rankings(self) -> list[str]:
+        """Ranking of every data set."""
+        return [layout.RANKING.format(dataset=name) for name in self.chunks]
+
+    def evaluations(self) -> list[str]:
+        """Evaluation of every labelled data set."""
+        return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.labels is not None]
+
+    def reports(self) -> list[str]:
+        """The page of the whole study, or of each scored data set."""
+        if self.scoring_only:
+            return [layout.SCORE_REPORT.format(dataset=name) for name in self.chunks]
+        return [layout.REPORT]

@@ -1,0 +1,69 @@
+"""Validation errors a person can act on: key path, value, what is allowed, nearest spelling."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from toporank.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A remedy: the nearest known spelling, or all that are known."""
+    known = sorted(known)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
+    """Build `model` from `values`, or raise one ConfigError that lists every fault."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        faults = [_fault(model, fault, where) for fault in error.errors(include_url=False)]
+        raise ConfigError("\n  ".join(faults)) from error
+
+
+def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
+    """One line for one fault of pydantic's list."""
+    path = [part for part in fault["loc"] if part != "__root__"]
+    key = _dotted(where, path)
+    if fault["type"] == "extra_forbidden":
+        owner = _owner(model, path[:-1])
+        return f"{key}: unknown key ({did_you_mean(str(path[-1]), owner.model_fields if owner else ())})"
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "missing":
+        return f"{key}: required, but not given"
+    return f"{key}: {message}" + ("" if isinstance(fault["input"], dict | list) else f" (got {fault['input']!r})")
+
+
+def _dotted(where: str, path: list[str | int]) -> str:
+    """`features.topology`, ["sweep", 0, "name"] → `features.topology.sweep[0].name`."""
+    text = where
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseModel] | None:
+    """The model class that holds the key at the end of `path`, if it can be told."""
+    for part in path:
+        if isinstance(part, int) or model is None:
+            continue
+        field = model.model_fields.get(part)
+        if field is None:
+            continue
+        found = [a for a in _leaves(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+        model = found[0] if found else None
+    return model
+
+
+def _leaves(annotation: Any) -> list[Any]:
+    """All types inside a type annotation such as `list[A] | None`."""
+    inner = get_args(annotation)
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [annotation]

@@ -1,0 +1,67 @@
+"""The central object of the feature floor: the atoms and residues of one complex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from toporank.identity import ResidueId
+
+STANDARD = {
+    "ALA": "A", "CYS": "C", "ASP": "D", "GLU": "E", "PHE": "F", "GLY": "G", "HIS": "H", "ILE": "I",
+    "LYS": "K", "LEU": "L", "MET": "M", "ASN": "N", "PRO": "P", "GLN": "Q", "ARG": "R", "SER": "S",
+    "THR": "T", "VAL": "V", "TRP": "W", "TYR": "Y",
+}  # fmt: skip
+"""The 20 standard amino acids: three-letter code to one-letter code."""
+
+
+@dataclass(frozen=True)
+class Complex:
+    """One model of one structure file. Coordinates in Å.
+
+    Attributes
+    ----------
+    residues : all residues in file order, hetero groups and water included; length R
+    names : residue names as in the file; length R
+    parents : the standard residue a protein residue counts as (`MSE` → `MET`), `UNK` where there is
+        none, and `""` for what is not protein; length R
+    xyz : float64, shape (A, 3)
+    atom_names : bytes, shape (A,)
+    residue_of : int, shape (A,), the index of each atom's residue; never falls
+    ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
+    notes : what the reader decided on the user's behalf, one sentence each
+    """
+
+    residues: tuple[ResidueId, ...]
+    names: tuple[str, ...]
+    parents: tuple[str, ...]
+    xyz: np.ndarray
+    atom_names: np.ndarray
+    residue_of: np.ndarray
+    ca: np.ndarray
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def is_protein(self) -> np.ndarray:
+        """bool, shape (R,)."""
+        return np.array([bool(parent) for parent in self.parents], dtype=bool)
+
+    @property
+    def elements(self) -> np.ndarray:
+        """First letter of each atom name as bytes, shape (A,): the element of every protein heavy atom."""
+        return self.atom_names.astype("S1")
+
+    @property
+    def chains(self) -> list[str]:
+        """Names of the chains that hold protein, sorted."""
+        return sorted({r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent})
+
+    @property
+    def atom_slices(self) -> np.ndarray:
+        """int, shape (R + 1,): the atoms of residue r are `atom_slices[r]` to `atom_slices[r + 1]`."""
+        return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))
+
+    def index(self) -> dict[ResidueId, int]:
+        """Residue index by identity."""
+        return {residue: i for i, residue in enumerate(self.residues)}

@@ -1,0 +1,74 @@
+"""Batches for training and validation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Sampler
+
+from toporank.errors import ConfigError
+from toporank.pack import GraphStore
+
+
+class ShuffledBatches(Sampler):
+    """Batches of graph indices in an order that depends on seed and epoch alone."""
+
+    def __init__(self, indices: np.ndarray, batch_size: int, seed: int):
+        self.indices, self.batch_size, self.seed, self.epoch = indices, batch_size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called by Lightning before each epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return -(-len(self.indices) // self.batch_size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = np.random.default_rng([self.seed, self.epoch]).permutation(self.indices).tolist()
+        return (order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size))
+
+
+def training_batches(store: GraphStore, batch_size: int, seed: int) -> DataLoader:
+    """Shuffled batches of the `train` split."""
+    return _loader(store, ShuffledBatches(split_indices(store, "train"), batch_size, seed))
+
+
+def validation_batches(store: GraphStore, batch_size: int) -> DataLoader:
+    """Batches of the `val` split, always in the same order."""
+    order = split_indices(store, "val").tolist()
+    return _loader(store, [order[i : i + batch_size] for i in range(0, len(order), batch_size)])
+
+
+def _loader(store: GraphStore, batches: Sampler | list[list[int]]) -> DataLoader:
+    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch)
+
+
+def split_indices(store: GraphStore, split: str) -> np.ndarray:
+    """Positions of the labelled graphs of a split, by target and decoy name; raises ConfigError if none."""
+    decoys = store.decoys
+    chosen = decoys[(decoys["split"] == split) & decoys["dockq"].notna()].sort_values(["target", "decoy"], kind="stable")
+    if chosen.empty:
+        raise ConfigError(
+            f"no labelled decoy with a graph in split {split!r}", remedy="see the labels and coverage.tsv"
+        )
+    return chosen.index.to_numpy()
+
+
+def fingerprint(store: GraphStore) -> str:
+    """Digest of what is trained on: decoys, splits, labels and feature values of both splits."""
+    digest = hashlib.sha256(store.decoys.to_csv(index=False).encode())
+    for part in store.parts:
+        for name in sorted(part):
+            digest.update(part[name].numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def seed_everything(seed: int, threads: int) -> None:
+    """One seed for weights, dropout and shuffling; a fixed number of threads, since sums depend on it."""
+    torch.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)

@@ -1,0 +1,50 @@
+# Configuration and preflight: what all other rule files build on.
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(workflow.basedir)
+sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from toporank import layout, preflight, rulebook
+from toporank.building.stages import code_digest
+from toporank.config import load_config
+from toporank.environment import use_this_environment
+from toporank.errors import TopoRankError
+
+if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
+
+    configfile: rulebook.default_config(REPOSITORY)
+
+
+use_this_environment(REPOSITORY)
+try:
+    CONFIG = load_config(config)
+    CHOICES = preflight.feature_choices(CONFIG)
+except TopoRankError as error:
+    raise WorkflowError(f"The configuration cannot be used:\n  {error}")
+
+if workflow.is_main_process:
+    CHECK = preflight.preflight(CONFIG, REPOSITORY, check_dssp=not workflow.deployment_settings.deployment_method)
+    CHUNKS = CHECK.chunks
+    for name, line in CHECK.summary.items():
+        logger.info(f"{name}: {line}")
+    for problem in CHECK.problems:
+        logger.warning(f"Preflight: {problem}")
+else:
+    CHECK = preflight.Preflight()
+    CHUNKS = preflight.written_chunks(CONFIG)
+
+RULES = rulebook.Rulebook(CONFIG, CHUNKS)
+
+
+wildcard_constraints:
+    dataset=rulebook.one_of(CHUNKS),
+    chunk=r"\d+-of-\d+",
+    run=rulebook.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
+
+
+onstart:
+    if CHECK.problems:
+        raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(CHECK.problems))

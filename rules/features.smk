@@ -1,0 +1,146 @@
+# Decoys → interface → topology → nodes → graphs, a chunk of decoys at a time, then coverage.
+
+
+rule extract_interfaces:
+    """Interface residues of the decoys of a chunk."""
+    input:
+        plan=layout.PLAN,
+    output:
+        ledger=layout.LEDGER.replace("{stage}", "interface"),
+    params:
+        features=rulebook.stage_features(CHOICES, "interface"),
+        code=code_digest("interface"),
+        store=CONFIG.workflow.reuse_store,
+    log:
+        "logs/interface/{dataset}/{chunk}.log",
+    benchmark:
+        "benchmarks/interface/{dataset}/{chunk}.tsv"
+    conda:
+        "../envs/features.yaml"
+    group:
+        "chunk"
+    shell:
+        "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
+        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+
+
+rule compute_topology:
+    """Persistent homology around every interface residue."""
+    input:
+        plan=layout.PLAN,
+        upstream=rules.extract_interfaces.output.ledger,
+    output:
+        ledger=layout.LEDGER.replace("{stage}", "topology"),
+    params:
+        features=rulebook.stage_features(CHOICES, "topology"),
+        code=code_digest("topology"),
+        store=CONFIG.workflow.reuse_store,
+    log:
+        "logs/topology/{dataset}/{chunk}.log",
+    benchmark:
+        "benchmarks/topology/{dataset}/{chunk}.tsv"
+    conda:
+        "../envs/features.yaml"
+    group:
+        "chunk"
+    shell:
+        "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
+        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+
+
+rule assemble_nodes:
+    """Node features, with secondary structure and accessibility from mkdssp."""
+    input:
+        plan=layout.PLAN,
+        upstream=rules.compute_topology.output.ledger,
+    output:
+        ledger=layout.LEDGER.replace("{stage}", "nodes"),
+    params:
+        features=rulebook.stage_features(CHOICES, "nodes"),
+        code=code_digest("nodes"),
+        store=CONFIG.workflow.reuse_store,
+    log:
+        "logs/nodes/{dataset}/{chunk}.log",
+    benchmark:
+        "benchmarks/nodes/{dataset}/{chunk}.tsv"
+    conda:
+        "../envs/features.yaml"
+    group:
+        "chunk"
+    shell:
+        "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
+        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+
+
+rule assemble_graphs:
+    """Edges, and one graph a decoy with its label."""
+    input:
+        plan=layout.PLAN,
+        upstream=rules.assemble_nodes.output.ledger,
+    output:
+        ledger=layout.LEDGER.replace("{stage}", "graphs"),
+    params:
+        features=rulebook.stage_features(CHOICES, "graphs"),
+        code=code_digest("graphs"),
+        store=CONFIG.workflow.reuse_store,
+    log:
+        "logs/graphs/{dataset}/{chunk}.log",
+    benchmark:
+        "benchmarks/graphs/{dataset}/{chunk}.tsv"
+    conda:
+        "../envs/learning.yaml"
+    group:
+        "chunk"
+    shell:
+        "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
+        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+
+
+rule write_coverage:
+    """What became of every decoy and every label of a data set; artefacts of removed decoys go."""
+    input:
+        plans=RULES.plans,
+        ledgers=RULES.ledgers,
+        labels=layout.LABELS,
+    output:
+        table=report(layout.COVERAGE, category="Coverage"),
+    log:
+        "logs/coverage/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    shell:
+        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers}"
+        " --labels {input.labels} --table {output.table} 2>&1 | tee {log}"
+
+
+rule check_coverage:
+    """Stop before training when too few labels of a data set have a graph."""
+    input:
+        table=layout.COVERAGE,
+    output:
+        check=layout.COVERAGE_CHECK,
+    params:
+        minimum_percent=CONFIG.coverage.minimum_percent,
+        fail_on_missing=CONFIG.coverage.fail_on_missing,
+    log:
+        "logs/coverage/{dataset}.check.log",
+    conda:
+        "../envs/features.yaml"
+    shell:
+        "check_coverage.py --dataset {wildcards.dataset} --table {input.table} --check {output.check}"
+        " --minimum-percent {params.minimum_percent} --fail-on-missing {params.fail_on_missing} 2>&1 | tee {log}"
+
+
+rule pack_graphs:
+    """All graphs of a data set in one memory-mapped file."""
+    input:
+        table=layout.COVERAGE,
+        ledgers=RULES.ledgers,
+    output:
+        pack=layout.PACK,
+    log:
+        "logs/pack/{dataset}.log",
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"

@@ -1,0 +1,37 @@
+# One page to look at, for the whole study and for each scored data set.
+
+
+rule report_study:
+    """Run card, coverage, leaderboard, learning curves, predicted against true, rankings."""
+    input:
+        coverage=expand(layout.COVERAGE, dataset=CHUNKS),
+        rankings=RULES.rankings(),
+        evaluations=RULES.evaluations(),
+        leaderboard=layout.FINAL_LEADERBOARD,
+        checkpoint=RULES.scorer(),
+    output:
+        page=report(layout.REPORT, category="Report"),
+    log:
+        "logs/report/study.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
+        " --leaderboard {input.leaderboard} --checkpoint {input.checkpoint} --page {output.page} > {log} 2>&1"
+
+
+rule report_scores:
+    """Run card, coverage and ranking of one data set."""
+    input:
+        coverage=layout.COVERAGE,
+        ranking=layout.RANKING,
+        checkpoint=RULES.scorer(),
+    output:
+        page=report(layout.SCORE_REPORT, category="Report"),
+    log:
+        "logs/report/{dataset}.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --checkpoint {input.checkpoint}"
+        " --page {output.page} > {log} 2>&1"

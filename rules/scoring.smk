@@ -1,0 +1,37 @@
+# Final checkpoint and graphs → ranked decoys → evaluation against labels.
+
+
+rule score_decoys:
+    """The ranking of every decoy of a data set."""
+    input:
+        checkpoint=RULES.scorer(),
+        ensemble=RULES.ensemble(),
+        pack=layout.PACK,
+        coverage=layout.COVERAGE,
+    output:
+        ranking=report(layout.RANKING, category="Ranking"),
+        export=layout.MODEL_PRED_DOCKQ,
+    log:
+        "logs/scoring/{dataset}.log",
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "score.py --checkpoint {input.checkpoint} --ensemble {input.ensemble} --pack {input.pack}"
+        " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
+
+
+rule evaluate_ranking:
+    """Ranking metrics of each target and split of a labelled data set."""
+    input:
+        ranking=layout.RANKING,
+        labels=layout.LABELS,
+    output:
+        per_target=report(layout.PER_TARGET, category="Evaluation"),
+        summary=report(layout.EVALUATION, category="Evaluation"),
+    log:
+        "logs/evaluation/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    shell:
+        "evaluate.py --ranking {input.ranking} --labels {input.labels} --per-target {output.per_target}"
+        " --summary {output.summary} 2>&1 | tee {log}"

@@ -1,0 +1,83 @@
+# Sweep (configurations × seeds) → leaderboard and best checkpoint → fine-tune phases → final checkpoint.
+
+
+rule train_sweep:
+    """One configuration with one seed."""
+    input:
+        packs=RULES.training_inputs(layout.PACK),
+        checks=RULES.training_inputs(layout.COVERAGE_CHECK),
+    output:
+        expand(layout.SWEEP_RUN + "/{file}", file=layout.RUN_FILES, allow_missing=True),
+    params:
+        run=RULES.training_parameters,
+    log:
+        "logs/training/{run}.log",
+    benchmark:
+        "benchmarks/training/{run}.tsv"
+    threads: CONFIG.training.threads
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
+        " --output results/training/{wildcards.run} > {log} 2>&1"
+
+
+rule select_sweep:
+    """Leaderboard of the sweep under both rules, and the checkpoint the configured rule chooses."""
+    input:
+        summaries=RULES.sweep_summaries(),
+    output:
+        table=report(layout.LEADERBOARD, category="Training"),
+        checkpoint=layout.SWEEP_BEST + ".ckpt",
+        why=layout.SWEEP_BEST + ".json",
+    params:
+        rule=CONFIG.training.selection.rule,
+    log:
+        "logs/selection/sweep.log",
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
+        " --best {output.checkpoint} 2>&1 | tee {log}"
+
+
+rule train_finetune:
+    """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
+    input:
+        packs=RULES.training_inputs(layout.PACK),
+        checks=RULES.training_inputs(layout.COVERAGE_CHECK),
+        parent=RULES.parent,
+    output:
+        expand(layout.FINETUNE_RUN + "/{file}", file=layout.RUN_FILES, allow_missing=True),
+    params:
+        run=RULES.training_parameters,
+    log:
+        "logs/finetune/{run}.log",
+    benchmark:
+        "benchmarks/finetune/{run}.tsv"
+    threads: CONFIG.training.threads
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
+        " --parent {input.parent} --output results/finetune/{wildcards.run} > {log} 2>&1"
+
+
+rule select_final:
+    """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of all runs."""
+    input:
+        summaries=RULES.sweep_summaries() + RULES.finetune_summaries(),
+    output:
+        table=report(layout.FINAL_LEADERBOARD, category="Training"),
+        checkpoint=layout.FINAL_BEST + ".ckpt",
+        why=layout.FINAL_BEST + ".json",
+        ensemble=directory(layout.FINAL_ENSEMBLE),
+    params:
+        rule=CONFIG.training.selection.rule,
+    log:
+        "logs/selection/final.log",
+    conda:
+        "../envs/learning.yaml"
+    shell:
+        "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
+        " --best {output.checkpoint} --ensemble {output.ensemble} 2>&1 | tee {log}"

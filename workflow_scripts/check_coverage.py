@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Stop when too few labels of a data set have a graph to train on it."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from toporank.building.coverage import check_policy, counts, read_coverage
+from toporank.config import Coverage
+from toporank.errors import ConfigError
+from toporank.files import write_text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
+    parser.add_argument("--minimum-percent", type=float, required=True)
+    parser.add_argument("--fail-on-missing", choices=["True", "False"], required=True)
+    parser.add_argument("--check", type=Path, required=True, help="written when there are enough")
+    args = parser.parse_args()
+
+    table = read_coverage(args.table)
+    policy = Coverage(minimum_percent=args.minimum_percent, fail_on_missing=args.fail_on_missing == "True")
+    try:
+        check_policy(table, policy, args.dataset)
+    except ConfigError as error:
+        sys.exit(f"Coverage: {error}")
+    write_text(args.check, counts(table) + "\n")
+
+
+if __name__ == "__main__":
+    main()

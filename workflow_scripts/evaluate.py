@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Hold a ranking against the labels."""
+
+import argparse
+import json
+from pathlib import Path
+
+from toporank.evaluation import evaluate
+from toporank.files import write_text
+from toporank.labels import read_split_labels
+from toporank.ranking import read_ranking
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ranking", type=Path, required=True)
+    parser.add_argument("--labels", type=Path, required=True)
+    parser.add_argument("--per-target", type=Path, required=True, help="written")
+    parser.add_argument("--summary", type=Path, required=True, help="written")
+    args = parser.parse_args()
+
+    table, summary = evaluate(read_ranking(args.ranking), read_split_labels(args.labels))
+    write_text(args.per_target, table.to_csv(index=False))
+    write_text(args.summary, json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()

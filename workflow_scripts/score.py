@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Score the graphs of a data set and rank its decoys."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from toporank.building.coverage import read_coverage
+from toporank.errors import TopoRankError
+from toporank.files import write_text
+from toporank.ranking import model_pred_dockq, ranking
+from toporank.scoring import score_pack
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
+    parser.add_argument("--ensemble", type=Path, nargs="*", default=[], help="folder of checkpoints that give the spread")
+    parser.add_argument("--pack", type=Path, required=True)
+    parser.add_argument("--coverage", type=Path, required=True)
+    parser.add_argument("--ranking", type=Path, required=True, help="written")
+    parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ")
+    args = parser.parse_args()
+
+    ensemble = sorted(file for folder in args.ensemble for file in folder.glob("*.ckpt"))
+    try:
+        table = ranking(read_coverage(args.coverage), score_pack(args.checkpoint, ensemble, args.pack))
+    except TopoRankError as error:
+        sys.exit(str(error))
+    write_text(args.ranking, table.to_csv(index=False))
+    write_text(args.export, model_pred_dockq(table).to_csv(index=False))
+    print(f"{args.ranking}: {table['pred_dockq'].notna().sum()} decoys scored, {table['pred_dockq'].isna().sum()} not")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Rank runs under both selection rules and copy the checkpoint that the chosen rule prefers."""
+
+import argparse
+from pathlib import Path
+
+from toporank.selection import CHECKPOINT_OF, write_ensemble, write_selection
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--summaries", type=Path, nargs="+", required=True, help="summary.json of each run")
+    parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True)
+    parser.add_argument("--table", type=Path, required=True, help="written: the leaderboard")
+    parser.add_argument("--best", type=Path, required=True, help="written: the chosen .ckpt, and a .json beside it")
+    parser.add_argument("--ensemble", type=Path, help="written: folder with the best checkpoint of every run")
+    args = parser.parse_args()
+
+    chosen = write_selection(args.summaries, args.rule, args.table, args.best.with_suffix(""))
+    if args.ensemble:
+        write_ensemble(args.summaries, args.rule, args.ensemble)
+    print(f"{chosen['run']} is best of {len(args.summaries)} runs: {args.rule} {chosen[args.rule]:.4f}, epoch {chosen['epoch']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Train one network; goes on where an interrupted run stopped."""
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+
+from toporank.config import Hyperparameters, Selection
+from toporank.errors import TopoRankError
+from toporank.training.fit import train_run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="name of the run")
+    parser.add_argument("--packs", type=Path, nargs="+", required=True, help="packed graphs of the training data sets")
+    parser.add_argument("--parameters", required=True, help="seed, hyperparameters and selection as JSON")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the run")
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+
+    parameters = json.loads(args.parameters)
+    hyperparameters = Hyperparameters(**parameters["hyperparameters"])
+    selection = Selection(**parameters["selection"])
+    try:
+        train_run(
+            args.name, args.packs, hyperparameters, selection, parameters["seed"], args.threads, args.output, args.parent
+        )
+    except TopoRankError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
