@@ -11,6 +11,8 @@ import numpy as np
 import safetensors.numpy
 import torch
 from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
 
 from toporank.building.stages import Stage, Task, code_digest, node_columns
 from toporank.building.store import Entry, Store
@@ -44,6 +46,9 @@ def run_graphs(task: Task, store: Store) -> Entry:
 
     return store.obtain("graphs", depends_on, ".pt", make)
 
+
+PYG_TYPES = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)
+"""What a `Data` file consists of beside tensors and plain Python values."""
 
 GRAPHS = Stage("graphs", run_graphs)
 
@@ -100,7 +105,8 @@ def read_graph(path: Path) -> Data:
     Raises GraphError when it is damaged, holds something else, or lacks x, edge_index or edge_attr.
     """
     try:
-        graph = torch.load(path, weights_only=True)
+        with torch.serialization.safe_globals(list(PYG_TYPES)):
+            graph = torch.load(path, weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
         raise GraphError(f"not a readable graph file: {str(error).splitlines()[0]}", where=path) from error
     if not isinstance(graph, Data):
