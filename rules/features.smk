@@ -6,19 +6,19 @@ rule extract_interfaces:
     input:
         plan=layout.PLAN,
     output:
-        ledger=layout.LEDGER.replace("{stage}", "interface"),
-    params:
-        features=rulebook.stage_features(CHOICES, "interface"),
-        code=code_digest("interface"),
-        store=CONFIG.workflow.reuse_store,
+        ledger=layout.ledger("interface"),
     log:
         "logs/interface/{dataset}/{chunk}.log",
     benchmark:
         "benchmarks/interface/{dataset}/{chunk}.tsv"
-    conda:
-        "../envs/features.yaml"
     group:
         "chunk"
+    conda:
+        "../envs/features.yaml"
+    params:
+        features=rulebook.stage_features(CHOICES, "interface"),
+        code=code_digest("interface"),
+        store=CONFIG.workflow.reuse_store,
     shell:
         "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
         " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
@@ -30,19 +30,19 @@ rule compute_topology:
         plan=layout.PLAN,
         upstream=rules.extract_interfaces.output.ledger,
     output:
-        ledger=layout.LEDGER.replace("{stage}", "topology"),
-    params:
-        features=rulebook.stage_features(CHOICES, "topology"),
-        code=code_digest("topology"),
-        store=CONFIG.workflow.reuse_store,
+        ledger=layout.ledger("topology"),
     log:
         "logs/topology/{dataset}/{chunk}.log",
     benchmark:
         "benchmarks/topology/{dataset}/{chunk}.tsv"
-    conda:
-        "../envs/features.yaml"
     group:
         "chunk"
+    conda:
+        "../envs/features.yaml"
+    params:
+        features=rulebook.stage_features(CHOICES, "topology"),
+        code=code_digest("topology"),
+        store=CONFIG.workflow.reuse_store,
     shell:
         "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
         " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
@@ -54,19 +54,19 @@ rule assemble_nodes:
         plan=layout.PLAN,
         upstream=rules.compute_topology.output.ledger,
     output:
-        ledger=layout.LEDGER.replace("{stage}", "nodes"),
-    params:
-        features=rulebook.stage_features(CHOICES, "nodes"),
-        code=code_digest("nodes"),
-        store=CONFIG.workflow.reuse_store,
+        ledger=layout.ledger("nodes"),
     log:
         "logs/nodes/{dataset}/{chunk}.log",
     benchmark:
         "benchmarks/nodes/{dataset}/{chunk}.tsv"
-    conda:
-        "../envs/features.yaml"
     group:
         "chunk"
+    conda:
+        "../envs/features.yaml"
+    params:
+        features=rulebook.stage_features(CHOICES, "nodes"),
+        code=code_digest("nodes"),
+        store=CONFIG.workflow.reuse_store,
     shell:
         "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
         " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
@@ -78,19 +78,19 @@ rule assemble_graphs:
         plan=layout.PLAN,
         upstream=rules.assemble_nodes.output.ledger,
     output:
-        ledger=layout.LEDGER.replace("{stage}", "graphs"),
-    params:
-        features=rulebook.stage_features(CHOICES, "graphs"),
-        code=code_digest("graphs"),
-        store=CONFIG.workflow.reuse_store,
+        ledger=layout.ledger("graphs"),
     log:
         "logs/graphs/{dataset}/{chunk}.log",
     benchmark:
         "benchmarks/graphs/{dataset}/{chunk}.tsv"
-    conda:
-        "../envs/learning.yaml"
     group:
         "chunk"
+    conda:
+        "../envs/learning.yaml"
+    params:
+        features=rulebook.stage_features(CHOICES, "graphs"),
+        code=code_digest("graphs"),
+        store=CONFIG.workflow.reuse_store,
     shell:
         "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
         " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
@@ -119,13 +119,13 @@ rule check_coverage:
         table=layout.COVERAGE,
     output:
         check=layout.COVERAGE_CHECK,
-    params:
-        minimum_percent=CONFIG.coverage.minimum_percent,
-        fail_on_missing=CONFIG.coverage.fail_on_missing,
     log:
         "logs/coverage/{dataset}.check.log",
     conda:
         "../envs/features.yaml"
+    params:
+        minimum_percent=CONFIG.coverage.minimum_percent,
+        fail_on_missing=CONFIG.coverage.fail_on_missing,
     shell:
         "check_coverage.py --dataset {wildcards.dataset} --table {input.table} --check {output.check}"
         " --minimum-percent {params.minimum_percent} --fail-on-missing {params.fail_on_missing} 2>&1 | tee {log}"

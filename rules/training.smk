@@ -7,16 +7,16 @@ rule train_sweep:
         packs=RULES.training_inputs(layout.PACK),
         checks=RULES.training_inputs(layout.COVERAGE_CHECK),
     output:
-        expand(layout.SWEEP_RUN + "/{file}", file=layout.RUN_FILES, allow_missing=True),
-    params:
-        run=RULES.training_parameters,
+        layout.run_files(layout.SWEEP_RUN),
     log:
         "logs/training/{run}.log",
     benchmark:
         "benchmarks/training/{run}.tsv"
-    threads: CONFIG.training.threads
     conda:
         "../envs/learning.yaml"
+    threads: CONFIG.training.threads
+    params:
+        run=RULES.training_parameters,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
         " --output results/training/{wildcards.run} > {log} 2>&1"
@@ -28,14 +28,14 @@ rule select_sweep:
         summaries=RULES.sweep_summaries(),
     output:
         table=report(layout.LEADERBOARD, category="Training"),
-        checkpoint=layout.SWEEP_BEST + ".ckpt",
-        why=layout.SWEEP_BEST + ".json",
-    params:
-        rule=CONFIG.training.selection.rule,
+        checkpoint=layout.SWEEP_CHECKPOINT,
+        why=layout.SWEEP_REASON,
     log:
         "logs/selection/sweep.log",
     conda:
         "../envs/learning.yaml"
+    params:
+        rule=CONFIG.training.selection.rule,
     shell:
         "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
         " --best {output.checkpoint} 2>&1 | tee {log}"
@@ -48,16 +48,16 @@ rule train_finetune:
         checks=RULES.training_inputs(layout.COVERAGE_CHECK),
         parent=RULES.parent,
     output:
-        expand(layout.FINETUNE_RUN + "/{file}", file=layout.RUN_FILES, allow_missing=True),
-    params:
-        run=RULES.training_parameters,
+        layout.run_files(layout.FINETUNE_RUN),
     log:
         "logs/finetune/{run}.log",
     benchmark:
         "benchmarks/finetune/{run}.tsv"
-    threads: CONFIG.training.threads
     conda:
         "../envs/learning.yaml"
+    threads: CONFIG.training.threads
+    params:
+        run=RULES.training_parameters,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
         " --parent {input.parent} --output results/finetune/{wildcards.run} > {log} 2>&1"
@@ -66,18 +66,18 @@ rule train_finetune:
 rule select_final:
     """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of all runs."""
     input:
-        summaries=RULES.sweep_summaries() + RULES.finetune_summaries(),
+        summaries=[*RULES.sweep_summaries(), *RULES.finetune_summaries()],
     output:
         table=report(layout.FINAL_LEADERBOARD, category="Training"),
-        checkpoint=layout.FINAL_BEST + ".ckpt",
-        why=layout.FINAL_BEST + ".json",
+        checkpoint=layout.FINAL_CHECKPOINT,
+        why=layout.FINAL_REASON,
         ensemble=directory(layout.FINAL_ENSEMBLE),
-    params:
-        rule=CONFIG.training.selection.rule,
     log:
         "logs/selection/final.log",
     conda:
         "../envs/learning.yaml"
+    params:
+        rule=CONFIG.training.selection.rule,
     shell:
         "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
         " --best {output.checkpoint} --ensemble {output.ensemble} 2>&1 | tee {log}"

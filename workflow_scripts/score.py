@@ -15,7 +15,9 @@ from toporank.scoring import score_pack
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
-    parser.add_argument("--ensemble", type=Path, nargs="*", default=[], help="folder of checkpoints that give the spread")
+    parser.add_argument(
+        "--ensemble", type=Path, nargs="*", default=[], help="folder of checkpoints that give the spread"
+    )
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--ranking", type=Path, required=True, help="written")

@@ -19,7 +19,8 @@ def main() -> None:
     chosen = write_selection(args.summaries, args.rule, args.table, args.best.with_suffix(""))
     if args.ensemble:
         write_ensemble(args.summaries, args.rule, args.ensemble)
-    print(f"{chosen['run']} is best of {len(args.summaries)} runs: {args.rule} {chosen[args.rule]:.4f}, epoch {chosen['epoch']}")
+    place = f"{args.rule} {chosen[args.rule]:.4f}, epoch {chosen['epoch']}"
+    print(f"{chosen['run']} is best of {len(args.summaries)} runs: {place}")
 
 
 if __name__ == "__main__":

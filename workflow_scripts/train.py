@@ -7,9 +7,8 @@ import logging
 import sys
 from pathlib import Path
 
-from toporank.config import Hyperparameters, Selection
 from toporank.errors import TopoRankError
-from toporank.training.fit import train_run
+from toporank.training.fit import Run, train_run
 
 
 def main() -> None:
@@ -23,13 +22,9 @@ def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
-    parameters = json.loads(args.parameters)
-    hyperparameters = Hyperparameters(**parameters["hyperparameters"])
-    selection = Selection(**parameters["selection"])
     try:
-        train_run(
-            args.name, args.packs, hyperparameters, selection, parameters["seed"], args.threads, args.output, args.parent
-        )
+        run = Run.parse(args.name, json.loads(args.parameters), args.parent)
+        train_run(run, args.packs, args.threads, args.output)
     except TopoRankError as error:
         sys.exit(str(error))
 

@@ -67,13 +67,15 @@ class Coverage(Section):
     fail_on_missing: bool = Field(False, description="Stop as soon as a single label has no graph.")
 
 
-class Hyperparameters(Section):
-    """How one network is built and trained."""
+class Schedule(Section):
+    """How a network is trained."""
 
     learning_rate: float = Field(0.005, gt=0, le=1, description="First learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
     batch_size: int = Field(16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch.")
-    accumulate: int = Field(16, ge=1, json_schema_extra={"unit": "batches"}, description="Batches in one optimiser step.")
+    accumulate: int = Field(
+        16, ge=1, json_schema_extra={"unit": "batches"}, description="Batches in one optimiser step."
+    )
     plateau_factor: float = Field(
         0.2, gt=0, lt=1, description="The learning rate is multiplied by this when `val_loss` stops falling."
     )
@@ -85,10 +87,15 @@ class Hyperparameters(Section):
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; nothing for no limit.")
+    attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
+
+
+class Hyperparameters(Schedule):
+    """How one network is built and trained."""
+
     hidden: int = Field(32, ge=1, description="Width of node and edge embeddings.")
     heads: int = Field(8, ge=1, description="Attention heads of each layer; their results are averaged.")
     layers: int = Field(2, ge=1, description="Edge-aware GATv2 layers.")
-    attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     readout: int = Field(64, ge=1, description="Width of the two layers between pooling and score.")
 
 
@@ -96,7 +103,9 @@ def _merge_defaults(section: Any, entries: str) -> Any:
     """Give each entry the keys of `defaults` that it does not set itself."""
     if isinstance(section, dict) and isinstance(section.get(entries), list):
         defaults = section.get("defaults") or {}
-        merged = [{**defaults, **e} if isinstance(e, dict) and isinstance(defaults, dict) else e for e in section[entries]]
+        merged = [
+            {**defaults, **e} if isinstance(e, dict) and isinstance(defaults, dict) else e for e in section[entries]
+        ]
         return {**section, entries: merged}
     return section
 
@@ -140,12 +149,16 @@ class Selection(Section):
         description="`val_loss`: lowest validation loss. `val_selection`: lowest"
         " `val_loss − spearman_weight · val_spearman`. Both are tracked and shown; this one chooses.",
     )
-    spearman_weight: float = Field(1.0, ge=0, description="Weight of the pooled validation Spearman in `val_selection`.")
-    minimum_delta: float = Field(0.0, ge=0, description="A later epoch must be better by more than this to replace the best.")
+    spearman_weight: float = Field(
+        1.0, ge=0, description="Weight of the pooled validation Spearman in `val_selection`."
+    )
+    minimum_delta: float = Field(
+        0.0, ge=0, description="A later epoch must be better by more than this to replace the best."
+    )
 
 
-class Phase(Hyperparameters):
-    """One fine-tune phase: starts from its parent's weights with a fresh optimiser and schedule."""
+class Phase(Schedule):
+    """One fine-tune phase: its parent's network and weights with a fresh optimiser and schedule."""
 
     name: Name = Field(description="Name of the phase.")
     parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
@@ -180,7 +193,7 @@ class Finetune(Section):
         for phase in self.phases:
             if phase.parent not in known:
                 raise ValueError(
-                    f"phase {phase.name!r}: parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
+                    f"phase {phase.name!r}: parent {phase.parent!r} is not `sweep` nor an earlier phase with one seed"
                 )
             if phase.seed is not None:
                 known.add(phase.name)
@@ -223,7 +236,8 @@ class Config(Section):
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
     workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")
     score_decoys: str | None = Field(
-        None, description="Folder of decoys to score with `checkpoint`, instead of the data sets: `--config score_decoys=FOLDER`."
+        None,
+        description="Folder of decoys to score with `checkpoint` instead of the data sets (`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
     checkpoint: str | None = Field(
@@ -271,7 +285,9 @@ def load_config(values: dict[str, Any]) -> Config:
     config.choices()
     if config.score_decoys is None:
         if config.checkpoint or config.score_name:
-            raise ConfigError("`checkpoint` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too")
+            raise ConfigError(
+                "`checkpoint` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too"
+            )
         return config
     name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
     scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")

@@ -85,5 +85,7 @@ def _check_splits(table: pd.DataFrame, where: object) -> None:
     both = table.groupby("target")["split"].nunique()
     if (both > 1).any():
         raise ConfigError(
-            f"target {both.index[both > 1][0]!r} is in more than one split", where=where, remedy="split by whole targets"
+            f"target {both.index[both > 1][0]!r} is in more than one split",
+            where=where,
+            remedy="split by whole targets",
         )

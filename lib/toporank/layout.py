@@ -24,9 +24,11 @@ RUN_FILES = ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt", "metrics.csv"
 SWEEP_RUN = "results/training/{run}"
 FINETUNE_RUN = "results/finetune/{run}"
 LEADERBOARD = "results/training/leaderboard.csv"
-SWEEP_BEST = "results/training/best"
+SWEEP_CHECKPOINT = "results/training/best.ckpt"
+SWEEP_REASON = "results/training/best.json"
 FINAL_LEADERBOARD = "results/final/leaderboard.csv"
-FINAL_BEST = "results/final/best"
+FINAL_CHECKPOINT = "results/final/best.ckpt"
+FINAL_REASON = "results/final/best.json"
 FINAL_ENSEMBLE = "results/final/ensemble"
 
 RANKING = "results/scores/{dataset}/ranking.csv"
@@ -40,3 +42,13 @@ REPORT = "results/report.html"
 def artefact(stage: str, target: str, decoy: str) -> str:
     """Path of one artefact below its dataset's folder, such as `graphs/1AVZ/near1.pt`."""
     return f"{stage}/{target}/{decoy}{SUFFIX[stage]}"
+
+
+def ledger(stage: str) -> str:
+    """Pattern of the ledgers of one stage."""
+    return LEDGER.replace("{stage}", stage)
+
+
+def run_files(run: str) -> list[str]:
+    """The files of a run, given its folder."""
+    return [f"{run}/{name}" for name in RUN_FILES]

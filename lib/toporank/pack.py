@@ -123,11 +123,13 @@ class GraphStore:
         parts, tables, descriptions = [], [], []
         for path in paths:
             with safe_open(path, framework="pt") as file:
-                parts.append({name: file.get_tensor(name) for name in file.keys()})
+                parts.append({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 -- not a dict
                 descriptions.append(json.loads(file.metadata()[DESCRIPTION]))
             table = pd.DataFrame(descriptions[-1].pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
             tables.append(table.assign(dockq=parts[-1]["y"].double().numpy()))
-            _check_alike(str(paths[0]), _pack_kind(parts[0], descriptions[0]), str(path), _pack_kind(parts[-1], descriptions[-1]))
+            _check_alike(
+                str(paths[0]), _pack_kind(parts[0], descriptions[0]), str(path), _pack_kind(parts[-1], descriptions[-1])
+            )
         sizes = [len(table) for table in tables]
         return cls(
             decoys=pd.concat(tables, ignore_index=True),

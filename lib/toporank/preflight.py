@@ -59,7 +59,7 @@ def feature_choices(config: Config) -> dict[str, Choice]:
 
 def checkpoint_of(config: Config) -> str:
     """The checkpoint that scores."""
-    return config.checkpoint or f"{layout.FINAL_BEST}.ckpt"
+    return config.checkpoint or layout.FINAL_CHECKPOINT
 
 
 def _noting(result: Preflight, step: Callable[[], object]) -> None:
@@ -103,7 +103,11 @@ def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
     source = config.dataset(dataset).labels
     if source is None:
         return pd.DataFrame(columns=list(COLUMNS)).astype({"dockq": float})
-    located = {s: locate(p, repository) for s, p in source.items()} if isinstance(source, dict) else locate(source, repository)
+    located = (
+        {s: locate(p, repository) for s, p in source.items()}
+        if isinstance(source, dict)
+        else locate(source, repository)
+    )
     training = config.training
     return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
 

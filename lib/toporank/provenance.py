@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import subprocess
 from importlib import metadata
@@ -27,10 +28,8 @@ def versions() -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    try:
+    with contextlib.suppress(DsspMissingError):  # scoring finished graphs needs none
         found["mkdssp"] = dssp_version()
-    except DsspMissingError:
-        pass  # scoring finished graphs needs none
     return found
 
 

@@ -14,6 +14,7 @@ RANKING_COLUMNS = (
     "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains", "status",
 )  # fmt: skip
 
+
 def ranking(coverage: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
@@ -44,6 +45,6 @@ def model_pred_dockq(table: pd.DataFrame) -> pd.DataFrame:
 def read_ranking(path: Path) -> pd.DataFrame:
     """Read ranking.csv; names stay text, empty text stays empty."""
     text = ["target", "decoy", "pred_capri", "status"]
-    numbers = [column for column in RANKING_COLUMNS if column not in text]
-    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=dict.fromkeys(numbers, [""]))
+    empty_is_missing = {column: [""] for column in RANKING_COLUMNS if column not in text}
+    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=empty_is_missing)
     return table.astype({"rank": "Int64", "n_interface_residues": "Int64", "n_chains": "Int64"})

@@ -65,7 +65,7 @@ class Rulebook:
     def training_parameters(self, wildcards: Any) -> str:
         """Hyper-parameters, selection and seed of a run as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
-        hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))
+        hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
         selection = self.config.training.selection.model_dump()
         return canonical({"seed": seed, "hyperparameters": hyperparameters, "selection": selection})
 
@@ -73,7 +73,7 @@ class Rulebook:
         """Checkpoint a fine-tune run starts from."""
         phase, _ = self.config.finetune_runs()[wildcards.run]
         if phase.parent == "sweep":
-            return f"{layout.SWEEP_BEST}.ckpt"
+            return layout.SWEEP_CHECKPOINT
         kept = CHECKPOINT_OF[self.config.training.selection.rule]
         return f"{layout.FINETUNE_RUN.format(run=phase.parent)}/{kept}.ckpt"
 
@@ -87,7 +87,7 @@ class Rulebook:
 
     def scorer(self) -> str:
         """The checkpoint that scores."""
-        return checkpoint_of(self.config) if self.scoring_only else f"{layout.FINAL_BEST}.ckpt"
+        return checkpoint_of(self.config) if self.scoring_only else layout.FINAL_CHECKPOINT
 
     def ensemble(self) -> list[str]:
         """Folder of the checkpoints whose spread is reported: beside the scorer, if there is one."""

@@ -37,7 +37,9 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
     network, description = load_weights(checkpoint)
     theirs, ours = description.get("features"), store.metadata.get("features")
     if theirs != ours:
-        different = sorted(k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k))
+        different = sorted(
+            k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k)
+        )
         raise CheckpointError(
             f"was trained on other features than these graphs have: {', '.join(different)} differ",
             where=checkpoint, remedy="build the graphs with the checkpoint's features",

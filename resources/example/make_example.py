@@ -78,7 +78,28 @@ NATIVE_MEMBER = "PRODIGYdataset/{target}.pdb"
 # --- chemistry and geometry ---------------------------------------------------
 
 STANDARD_RESIDUES = frozenset(
-    "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE " "LEU LYS MET PHE PRO SER THR TRP TYR VAL".split()
+    [
+        "ALA",
+        "ARG",
+        "ASN",
+        "ASP",
+        "CYS",
+        "GLN",
+        "GLU",
+        "GLY",
+        "HIS",
+        "ILE",
+        "LEU",
+        "LYS",
+        "MET",
+        "PHE",
+        "PRO",
+        "SER",
+        "THR",
+        "TRP",
+        "TYR",
+        "VAL",
+    ]
 )
 BACKBONE = frozenset(("N", "CA", "C", "O"))
 FIRST_ALTLOCS = frozenset((" ", "A", "1"))
@@ -230,7 +251,7 @@ def clean_native(pdb_text: str) -> Complex:
     names: dict[tuple[str, int, str], set[str]] = {}
     for atom in atoms:
         names.setdefault(atom.residue_key, set()).add(atom.name)
-    kept = [i for i, atom in enumerate(atoms) if BACKBONE <= names[atom.residue_key]]
+    kept = [i for i, atom in enumerate(atoms) if names[atom.residue_key] >= BACKBONE]
     atoms = [atoms[i] for i in kept]
 
     sizes = Counter(atom.chain for atom in atoms)
@@ -375,14 +396,10 @@ def to_pdb(target: str, name: str, model: Complex, waters: np.ndarray) -> str:
     """The complex as PDB text; waters (k, 3) follow as HETATM of the first chain."""
     lines = [
         f"HEADER    PROTEIN-PROTEIN DOCKING DECOY{'':23s}{target}".ljust(80),
-        f"TITLE     RIGID-BODY DECOY {name.upper()} OF {target}, NOT AN EXPERIMENTAL MODEL".ljust(
-            80
-        ),
+        f"TITLE     RIGID-BODY DECOY {name.upper()} OF {target}, NOT AN EXPERIMENTAL MODEL".ljust(80),
     ]
     serial = 0
-    for _, chain in itertools.groupby(
-        zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain
-    ):
+    for _, chain in itertools.groupby(zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain):
         for atom, xyz in chain:
             serial += 1
             lines.append(pdb_atom_line("ATOM", serial, atom, xyz))
@@ -397,11 +414,28 @@ def to_pdb(target: str, name: str, model: Complex, waters: np.ndarray) -> str:
     return "\n".join(lines) + "\n"
 
 
-CIF_COLUMNS = (
-    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
-    "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
-    "B_iso_or_equiv auth_seq_id auth_comp_id auth_asym_id auth_atom_id pdbx_PDB_model_num"
-).split()
+CIF_COLUMNS = [
+    "group_PDB",
+    "id",
+    "type_symbol",
+    "label_atom_id",
+    "label_alt_id",
+    "label_comp_id",
+    "label_asym_id",
+    "label_entity_id",
+    "label_seq_id",
+    "pdbx_PDB_ins_code",
+    "Cartn_x",
+    "Cartn_y",
+    "Cartn_z",
+    "occupancy",
+    "B_iso_or_equiv",
+    "auth_seq_id",
+    "auth_comp_id",
+    "auth_asym_id",
+    "auth_atom_id",
+    "pdbx_PDB_model_num",
+]
 
 
 def to_cif(target: str, name: str, model: Complex) -> str:
@@ -574,9 +608,7 @@ def make_target(target: str, pdb_text: str, out: Path, scratch: Path) -> list[di
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The command line: where the natives are and where the result goes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "source", type=Path, help="source distribution of prodigy-prot 2.4.0: tarball or folder"
-    )
+    parser.add_argument("source", type=Path, help="source distribution of prodigy-prot 2.4.0: tarball or folder")
     parser.add_argument(
         "--out",
         type=Path,

@@ -24,7 +24,13 @@ PROGRESS_SECONDS = 10.0
 
 
 def run_chunk(
-    stage: Stage, dataset: str, plan: Path, upstream: Path | None, ledger: Path, choices: dict[str, Choice], store: Store
+    stage: Stage,
+    dataset: str,
+    plan: Path,
+    upstream: Path | None,
+    ledger: Path,
+    choices: dict[str, Choice],
+    store: Store,
 ) -> list[LedgerRow]:
     """Bring the artefacts of one stage up to date for every decoy of a plan and write the ledger.
 
@@ -64,7 +70,7 @@ def _run_decoy(
         entry = stage.run(_task(dataset, stage, member, before, choices), store)
     except (OSError, MemoryError, DsspMissingError):
         raise
-    except Exception as error:  # the job boundary: a decoy's failure is a status, its siblings go on
+    except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         product.unlink(missing_ok=True)
         status, reason = _verdict(error)
         return dataclasses.replace(

@@ -24,7 +24,6 @@ from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
 from toporank.features.registry import Choice
 from toporank.identity import structure_format
-from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.read import read_complex
 

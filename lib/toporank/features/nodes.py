@@ -70,7 +70,8 @@ def dssp_topology_nodes(
 ) -> NodeTable:
     """Node table of a complex; runs mkdssp on all its protein residues.
 
-    residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage. Result: values of shape (N, 32 + t).
+    residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage.
+    Result: values of shape (N, 32 + t).
     Raises FeatureError when DSSP knows none of the interface residues.
     """
     return assemble_nodes(parameters, complex_, residues, topology, run_dssp(complex_))

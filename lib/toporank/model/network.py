@@ -39,7 +39,15 @@ class DockQNet(nn.Module):
     """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data."""
 
     def __init__(
-        self, node_width: int, edge_width: int, *, hidden: int, heads: int, layers: int, attention_dropout: float, readout: int
+        self,
+        node_width: int,
+        edge_width: int,
+        *,
+        hidden: int,
+        heads: int,
+        layers: int,
+        attention_dropout: float,
+        readout: int,
     ):
         super().__init__()
         self.embed_nodes = nn.Linear(node_width, hidden)
@@ -47,7 +55,11 @@ class DockQNet(nn.Module):
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
         self.head = nn.Sequential(
-            nn.Linear(hidden + hidden // 2, readout), nn.ReLU(), nn.Linear(readout, readout), nn.ReLU(), nn.Linear(readout, 1)
+            nn.Linear(hidden + hidden // 2, readout),
+            nn.ReLU(),
+            nn.Linear(readout, readout),
+            nn.ReLU(),
+            nn.Linear(readout, 1),
         )
 
     def forward(self, batch: GraphBatch) -> Tensor:

@@ -18,12 +18,13 @@ from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.network import DockQNet
 from toporank.pack import GraphBatch, GraphStore
 
-NETWORK_KEYS = ("hidden", "heads", "layers", "attention_dropout", "readout")
+SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
+"""Hyper-parameters that decide which weights a network has."""
 
 
 def build_network(node_width: int, edge_width: int, hyperparameters: dict[str, Any]) -> DockQNet:
     """The network of a hyper-parameter set for graphs of these widths."""
-    return DockQNet(node_width, edge_width, **{key: hyperparameters[key] for key in NETWORK_KEYS})
+    return DockQNet(node_width, edge_width, **{key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")})
 
 
 class Scorer(pl.LightningModule):

@@ -32,7 +32,10 @@ MAX_RESIDUES_IN_CHAIN = 9999
 NO_ANGLE = 360.0
 """What DSSP reports for φ or ψ where a neighbour is missing."""
 
-_PDB_ATOM = "ATOM  {serial:5d} {name:<4s} {residue:3s} {chain}{number:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {element:>2s}\n"
+_PDB_ATOM = (
+    "ATOM  {serial:5d} {name:<4s} {residue:3s} {chain}{number:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
+    "  1.00  0.00          {element:>2s}\n"
+)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ def read_complex(path: Path) -> Complex:
     file_format, zipped = structure_format(path)
     structure = _parse(path, _text(path, zipped), file_format)
     if len(structure) == 0 or structure[0].count_atom_sites() == 0:
-        raise StructureError(f"no atoms found in this {file_format} file", where=path, remedy="truncated or another format?")
+        raise StructureError(
+            f"no atoms found in this {file_format} file", where=path, remedy="truncated or another format?"
+        )
     notes = [f"{len(structure)} models, the first is used"] if len(structure) > 1 else []
     del structure[1:]
     return _complex(structure, path, notes)

@@ -49,7 +49,9 @@ def _loader(store: GraphStore, batches: Sampler | list[list[int]]) -> DataLoader
 def split_indices(store: GraphStore, split: str) -> np.ndarray:
     """Positions of the labelled graphs of a split, by target and decoy name; raises ConfigError if none."""
     decoys = store.decoys
-    chosen = decoys[(decoys["split"] == split) & decoys["dockq"].notna()].sort_values(["target", "decoy"], kind="stable")
+    chosen = decoys[(decoys["split"] == split) & decoys["dockq"].notna()].sort_values(
+        ["target", "decoy"], kind="stable"
+    )
     if chosen.empty:
         raise ConfigError(
             f"no labelled decoy with a graph in split {split!r}", remedy="see the labels and coverage.tsv"

@@ -6,9 +6,11 @@ import json
 import logging
 import os
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytorch_lightning as pl
 import torch
@@ -19,7 +21,8 @@ from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.files import link_or_copy, write_text
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import Scorer, build_network, load_weights
+from toporank.model.network import DockQNet
+from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance
 from toporank.training.data import fingerprint, seed_everything, split_indices, training_batches, validation_batches
@@ -39,7 +42,9 @@ class BestCheckpoint(ModelCheckpoint):
 
     def check_monitor_top_k(self, trainer: pl.Trainer, current: torch.Tensor | None = None) -> bool:
         first = not self.best_k_models
-        return super().check_monitor_top_k(trainer, current if first or current is None else current + self.minimum_delta)
+        return super().check_monitor_top_k(
+            trainer, current if first or current is None else current + self.minimum_delta
+        )
 
 
 class MetricsTable(Callback):
@@ -56,61 +61,90 @@ class MetricsTable(Callback):
         row = {"epoch": trainer.current_epoch, "learning_rate": rate, **dict(sorted(metrics.items()))}
         table = pd.concat([rows, pd.DataFrame([row])], ignore_index=True)
         write_text(self.path, table.to_csv(index=False))
-        log.info("epoch %d  train %.5f  val %.5f  spearman %.3f", row["epoch"], row["train_loss"], row["val_loss"], row["val_spearman"])
+        log.info(
+            "epoch %d  train %.5f  val %.5f  spearman %.3f",
+            row["epoch"],
+            row["train_loss"],
+            row["val_loss"],
+            row["val_spearman"],
+        )
 
 
-def train_run(
-    name: str, packs: list[Path], hyperparameters: Hyperparameters, selection: Selection, seed: int, threads: int,
-    output: Path, parent: Path | None = None,
-) -> dict[str, Any]:  # fmt: skip
+@dataclass(frozen=True)
+class Run:
+    """What one training run is: everything that decides its result, beside the graphs.
+
+    parent : checkpoint whose network and weights to start from, with fresh optimiser and schedule.
+    """
+
+    name: str
+    seed: int
+    hyperparameters: Hyperparameters
+    selection: Selection
+    parent: Path | None
+
+    @classmethod
+    def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
+        """From the parameters of a rule. The shape of a fine-tuned network is its parent's."""
+        given = parameters["hyperparameters"]
+        if parent is not None:
+            inherited = read_description(parent)["hyperparameters"]
+            given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
+        return cls(name, parameters["seed"], Hyperparameters(**given), Selection(**parameters["selection"]), parent)
+
+    def record(self) -> dict[str, Any]:
+        """What is written into the checkpoint and config.yaml."""
+        origin = read_description(self.parent) if self.parent else None
+        return {
+            "run": self.name,
+            "seed": self.seed,
+            "hyperparameters": self.hyperparameters.model_dump(),
+            "selection": self.selection.model_dump(),
+            "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
+        }
+
+
+def train_run(run: Run, packs: list[Path], threads: int, output: Path) -> dict[str, Any]:
     """Train one network and write best_loss, best_selection and last .ckpt, metrics.csv, summary.json, config.yaml.
 
-    parent : checkpoint whose weights to start from, with fresh optimiser and schedule. An interrupted run
-    leaves its state in `<output>/.unfinished` and goes on from there when nothing it depends on has changed.
+    An interrupted run leaves its state in `<output>/.unfinished` and goes on from there when nothing it
+    depends on has changed. Returns the summary.
     """
-    seed_everything(seed, threads)
+    seed_everything(run.seed, threads)
     store = GraphStore.open(packs)
-    config = {
-        "run": name, "seed": seed, "hyperparameters": hyperparameters.model_dump(include=set(Hyperparameters.model_fields)),
-        "selection": selection.model_dump(), "parent": _parent_record(parent),
-    }  # fmt: skip
+    sizes = {split: len(split_indices(store, split)) for split in ("train", "val")}
+    training_set = {"fingerprint": fingerprint(store), **sizes}
+    widths = {"node_width": store.node_width, "edge_width": store.edge_width}
     description = {
-        **config, "node_width": store.node_width, "edge_width": store.edge_width, **store.metadata,
-        "training_set": {"fingerprint": fingerprint(store), **{s: len(split_indices(store, s)) for s in ("train", "val")}},
-        "provenance": provenance(),
+        **run.record(), **widths, **store.metadata, "training_set": training_set, "provenance": provenance(),
     }  # fmt: skip
-    scorer = _scorer(store, hyperparameters, selection, seed, description, parent)
-    work = _working_folder(output, {"config": config, "training_set": description["training_set"]})
-    trainer = _trainer(hyperparameters, selection, work)
+    scorer = Scorer(_network(run, store), run.hyperparameters, run.selection, run.seed, _codes(store), description)
+    work = _working_folder(output, {**run.record(), "training_set": training_set})
+    trainer = _trainer(run.hyperparameters, run.selection, work)
+    batch_size = run.hyperparameters.batch_size
+    loaders = training_batches(store, batch_size, run.seed), validation_batches(store, 4 * batch_size)
     last = work / "last.ckpt"
-    loaders = training_batches(store, hyperparameters.batch_size, seed), validation_batches(store, 4 * hyperparameters.batch_size)
     if last.exists():
-        log.info("going on from epoch %d", read_description(last)["epoch"] + 1)
-    trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=False if last.exists() else None)
-    return _publish(work, output, config)
+        log.info("going on after epoch %d", read_description(last)["epoch"])
+    trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
+    return _publish(work, output, run.record())
 
 
-def _parent_record(parent: Path | None) -> dict[str, Any] | None:
-    """Where the weights come from."""
-    if parent is None:
-        return None
-    description = read_description(parent)
-    return {"run": description["run"], "epoch": description["epoch"]}
+def _network(run: Run, store: GraphStore) -> DockQNet:
+    """A new network, or the parent's."""
+    if run.parent is None:
+        return build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
+    inherited, description = load_weights(run.parent)
+    if description.get("features") != store.metadata.get("features"):
+        raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
+    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
+    network.load_state_dict(inherited.state_dict())
+    return network
 
 
-def _scorer(store: GraphStore, hyperparameters: Hyperparameters, selection: Selection, seed: int, description: dict[str, Any], parent: Path | None) -> Scorer:
-    network = build_network(store.node_width, store.edge_width, hyperparameters.model_dump())
-    if parent is not None:
-        inherited, theirs = load_weights(parent)
-        if theirs.get("features") != description.get("features"):
-            raise CheckpointError("was trained on other features than these graphs have", where=parent)
-        try:
-            network.load_state_dict(inherited.state_dict())
-        except RuntimeError as error:
-            remedy = "keep hidden, heads, layers and readout of the parent"
-            raise CheckpointError("has another network shape", where=parent, remedy=remedy) from error
-    codes = torch.from_numpy(store.decoys["target"].astype("category").cat.codes.to_numpy().astype("int64"))
-    return Scorer(network, hyperparameters, selection, seed, codes, description)
+def _codes(store: GraphStore) -> torch.Tensor:
+    """A number for each target: int64, shape (len(store),)."""
+    return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
 
 
 def _working_folder(output: Path, identity: dict[str, Any]) -> Path:

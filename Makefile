@@ -1,0 +1,47 @@
+# What a developer or a first-time user types. `make help` lists it; README.md shows the plain commands.
+.DEFAULT_GOAL := help
+CORES ?= 2
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint format clean dssp
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+demo: .venv/installed dssp ## run the embedded example from decoys to report
+	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- all
+	@echo
+	@echo "Ranked decoys:  results/scores/example/ranking.csv"
+	@echo "Report:         results/report.html"
+
+test: .venv/installed-dev dssp ## run the test suite
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+
+lint: .venv/installed-dev ## check style, formatting, the workflow and the floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check .
+	$(BIN)/snakemake --lint
+	$(BIN)/lint-imports
+
+format: .venv/installed-dev ## format Python and Snakemake files
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt .
+
+clean: ## remove everything the workflow made, the reuse store included
+	rm -rf results logs benchmarks .toporank .snakemake
+
+.venv/installed: requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: .venv/installed requirements-dev.txt
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+# mkdssp is the one program that does not come from the Python package index.
+dssp:
+	@command -v mkdssp > /dev/null || workflow_scripts/install_dssp.sh

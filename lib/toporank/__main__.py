@@ -1,0 +1,128 @@
+"""`python -m toporank`: what there is to choose from.
+
+features list        all feature modules
+features show ID     one module with its parameters and columns
+config               every configuration key, as Markdown (config/README.md is made of this)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from toporank.config import Config
+from toporank.errors import ConfigError
+from toporank.features.registry import DEFAULT_MODULES, choose, modules
+from toporank.spelling import did_you_mean
+
+CONFIG_INTRODUCTION = """\
+# Configuration
+
+`config/config.yaml` is the embedded example; `config/study.yaml` is the original study. Give your own with
+`snakemake --configfile FILE`, or put a `config/config.yaml` into your working directory: it is used instead
+of the example. Unknown keys are errors. Relative paths are looked up in the working directory and then in
+the repository.
+
+The tables list every key; they are generated from the classes that check the configuration
+(`python -m toporank config > config/README.md`), and a test holds the two together.
+"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m toporank", description="What there is to choose from.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
+    features.add_parser("list", help="all feature modules")
+    features.add_parser("show", help="one module").add_argument("id", help="id or alias")
+    commands.add_parser("config", help="every configuration key, as Markdown")
+    args = parser.parse_args(arguments)
+    try:
+        text = config_markdown() if args.command == "config" else _features(args)
+    except ConfigError as error:
+        sys.exit(str(error))
+    print(text, end="")
+
+
+def _features(args: argparse.Namespace) -> str:
+    return features_list() if args.what == "list" else features_show(args.id)
+
+
+def features_list() -> str:
+    """One line for each module; the default of each stage is marked."""
+    rows = [("id", "alias", "columns", "summary")]
+    for module in modules().values():
+        mark = " *" if module.id in DEFAULT_MODULES.values() else ""
+        columns = len(choose(module.stage, {"module": module.id}).columns)
+        rows.append((module.id + mark, module.alias, str(columns), module.summary))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*lines, "", "* default of its stage", ""])
+
+
+def features_show(name: str) -> str:
+    """A module with parameters and columns. Raises ConfigError for an unknown one."""
+    found = [m for m in modules().values() if name in (m.id, m.alias)]
+    if not found:
+        raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, modules()))
+    module = found[0]
+    columns = choose(module.stage, {"module": module.id}).columns
+    return "\n".join(
+        [f"{module.id} ({module.alias}): {module.summary}", "", *_table(module.parameters), "",
+         f"{len(columns)} columns: {', '.join(columns)}", ""]
+    )  # fmt: skip
+
+
+def config_markdown() -> str:
+    """The text of config/README.md."""
+    parts = [CONFIG_INTRODUCTION]
+    for path, section in _sections(Config, ""):
+        parts += [f"\n## {path or 'Top level'}\n", section.__doc__.split("\n\n")[0].strip() + "\n", *_table(section)]
+    parts.append("\n# Parameters of the feature modules\n\nThe default of each stage is marked with a star.")
+    for module in modules().values():
+        mark = " *" if module.id in DEFAULT_MODULES.values() else ""
+        parts += [f"\n## {module.id}{mark}\n", module.summary[0].upper() + module.summary[1:] + ".\n"]
+        parts += _table(module.parameters)
+    return "\n".join(parts) + "\n"
+
+
+def _sections(model: type[BaseModel], path: str) -> list[tuple[str, type[BaseModel]]]:
+    """A model and those inside it, with the key path of each; `[]` stands for the entries of a list."""
+    found = [(path, model)]
+    for name, field in model.model_fields.items():
+        inner = [a for a in (field.annotation, *get_args(field.annotation)) if _is_model(a)]
+        brackets = "[]" if inner and inner[0] is not field.annotation else ""
+        found += [each for a in inner for each in _sections(a, f"{path}.{name}{brackets}".lstrip("."))]
+    return found
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _table(model: type[BaseModel]) -> list[str]:
+    """Markdown table of the keys of a model."""
+    rows = [f"| `{k}` | {_default(f)} | {_unit(f)} | {f.description} |" for k, f in model.model_fields.items()]
+    return ["| key | default | unit | meaning |", "| --- | --- | --- | --- |", *rows]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if isinstance(value, BaseModel) or (isinstance(value, list) and value and isinstance(value[0], BaseModel)):
+        return "see below"
+    if isinstance(value, tuple):
+        value = list(value)
+    return {None: "–"}.get(value if not isinstance(value, list | dict) else 0, f"`{value}`")
+
+
+def _unit(field: FieldInfo) -> str:
+    return (field.json_schema_extra or {}).get("unit", "")
+
+
+if __name__ == "__main__":
+    main()
