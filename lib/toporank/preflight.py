@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from toporank.building.plan import make_plans, planned_chunks, read_plan
 from toporank.config import Config, Dataset, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
-from toporank.files import write_text_if_changed
+from toporank.files import write_text, write_text_if_changed
 from toporank.identity import find_decoys
 from toporank.labels import COLUMNS, read_labels
 from toporank.model.checkpoint import read_description
@@ -44,6 +45,7 @@ def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> P
     for dataset in config.datasets:
         result.chunks[dataset.name] = []
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+        _noting(result, lambda dataset=dataset: _write_missing_labels(dataset.name))
     return result
 
 
@@ -96,6 +98,14 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
     result.summary[dataset.name] = f"{gap(plan, ledgers)}; {len(labels)} labels, {unknown} of them without decoy"
+
+
+def _write_missing_labels(dataset: str) -> None:
+    """An empty label table where preparing the data set failed, so that a dry run can still show the jobs."""
+    path = Path(layout.LABELS.format(dataset=dataset))
+    with contextlib.suppress(OSError):  # the failure itself has been noted
+        if not path.exists():
+            write_text(path, ",".join(COLUMNS) + "\n")
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:

@@ -1,0 +1,126 @@
+"""Predictions held against labels: headline cards, the table of all metrics, class by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from toporank.metrics import CAPRI_NAMES, TOP_N, per_target
+from toporank.report.study import Study
+from toporank.report.words import SPLITS, interval, number
+
+FEW_TARGETS = 10
+"""Below this many targets the page says that the numbers are uncertain."""
+
+PER_TARGET_NAMES = {
+    "ranking_loss": "Ranking loss",
+    "random_pick_loss": "Ranking loss of a random pick",
+    **{f"success_at_{n}": f"Success@{n}" for n in TOP_N},
+    **{f"hits_at_{n}": f"Hits@{n}" for n in TOP_N},
+    "spearman": "Spearman per target",
+    "pearson": "Pearson per target",
+    "auroc": "AUROC per target",
+    "best_dockq": "Best DockQ among the decoys",
+    "top_dockq": "DockQ of the decoy ranked first",
+}
+POOLED_NAMES = {
+    "spearman": "Spearman pooled",
+    "pearson": "Pearson pooled",
+    "auroc": "AUROC pooled",
+    "mae": "Mean absolute error",
+    "rmse": "Root mean squared error",
+}
+ROWS = (
+    "ranking_loss", "random_pick_loss", *(f"success_at_{n}" for n in TOP_N), "attainable", *(f"hits_at_{n}" for n in TOP_N),
+    "spearman", "pooled spearman", "pearson", "pooled pearson", "auroc", "pooled auroc", "pooled mae", "pooled rmse",
+    "best_dockq", "top_dockq",
+)  # fmt: skip
+"""Rows of the metric table: pooled values stand below their per-target twins."""
+
+
+def evaluations(study: Study) -> list[dict[str, Any]]:
+    """One entry a data set: name, cards of its splits, rows of its metric table."""
+    return [
+        {"name": name, "cards": [card(split, summary[split]) for split in SPLITS if split in summary],
+         "splits": [SPLITS[split] for split in SPLITS if split in summary],
+         "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS]}
+        for name, summary in study.evaluations.items()
+    ]  # fmt: skip
+
+
+def card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
+    """The headline numbers of one split; `scored` is False when none of its labels has a prediction."""
+    base = {
+        "split": split,
+        "name": SPLITS[split],
+        "learned": split == "train",
+        "labels": summary["n_labels"],
+        "not_scored": summary["n_not_scored"],
+        "scored": "per_target" in summary,
+    }
+    if not base["scored"]:
+        return base
+    means = summary["per_target"]
+    return base | {
+        "targets": summary["n_targets"],
+        "decoys": summary["n_decoys"],
+        "few": summary["n_targets"] < FEW_TARGETS,
+        "loss": means["ranking_loss"],
+        "random": means["random_pick_loss"],
+        "spearman": means["spearman"],
+        "pooled": summary["pooled"]["spearman"],
+        "mae": summary["pooled"]["mae"],
+        "auroc": summary["pooled"]["auroc"],
+        "success": [(n, means[f"success_at_{n}"]["mean"]) for n in TOP_N],
+        "attainable": summary["attainable_success"],
+        "negative": summary["n_negative_spearman"],
+        "undefined": summary["n_undefined_correlation"],
+    }
+
+
+def metric_row(row: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Name of a metric and for each split its value and 95 % interval."""
+    pooled = row.removeprefix("pooled ") if row.startswith("pooled ") else None
+    name = POOLED_NAMES[pooled] if pooled else PER_TARGET_NAMES.get(row, "Attainable success, the maximum of success@N")
+    return {"name": name, "pooled": bool(pooled), "values": [metric_value(row, pooled, summary) for summary in summaries]}
+
+
+def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple[str, str]:
+    """Value and interval of a metric in one split's summary, as text."""
+    if "per_target" not in summary:
+        return number(None), ""
+    if row == "attainable":
+        return number(summary["attainable_success"]), ""
+    found = summary["pooled"][pooled] if pooled else summary["per_target"][row]
+    return number(found["value" if pooled else "mean"]), interval(found["low"], found["high"])
+
+
+def target_metrics(labelled: pd.DataFrame) -> pd.DataFrame:
+    """`metrics.per_target` of every data set, with columns dataset and split. labelled : `Study.labelled`."""
+    groups = labelled.groupby("dataset", observed=True, sort=False)
+    tables = [
+        per_target(part).assign(dataset=name, split=lambda table, part=part: table["target"].map(splits_of(part)))
+        for name, part in groups
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def splits_of(decoys: pd.DataFrame) -> dict[str, str]:
+    """The split of each target."""
+    return dict(zip(decoys["target"], decoys["split"], strict=True))
+
+
+def confusion(decoys: pd.DataFrame) -> list[dict[str, Any]]:
+    """True against predicted CAPRI class, highest first: for each true class its decoys by predicted class.
+
+    Each cell is (number, share of its row in [0, 1]).
+    """
+    classes = CAPRI_NAMES[::-1]
+    counts = pd.crosstab(decoys["capri"], decoys["pred_capri"]).reindex(index=classes, columns=classes, fill_value=0)
+    totals = counts.sum(axis=1)
+    return [
+        {"name": true, "total": int(totals[true]), "agree": [guess == true for guess in classes],
+         "cells": [(int(counts.loc[true, guess]), counts.loc[true, guess] / max(1, totals[true])) for guess in classes]}
+        for true in classes
+    ]  # fmt: skip

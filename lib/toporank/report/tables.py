@@ -1,0 +1,174 @@
+"""Run card, coverage, leaderboard and skipped decoys, as the template shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+import toporank
+from toporank.identity import Status
+from toporank.report.study import Study, is_finetune, validation_random_pick
+from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, interval, listed, number, plain
+from toporank.selection import CHECKPOINT_OF
+
+Pairs = list[tuple[str, str]]
+
+METRIC_NAMES = {
+    "val_loss": "loss (mean squared error)",
+    "val_spearman_per_target": "Spearman per target",
+    "val_spearman": "Spearman pooled",
+    "val_pearson_per_target": "Pearson per target",
+    "val_pearson": "Pearson pooled",
+    "val_ranking_loss": "ranking loss",
+}
+"""Validation metrics on the run card, in this order."""
+
+
+def fates(decoys: pd.DataFrame) -> list[tuple[str, str, int]]:
+    """(fate, its name, number of decoys) in fixed order; fates of no decoy are left out, `scored` never."""
+    counts = decoys["fate"].value_counts().to_dict()
+    order = [*FATES, *sorted(set(counts) - set(FATES))]
+    return [(fate, fate_name(fate), counts.get(fate, 0)) for fate in order if counts.get(fate) or fate == SCORED]
+
+
+def balance(decoys: pd.DataFrame) -> dict[str, Any]:
+    """Decoys in = scored + skipped, in which the numbers add up."""
+    scored = int((decoys["fate"] == SCORED).sum())
+    return {
+        "decoys": len(decoys),
+        "scored": scored,
+        "skipped": len(decoys) - scored,
+        "targets": decoys.groupby(["dataset", "target"], observed=True).ngroups,
+        "fates": fates(decoys),
+    }
+
+
+def run_card(study: Study) -> list[dict[str, Any]]:
+    """Cards of the run: title and (name, value) pairs each."""
+    model = study.checkpoint
+    parent = model.get("parent")
+    start = f"{parent['run']}, epoch {parent['epoch']}" if parent else "random weights"
+    rule = model["selection"]["rule"]
+    training = model["training_set"]
+    made = model.get("provenance", {})
+    return [
+        {"title": "Checkpoint", "pairs": [
+            ("run", model["run"]), ("epoch", f"{model['epoch']} (the first is 0)"), ("seed", str(model["seed"])),
+            ("selection rule", f"{rule}: {RULES.get(rule, rule)}"),
+            ("Spearman weight", plain(model["selection"]["spearman_weight"])), ("trained from", start),
+        ]},
+        {"title": "Its validation metrics", "pairs": validation_metrics(study)},
+        {"title": "Training set", "pairs": [
+            ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
+            ("fingerprint", training["fingerprint"]),
+        ]},
+        {"title": "Network and training", "pairs": [(k.replace("_", " "), plain(v)) for k, v in model["hyperparameters"].items()]},
+        {"title": "Trained with", "pairs": [
+            ("git state", made.get("git", "unknown")), *made.get("versions", {}).items(),
+            ("this page", f"toporank {toporank.__version__}"),
+        ]},
+    ]  # fmt: skip
+
+
+def validation_metrics(study: Study) -> Pairs:
+    """Metrics the checkpoint had on its validation set; the ranking loss with that of a random pick."""
+    pairs = [(name, number(study.checkpoint["metrics"].get(key), 4 if key == "val_loss" else 3)) for key, name in METRIC_NAMES.items()]
+    random = validation_random_pick(study)
+    return [*pairs, ("ranking loss of a random pick", "not recorded in the checkpoint" if random is None else number(random))]
+
+
+def features(study: Study) -> list[dict[str, str]]:
+    """Role, module and parameters of every feature module of the checkpoint."""
+    rows = []
+    for role, choice in study.checkpoint.get("features", {}).items():
+        parameters = {name: value for name, value in choice.items() if name != "module"}
+        text = "; ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in parameters.items())
+        rows.append({"role": role, "module": choice["module"], "parameters": text})
+    return rows
+
+
+def coverage(study: Study) -> dict[str, Any]:
+    """Decoys and labels of every data set; `statuses` are the columns of what was skipped."""
+    skipped = [Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
+    skipped += sorted(set(study.decoys["status"]) - {Status.OK, *skipped})
+    rows = [coverage_row(name, study.table[study.table["dataset"] == name], skipped) for name in study.datasets]
+    total = [coverage_row("all data sets", study.table, skipped)] if len(rows) > 1 else []
+    return {"statuses": [(s, fate_name(s)) for s in skipped], "rows": rows + total, "any_labels": study.table["dockq"].notna().any()}
+
+
+def coverage_row(name: str, table: pd.DataFrame, skipped: list[str]) -> dict[str, Any]:
+    """Counts of one data set: decoys = with_graph + skipped, labels = labels_with_graph + the two after it."""
+    is_decoy, labelled, graph = table["status"] != Status.NO_DECOY, table["dockq"].notna(), table["status"] == Status.OK
+    statuses = table["status"].value_counts().to_dict()
+    return {
+        "name": name,
+        "decoys": int(is_decoy.sum()),
+        "with_graph": int(graph.sum()),
+        "skipped": [statuses.get(status, 0) for status in skipped],
+        "labels": int(labelled.sum()),
+        "labels_with_graph": int((labelled & graph).sum()),
+        "labels_skipped": int((labelled & is_decoy & ~graph).sum()),
+        "labels_without_decoy": int((labelled & ~is_decoy).sum()),
+        "unlabelled": int((is_decoy & ~labelled).sum()),
+    }
+
+
+def coverage_sentence(row: dict[str, Any], statuses: list[tuple[str, str]]) -> str:
+    """`66 decoys = 65 with a result + 1 no interface`."""
+    parts = [(row["with_graph"], "with a result"), *zip(row["skipped"], [name for _, name in statuses], strict=True)]
+    return f"{counted(row['decoys'], 'decoy')} = " + " + ".join(f"{n:,} {name}" for n, name in parts if n or name == "with a result")
+
+
+def leaderboard(study: Study) -> dict[str, Any] | None:
+    """All runs, best first under the rule that chose, with `random` as the random pick of their ranking losses."""
+    if study.leaderboard is None or study.leaderboard.empty:
+        return None
+    rows = []
+    for run in study.leaderboard.to_dict("records"):
+        rules = {
+            rule: {"rank": int(run[f"rank_{rule}"]), **{key.split(".")[1]: run[key] for key in run if key.startswith(f"{kept}.")}}
+            for rule, kept in CHECKPOINT_OF.items()
+        }
+        kind = "fine-tune" if is_finetune(run["folder"]) else "sweep"
+        rows.append({**{k: run[k] for k in ("run", "seed", "epochs", "chosen")}, "kind": kind, "rules": rules})
+    return {
+        "rows": rows, "rule": study.checkpoint["selection"]["rule"], "rule_words": RULES,
+        "random": validation_random_pick(study), "configurations": configurations(study.leaderboard),
+    }  # fmt: skip
+
+
+def configurations(board: pd.DataFrame) -> list[dict[str, Any]]:
+    """Mean and standard deviation over the seeds of each configuration; empty when none has several seeds."""
+    name = [run.removesuffix(f"_seed{seed}") for run, seed in zip(board["run"], board["seed"], strict=True)]
+    kind = ["fine-tune" if is_finetune(folder) else "sweep" for folder in board["folder"]]
+    shown = {"loss": "best_loss.val_loss", "per_target": "best_loss.val_spearman_per_target", "pooled": "best_loss.val_spearman",
+             "ranking_loss": "best_loss.val_ranking_loss"}  # fmt: skip
+    groups = board.assign(name=name, kind=kind).groupby(["kind", "name"], sort=False)
+    rows = [
+        {"name": key[1], "kind": key[0], "seeds": len(part),
+         **{short: (part[column].mean(), part[column].std()) for short, column in shown.items()}}
+        for key, part in groups
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: row["loss"][0]) if any(row["seeds"] > 1 for row in rows) else []
+
+
+def not_scored(study: Study) -> list[dict[str, str]]:
+    """Every decoy without score and every label without decoy, with status, stage and reason."""
+    rows = study.table[study.table["fate"] != SCORED]
+    order = {fate: place for place, fate in enumerate(FATES)}
+    rows = rows.assign(order=rows["fate"].map(order).fillna(len(order))).sort_values(["order", "dataset", "target", "decoy"])
+    return [
+        {"dataset": row["dataset"], "target": row["target"], "decoy": row["decoy"], "fate": row["fate"],
+         "fate_name": fate_name(row["fate"]), "stage": row["stage"], "reason": reason(row)}
+        for row in rows.to_dict("records")
+    ]  # fmt: skip
+
+
+def reason(row: dict[str, Any]) -> str:
+    """Why a decoy has no score."""
+    if row["fate"] == NOT_SCORED:
+        return "its graph is there, but no score of it was given to this page"
+    return row["reason"] or "no reason was recorded"
+
+

@@ -1,0 +1,76 @@
+"""How numbers, counts and names are written on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from toporank.identity import Status
+
+NOTHING = "–"
+"""Stands where there is no number."""
+
+SCORED, NOT_SCORED = "scored", "not_scored"
+
+FATES = {
+    SCORED: "scored",
+    Status.NO_INTERFACE: "no interface",
+    Status.UNREADABLE: "unreadable",
+    Status.FAILED: "failed",
+    NOT_SCORED: "not scored",
+    Status.NO_DECOY: "label without decoy",
+}
+"""What can become of a decoy or a label, in the order the page lists it, and how it is called there."""
+
+SPLITS = {
+    "test": "test",
+    "val": "validation",
+    "train": "training",
+}
+"""Splits in the order the page lists them, and how they are called there."""
+
+RULES = {
+    "val_loss": "lowest validation loss",
+    "val_selection": "lowest validation loss minus weighted Spearman",
+}
+"""Selection rules in words."""
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """A number with fixed digits and a true minus sign; a dash when it is missing."""
+    if value is None or pd.isna(value):
+        return NOTHING
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(low: Any, high: Any, digits: int = 3) -> str:
+    """`[low, high]`; empty when there is no interval."""
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return ""
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def plain(value: Any) -> str:
+    """A parameter as a user would type it; lists separated by commas."""
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(entry) for entry in value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 decoy`, `1,370 decoys`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def fate_name(fate: str) -> str:
+    """A fate in words; an unknown one as it stands."""
+    return FATES.get(fate, fate.replace("_", " "))
+
+
+def listed(parts: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

@@ -1,0 +1,34 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The clone under test."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def example() -> Path:
+    """The embedded example."""
+    return REPOSITORY / "resources" / "example"
+
+
+@pytest.fixture(scope="session")
+def reference_dir() -> Path:
+    """Results of the published implementation, which cannot be part of this project for want of a licence.
+
+    Looked for in $TOPORANK_REFERENCE and in `shared/reference` beside the clone; tests skip where it is absent.
+    """
+    folder = Path(os.environ.get("TOPORANK_REFERENCE", REPOSITORY.parent / "shared" / "reference"))
+    if not folder.is_dir():
+        pytest.skip("the reference results are not at hand (set TOPORANK_REFERENCE to their folder)")
+    return folder

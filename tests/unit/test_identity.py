@@ -1,0 +1,242 @@
+"""What a decoy is called, which files are decoys, and how files are written."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank import files
+from toporank.errors import ConfigError
+from toporank.identity import FORMATS, Decoy, ResidueId, find_decoys, split_suffix, structure_format
+
+
+def lay(folder: Path, *names: str) -> Path:
+    """Empty files with these names below `folder`."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder
+
+
+def found(folder: Path) -> list[tuple[str, str, str]]:
+    return [(d.target, d.name, d.path.name) for d in find_decoys("set", folder)]
+
+
+# ---- suffixes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("filename", "stem", "suffix"),
+    [
+        ("a.pdb", "a", ".pdb"),
+        ("a.pdb.gz", "a", ".pdb.gz"),
+        ("a.ent", "a", ".ent"),
+        ("a.ent.gz", "a", ".ent.gz"),
+        ("a.cif.gz", "a", ".cif.gz"),
+        ("a.mmcif", "a", ".mmcif"),
+        ("A.PDB", "A", ".PDB"),
+        ("a.Cif.GZ", "a", ".Cif.GZ"),
+        ("model.v2.pdb", "model.v2", ".pdb"),
+        ("1abc.pdb.cif", "1abc.pdb", ".cif"),
+        ("rank 1 (β-Faß).pdb.gz", "rank 1 (β-Faß)", ".pdb.gz"),
+        ("a..pdb", "a.", ".pdb"),
+    ],
+)
+def test_only_the_structure_suffix_is_taken_off_a_name(filename, stem, suffix):
+    assert split_suffix(filename) == (stem, suffix)
+
+
+@pytest.mark.parametrize(
+    "filename", ["a", "pdb", ".pdb", ".cif.gz", "a.gz", "a.pdb.txt", "a.pdb.gz.gz", "a.pdb ", "a.pdbqt", "a.pdb.bz2", ""]
+)
+def test_other_names_are_not_structures(filename):
+    assert split_suffix(filename) is None
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(
+    stem=st.text(st.characters(exclude_characters="/\0"), min_size=1).filter(lambda s: s.strip(".")),
+    suffix=st.sampled_from([s + z for s in FORMATS for z in ("", ".gz")]),
+)
+def test_stem_and_suffix_put_together_are_the_name_again(stem, suffix):
+    assert split_suffix(stem + suffix) == (stem, suffix)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.pdb", ("pdb", False)),
+        ("a.ENT.GZ", ("pdb", True)),
+        ("a.cif", ("mmcif", False)),
+        ("a.MMCIF.gz", ("mmcif", True)),
+    ],
+)
+def test_the_suffix_tells_the_format_in_any_case(name, expected):
+    assert structure_format(Path("some.dir", name)) == expected
+
+
+def test_a_wrong_suffix_is_refused_with_the_ones_that_are_right():
+    with pytest.raises(ConfigError, match=r"x\.txt: not a structure file name .*\.pdb, \.ent, \.cif, \.mmcif.*\.gz"):
+        structure_format(Path("folder/x.txt"))
+
+
+# ---- residues ---------------------------------------------------------------------------------------------
+
+
+def test_residues_sort_by_chain_then_number_then_insertion_code():
+    order = [("A", -3), ("A", 2), ("A", 10), ("A", 10, "A"), ("A", 10, "B"), ("A", 11), ("AA", 1), ("B", -1)]
+    residues = [ResidueId(*r) for r in order]
+    assert sorted(reversed(residues)) == residues
+
+
+def test_a_residue_prints_as_chain_number_and_insertion_code():
+    assert [str(ResidueId("H", 52, "A")), str(ResidueId("Heavy", -3))] == ["H:52A", "Heavy:-3"]
+
+
+# ---- finding decoys ---------------------------------------------------------------------------------------
+
+
+def test_folders_are_targets_and_files_in_them_decoys_in_order_of_name(tmp_path):
+    lay(tmp_path, "T2/b.pdb", "T1/z.cif.gz", "T1/a.ent", "T1/m.v2.pdb.gz")
+    assert found(tmp_path) == [
+        ("T1", "a", "a.ent"),
+        ("T1", "m.v2", "m.v2.pdb.gz"),
+        ("T1", "z", "z.cif.gz"),
+        ("T2", "b", "b.pdb"),
+    ]
+
+
+def test_files_that_are_not_structures_and_hidden_ones_are_passed_over(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/README.md", "T/labels.csv", "T/.b.pdb", ".T/c.pdb", ".d.pdb", "notes.txt")
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/deeper.pdb/b.pdb", "T/deeper/c.pdb")
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_a_flat_folder_is_one_target_with_the_folder_s_name(tmp_path):
+    folder = lay(tmp_path / "my decoys", "a.pdb", "b.cif")
+    assert found(folder) == [("my decoys", "a", "a.pdb"), ("my decoys", "b", "b.cif")]
+
+
+def test_a_flat_folder_given_as_the_working_directory_still_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(lay(tmp_path / "here", "a.pdb"))
+    assert found(Path(".")) == [("here", "a", "a.pdb")]
+
+
+def test_the_same_decoy_name_may_stand_in_two_targets(tmp_path):
+    assert len(found(lay(tmp_path, "T1/a.pdb", "T2/a.pdb"))) == 2
+
+
+@pytest.mark.parametrize("twins", [("T/a.pdb", "T/a.cif"), ("T/a.pdb", "T/a.pdb.gz"), ("T/a.ent", "T/a.pdb")])
+def test_two_files_of_one_identity_are_an_error_that_names_both(tmp_path, twins):
+    lay(tmp_path, *twins)
+    with pytest.raises(ConfigError) as error:
+        find_decoys("set", tmp_path)
+    assert all(str(tmp_path / twin) in str(error.value) for twin in twins)
+    assert "'a'" in str(error.value)
+    assert "'T'" in str(error.value)
+
+
+def test_spaces_and_letters_of_any_alphabet_are_kept_in_names(tmp_path):
+    assert found(lay(tmp_path, "Zielprotein ß/Modell №1.pdb")) == [("Zielprotein ß", "Modell №1", "Modell №1.pdb")]
+
+
+@pytest.mark.parametrize("name", ["T/a\tb.pdb", "T/a\nb.pdb", "T\n/a.pdb", "T/a\x1b[31m.pdb"])
+def test_a_name_that_would_break_a_table_is_refused(tmp_path, name):
+    lay(tmp_path, name)
+    with pytest.raises(ConfigError, match="unprintable character") as error:
+        find_decoys("set", tmp_path)
+    assert "\n" not in error.value.what
+    assert "\t" not in error.value.what
+
+
+def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
+    with pytest.raises(ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"):
+        find_decoys("set", tmp_path / "nowhere")
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be listed"):
+        find_decoys("set", lay(tmp_path, "file") / "file")
+
+
+def test_an_empty_folder_holds_no_decoys(tmp_path):
+    assert found(tmp_path) == []
+
+
+def test_a_link_to_nowhere_is_still_listed_so_that_it_is_not_dropped_silently(tmp_path):
+    (tmp_path / "T").mkdir()
+    (tmp_path / "T" / "a.pdb").symlink_to("gone.pdb")
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_identity_leaves_the_path_out():
+    one, other = Decoy("s", "T", "a", Path("x/a.pdb")), Decoy("s", "T", "a", Path("y/a.cif"))
+    assert one.key == other.key == ("T", "a")
+
+
+# ---- writing files ----------------------------------------------------------------------------------------
+
+
+def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tmp_path):
+    files.write_text(tmp_path / "deep" / "file.txt", "Å\n")
+    assert (tmp_path / "deep" / "file.txt").read_bytes() == "Å\n".encode()
+    assert os.listdir(tmp_path / "deep") == ["file.txt"]
+
+
+def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), files.replacing(path) as temporary:
+        temporary.write_text("half of the n")
+        raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with files.replacing(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+
+
+def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):
+    path = tmp_path / "file"
+    assert files.write_text_if_changed(path, "a")
+    os.utime(path, (1, 1))
+    assert not files.write_text_if_changed(path, "a")
+    assert path.stat().st_mtime == 1
+    assert files.write_text_if_changed(path, "b")
+    assert (path.read_text(), path.stat().st_mtime > 1) == ("b", True)
+
+
+def test_sha256_is_that_of_the_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(b"\0\r\n\xff" * 70000)
+    assert files.sha256(tmp_path / "file") == hashlib.sha256(b"\0\r\n\xff" * 70000).hexdigest()
+
+
+def test_link_or_copy_gives_the_same_content_with_and_without_links(tmp_path, monkeypatch):
+    source = tmp_path / "source"
+    source.write_text("content")
+    files.link_or_copy(source, tmp_path / "linked")
+    assert (tmp_path / "linked").samefile(source)
+
+    def refuse(*_):
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    files.link_or_copy(source, tmp_path / "copied")
+    assert (tmp_path / "copied").read_text() == "content"
+    assert not (tmp_path / "copied").samefile(source)

@@ -1,0 +1,288 @@
+"""Persistent homology: shapes whose bars are known, GUDHI's own answers, and what must not change them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import gudhi
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist, squareform
+
+from oracle import reference
+from structures_text import EXAMPLES, Atom, complex_of, moved, random_complex
+from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.topology import STATISTICS, Persistence, columns, h0_deaths, h1_bars, persistence_topology
+from toporank.structures.read import read_complex
+
+quick = settings(max_examples=30, derandomize=True, deadline=None)
+clouds = st.builds(lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 3)), st.integers(0, 10**6), st.integers(2, 30))
+grids = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=25).map(lambda p: np.array(p, dtype=float))
+
+
+def around(points: np.ndarray, name: str = "C1") -> np.ndarray:
+    """Topology columns of one residue with its CA in the origin and these atoms around it."""
+    return persistence_topology(Persistence(), cloud(points, name), np.array([0]))[0]
+
+
+def cloud(points: np.ndarray, name: str = "C1"):
+    """A complex of one residue: CA in the origin, then atoms of the given name."""
+    return complex_of(
+        [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0), *(Atom(name, "ALA", "A", 1, *map(float, p)) for p in points)]
+    )
+
+
+def column(values: np.ndarray, name: str) -> float:
+    return values[columns(Persistence()).index(name)]
+
+
+# ---- shapes with known bars -------------------------------------------------------------------------------
+
+
+def test_the_loops_of_an_octahedron_are_born_with_its_edges_and_die_with_its_faces():
+    """Twelve edges on six corners make seven loops; squared radii: half edge, circumradius of a face."""
+    octahedron = 3.0 * np.concatenate([np.eye(3), -np.eye(3)])
+    bars = h1_bars(octahedron, 0.01)
+    np.testing.assert_allclose(bars, [[3**2 / 2, 2 * 3**2 / 3]] * 7, rtol=1e-12)
+
+
+def test_the_loops_of_a_cube_are_born_with_its_edges_and_die_with_its_faces():
+    """Six faces, of which the last one encloses a void: five loops."""
+    cube = 2.0 * np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    np.testing.assert_allclose(h1_bars(cube, 0.01), [[1.0, 2.0]] * 5, rtol=1e-12)
+    np.testing.assert_allclose(h0_deaths(cube), [2.0] * 7)
+
+
+@pytest.mark.parametrize(("corners", "radius", "lift"), [(12, 5.0, 0.3), (16, 4.0, 0.2), (10, 7.0, 0.5)])
+def test_a_ring_with_lifted_corners_has_one_loop(corners, radius, lift):
+    """Born with half the distance of neighbours, dead with the radius of the ring; both squared."""
+    k = np.arange(corners)
+    angle = 2 * np.pi * k / corners
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), lift * (-1.0) ** k])
+    side = np.hypot(2 * radius * np.sin(np.pi / corners), 2 * lift)
+    np.testing.assert_allclose(h1_bars(ring, 0.01), [[(side / 2) ** 2, radius**2]], rtol=1e-9)
+    np.testing.assert_allclose(h0_deaths(ring), [side] * (corners - 1), rtol=1e-9)
+
+
+def test_the_gap_between_two_clusters_is_the_last_death_of_h0():
+    cluster = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
+    deaths = h0_deaths(np.concatenate([cluster, cluster + [8.0, 0, 0]]))
+    np.testing.assert_allclose(deaths, [1.0] * 6 + [7.0])
+
+
+def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets():
+    angle = 2 * np.pi * np.arange(12) / 12
+    ring = np.column_stack([5 * np.cos(angle), 5 * np.sin(angle), 0.3 * (-1.0) ** np.arange(12)])
+    values = around(ring, "N")
+    assert column(values, "h1_N_death_sum") == pytest.approx(25.0)
+    assert column(values, "h1_NO_death_max") == pytest.approx(25.0)
+    assert column(values, "h1_N_length_mean") == pytest.approx(25.0 - (2.5 * 2 * np.sin(np.pi / 12)) ** 2 - 0.09)
+    assert column(values, "h1_C_death_sum") == column(values, "h1_O_death_sum") == 0.0  # one CA, no oxygen
+    assert column(values, "h0_C_death_sum") == 0.0
+    assert column(values, "h0_CN_death_sum") > column(values, "h0_N_death_sum") > 0.0
+
+
+# ---- against GUDHI ----------------------------------------------------------------------------------------
+
+
+def spanning_tree(points: np.ndarray) -> list[float]:
+    """Prim's algorithm on all distances."""
+    distance = squareform(pdist(points))
+    nearest, left, edges = distance[0].copy(), set(range(1, len(points))), []
+    while left:
+        new = min(left, key=lambda i: nearest[i])
+        edges.append(nearest[new])
+        left.remove(new)
+        nearest = np.minimum(nearest, distance[new])
+    return sorted(edges)
+
+
+@quick
+@given(points=clouds)
+def test_h0_deaths_are_those_of_the_rips_filtration_and_the_edges_of_a_minimum_spanning_tree(points):
+    deaths = h0_deaths(points)
+    np.testing.assert_allclose(deaths, sorted(reference.rips_h0(points)), rtol=1e-12)
+    np.testing.assert_allclose(deaths, spanning_tree(points), rtol=1e-12)
+
+
+@quick
+@given(points=clouds)
+def test_h1_bars_are_those_of_the_alpha_complex(points):
+    expected = sorted(reference.alpha_h1(points))
+    np.testing.assert_allclose(sorted(map(tuple, h1_bars(points))), expected, rtol=1e-9, atol=1e-12)
+
+
+@quick
+@given(points=grids, threshold=st.sampled_from([0.0, 0.01, 0.3]))
+def test_clouds_on_a_grid_with_all_their_degeneracies_have_finite_bars_in_order(points, threshold):
+    """Duplicates, collinear, coplanar and cospherical points at once."""
+    deaths, bars = h0_deaths(points, 8.0, threshold), h1_bars(points, threshold)
+    assert np.isfinite(deaths).all()
+    assert np.isfinite(bars).all()
+    assert ((bars[:, 0] >= 0) & (bars[:, 1] - bars[:, 0] >= threshold)).all()
+    assert ((deaths >= threshold) & (deaths <= 8.0)).all()
+    if threshold:
+        np.testing.assert_allclose(deaths, sorted(d for d in reference.rips_h0(points) if d >= threshold))
+
+
+def test_the_limits_of_h0_include_the_limits_themselves():
+    points = np.array([[0, 0, 0], [0.5, 0, 0], [2.5, 0, 0], [10.5, 0, 0], [18.75, 0, 0]])
+    np.testing.assert_allclose(h0_deaths(points, 8.0, 0.5), [0.5, 2.0, 8.0])
+    np.testing.assert_allclose(h0_deaths(points, np.inf, 0.6), [2.0, 8.0, 8.25])
+
+
+def test_h1_bars_shorter_than_the_limit_are_left_out_and_no_others():
+    points = np.random.default_rng(3).normal(0, 3, (40, 3))
+    lengths = np.diff(h1_bars(points)).ravel()
+    limit = np.median(lengths)
+    kept = np.diff(h1_bars(points, limit)).ravel()
+    np.testing.assert_allclose(sorted(kept), sorted(lengths[lengths >= limit]))
+    assert 0 < len(kept) < len(lengths)
+
+
+# ---- few and degenerate points ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_or_one_point_has_no_bars(n):
+    assert h0_deaths(np.zeros((n, 3))).shape == (0,)
+    assert h1_bars(np.zeros((n, 3))).shape == (0, 2)
+
+
+def test_three_points_have_no_loop_by_the_published_convention_though_gudhi_finds_one():
+    triangle = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0]])
+    assert len(gudhi.AlphaComplex(points=triangle).create_simplex_tree().persistence()) == 4  # three parts and a loop
+    assert len(h1_bars(triangle)) == 0
+    assert len(h0_deaths(triangle)) == 2
+
+
+def test_the_sides_of_a_flat_square_are_a_loop():
+    square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=float)
+    np.testing.assert_allclose(h1_bars(square, 0.01), [[0.25, 0.5]])
+
+
+def test_points_on_a_line_have_no_loop():
+    line = np.outer([0, 1, 3, 4, 9], [1.0, 2.0, 2.0])
+    assert len(h1_bars(line)) == 0
+    np.testing.assert_allclose(h0_deaths(line), [3.0, 3.0, 6.0, 15.0])
+
+
+def test_points_on_a_plane_do_not_crash():
+    draw = np.random.default_rng(0)
+    plane = np.column_stack([draw.normal(0, 3, (20, 2)), np.zeros(20)])
+    bars = h1_bars(plane, 0.01)
+    assert np.isfinite(bars).all()
+    assert len(bars) > 0
+
+
+def test_a_point_given_twice_changes_no_loop_and_adds_a_death_at_zero():
+    points = np.random.default_rng(5).normal(0, 3, (15, 3))
+    twice = np.concatenate([points, points[:4]])
+    np.testing.assert_allclose(sorted(map(tuple, h1_bars(twice))), sorted(map(tuple, h1_bars(points))))
+    np.testing.assert_allclose(h0_deaths(twice), [0.0] * 4 + list(h0_deaths(points)))
+    assert len(h0_deaths(twice, 8.0, 0.01)) == len(h0_deaths(points, 8.0, 0.01))
+
+
+def test_one_place_taken_by_all_points_has_neither_loops_nor_lasting_parts():
+    assert len(h1_bars(np.ones((6, 3)))) == 0
+    assert len(h0_deaths(np.ones((6, 3)), 8.0, 0.01)) == 0
+
+
+# ---- columns ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+def test_real_decoys_have_the_columns_that_plain_loops_give(decoy):
+    path = EXAMPLES / decoy
+    complex_ = read_complex(path)
+    residues = ca_cutoff_interface(CaCutoff(), complex_).index
+    values = persistence_topology(Persistence(), complex_, residues)
+    assert values.shape == (len(residues), 140)
+    np.testing.assert_allclose(values, reference.topology(path), rtol=0, atol=1e-9)
+
+
+def test_waters_count_only_when_all_atoms_are_asked_for():
+    path = EXAMPLES / "1AVZ" / "far1.pdb"
+    complex_ = read_complex(path)
+    residues = ca_cutoff_interface(CaCutoff(), complex_).index
+    values = persistence_topology(Persistence(atoms="all"), complex_, residues)
+    np.testing.assert_allclose(values, reference.topology(path, with_hetero=True), rtol=0, atol=1e-9)
+    assert not np.allclose(values, reference.topology(path))  # the decoy carries two waters in the interface
+
+
+def test_all_h0_columns_stand_before_all_h1_columns_in_the_order_of_the_element_sets():
+    names = columns(Persistence())
+    assert len(names) == len(set(names)) == 140
+    assert names[:6] == [f"h0_C_death_{s}" for s in STATISTICS] + ["h0_N_death_sum"]
+    assert names[34:37] == ["h0_CNO_death_std", "h1_C_length_sum", "h1_C_length_min"]
+    assert names[40] == "h1_C_birth_sum"
+    assert names[-1] == "h1_CNO_death_std"
+
+
+def test_fewer_element_sets_give_the_same_columns_for_those_that_stay():
+    complex_ = random_complex(0)
+    some = Persistence(element_sets=("CNO", "N"))
+    few, all_ = (persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence()))
+    places = [columns(Persistence()).index(name) for name in columns(some)]
+    assert few.shape == (4, 40)
+    np.testing.assert_array_equal(few, all_[:, places])
+
+
+def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not():
+    at, beyond = np.array([[8.0, 0, 0]]), np.array([[np.nextafter(8.0, 9.0), 0, 0]])
+    assert column(around(at), "h0_C_death_sum") == 8.0
+    assert column(around(beyond), "h0_C_death_sum") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"), [("CG", True), ("C", True), ("N", False), ("H", False), ("1HC", False), ("SE", False)]
+)
+def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(name, counted):
+    assert (column(around(np.array([[2.0, 0, 0]]), name), "h0_C_death_sum") == 2.0) is counted
+
+
+def test_std_is_that_of_the_population():
+    values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]))
+    assert [column(values, f"h0_C_death_{s}") for s in STATISTICS] == [4.0, 1.0, 3.0, 2.0, 1.0]
+
+
+def test_single_precision_rounds_the_coordinates_and_no_more():
+    complex_ = random_complex(2)
+    rounded = dataclasses.replace(complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64))
+    single = persistence_topology(Persistence(precision="float32"), complex_, np.arange(6))
+    np.testing.assert_allclose(single, persistence_topology(Persistence(), rounded, np.arange(6)), rtol=1e-12)
+    double = persistence_topology(Persistence(), complex_, np.arange(6))
+    assert 0 < np.abs(single - double).max() < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_turning_and_shifting_the_complex_changes_no_column(seed):
+    complex_ = random_complex(seed)
+    residues = np.arange(len(complex_.residues))
+    here, there = (persistence_topology(Persistence(), c, residues) for c in (complex_, moved(complex_, seed)))
+    np.testing.assert_allclose(here, there, rtol=0, atol=1e-8)
+    assert (here.std(axis=0) > 0).mean() > 0.5  # and the columns do say something
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_atoms_within_residues_changes_no_column(seed):
+    complex_ = random_complex(seed)
+    order = np.lexsort((np.random.default_rng(seed).random(len(complex_.xyz)), complex_.residue_of))
+    assert not np.array_equal(order, np.arange(len(order)))
+    shuffled = dataclasses.replace(
+        complex_,
+        xyz=complex_.xyz[order],
+        atom_names=complex_.atom_names[order],
+        ca=np.array([int(np.flatnonzero(order == ca)[0]) for ca in complex_.ca]),
+    )
+    residues = np.arange(len(complex_.residues))
+    here, there = (persistence_topology(Persistence(), c, residues) for c in (complex_, shuffled))
+    np.testing.assert_allclose(here, there, rtol=0, atol=1e-9)
+
+
+def test_rows_follow_the_order_in_which_residues_are_asked_for():
+    complex_ = random_complex(1)
+    values = persistence_topology(Persistence(), complex_, np.arange(5))
+    np.testing.assert_array_equal(persistence_topology(Persistence(), complex_, np.array([3, 0])), values[[3, 0]])

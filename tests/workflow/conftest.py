@@ -1,0 +1,141 @@
+"""Whole runs of the workflow on a few real decoys, each in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from filelock import FileLock
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+EXAMPLE = REPOSITORY / "resources" / "example"
+
+DECOYS = {
+    "1AVZ": ["near1.pdb.gz", "mid1.cif.gz", "far1.pdb", "wrong1.pdb.gz"],
+    "1GCQ": ["near1.pdb.gz", "mid4.cif", "far1.pdb.gz", "wrong1.pdb.gz"],
+    "1KTZ": ["near1.pdb.gz", "mid2.ent.gz", "far1.cif.gz", "wrong1.pdb.gz"],
+    "2I25": ["apart1.cif.gz"],
+}
+"""A part of the example with every file format in it; 2I25/apart1 has no interface."""
+
+UNLABELLED = ("1AVZ", "far1")
+WITHOUT_DECOY = ("1KTZ", "lost_in_transfer")
+N_DECOYS = sum(map(len, DECOYS.values()))
+
+CONFIG = {
+    "datasets": [{"name": "mini", "decoys": "decoys", "labels": "labels.csv"}],
+    "coverage": {"minimum_percent": 80},
+    "training": {
+        "sweep": {
+            "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 3},
+            "configs": [{"name": "tiny", "hidden": 8, "heads": 2}],
+            "seeds": [1, 2],
+        },
+        "finetune": {
+            "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2, "learning_rate": 0.001},
+            "phases": [{"name": "phase1", "seed": 3}, {"name": "phase2", "parent": "phase1", "seeds": [4]}],
+        },
+    },
+    "workflow": {"chunk_size": 7},
+}
+
+
+@dataclass
+class Study:
+    """A working directory with decoys, labels, config and, after a run, results."""
+
+    home: Path
+
+    def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
+        """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+        command += ["--directory", str(self.home), *(["--cores", str(cores)] if cores else []), *arguments]
+        process = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
+            cwd=REPOSITORY, env={**os.environ, **environment}, check=False,
+        )  # fmt: skip
+        if check:
+            assert process.returncode == 0, process.stdout
+        return process
+
+    @property
+    def results(self) -> Path:
+        return self.home / "results"
+
+    def text(self, path: str) -> str:
+        """A result as text."""
+        return (self.results / path).read_text()
+
+    def configure(self, **changes) -> None:
+        """Write the config with top-level sections replaced."""
+        (self.home / "config").mkdir(exist_ok=True)
+        (self.home / "config/config.yaml").write_text(yaml.safe_dump({**CONFIG, **changes}))
+
+    def computed(self) -> Counter[str]:
+        """What the feature jobs computed, by kind, as their newest logs say."""
+        total: Counter[str] = Counter()
+        for log in self.home.glob("logs/*/mini/*.log"):
+            line = log.read_text().strip().splitlines()[-1]
+            counts = line.split("computed ")[1].split(", reused")[0]
+            total.update(yaml.safe_load(counts) or {})
+        return total
+
+    def forget_logs(self) -> None:
+        """So that `computed` counts the next run only."""
+        shutil.rmtree(self.home / "logs", ignore_errors=True)
+
+    def tree(self) -> dict[str, bytes]:
+        """Every result file with its content; the bookkeeping of plans is left out."""
+        files = (path for path in self.results.rglob("*") if path.is_file())
+        return {
+            str(path.relative_to(self.results)): path.read_bytes() for path in files if "plan" not in path.parts
+        }
+
+
+def make_study(home: Path) -> Study:
+    """A working directory before its first run."""
+    rows = (EXAMPLE / "labels.csv").read_text().splitlines()
+    kept = [rows[0]]
+    for target, files in DECOYS.items():
+        (home / "decoys" / target).mkdir(parents=True)
+        for file in files:
+            shutil.copy2(EXAMPLE / "decoys" / target / file, home / "decoys" / target / file)
+            name = file.split(".")[0]
+            if (target, name) != UNLABELLED:
+                kept += [row for row in rows if row.startswith(f"{target},{name},")]
+    kept.append(f"{','.join(WITHOUT_DECOY)},0.5,2,val")
+    (home / "labels.csv").write_text("\n".join(kept) + "\n")
+    study = Study(home)
+    study.configure()
+    return study
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study that was run to the end once; do not change it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # one for all workers
+        shared = shared.parent
+    home = shared / "finished-study"
+    with FileLock(shared / "finished-study.lock"):
+        if not (home / "finished").exists():
+            shutil.rmtree(home, ignore_errors=True)
+            study = make_study(home)
+            (home / "printed.txt").write_text(study.run("all").stdout)
+            (home / "finished").touch()
+    return Study(home)
+
+
+@pytest.fixture
+def study(finished: Study, tmp_path: Path) -> Study:
+    """A copy of the finished study to play with."""
+    home = tmp_path / "study"
+    subprocess.run(["cp", "-a", str(finished.home), str(home)], check=True)
+    return Study(home)

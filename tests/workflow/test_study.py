@@ -1,0 +1,89 @@
+"""One command takes decoys through every stage; what it leaves behind is complete and adds up."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, make_study
+
+PROMISED = [
+    "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
+    "mini/graphs/1AVZ/near1.pt", "mini/coverage.tsv",
+    *(f"training/tiny_seed{seed}/{name}" for seed in (1, 2) for name in (
+        "best_loss.ckpt", "best_selection.ckpt", "last.ckpt", "metrics.csv", "summary.json", "config.yaml")),
+    "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
+    "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
+    "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
+    "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
+]  # fmt: skip
+
+
+def coverage(study) -> pd.DataFrame:
+    return pd.read_csv(study.results / "mini/coverage.tsv", sep="\t", keep_default_na=False)
+
+
+def test_every_promised_file_is_there(finished):
+    assert [path for path in PROMISED if not (finished.results / path).is_file()] == []
+
+
+def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
+    table = coverage(finished)
+    assert len(table) == N_DECOYS + 1
+    assert dict(table["status"].value_counts()) == {"ok": N_DECOYS - 1, "no_interface": 1, "label_without_decoy": 1}
+    unlabelled = table[table["dockq"] == ""]
+    assert list(zip(unlabelled["target"], unlabelled["decoy"], strict=True)) == [UNLABELLED]
+    lost = table[table["status"] == "label_without_decoy"].iloc[0]
+    assert (lost.target, lost.decoy) == WITHOUT_DECOY
+    assert (
+        f"mini: {N_DECOYS} decoys = {N_DECOYS - 1} ok + 1 no_interface; "
+        f"{N_DECOYS} labels = {N_DECOYS - 2} with a graph + 1 label_without_decoy + 1 no_interface; "
+        "1 decoys without label" in (finished.home / "printed.txt").read_text()
+    )
+
+
+def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
+    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
+    assert list(ranking.columns) == [
+        "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains", "status",
+    ]  # fmt: skip
+    apart = ranking[ranking["decoy"] == "apart1"].iloc[0]
+    assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == ("no_interface", 0, 2)
+    assert pd.isna(apart["pred_dockq"])
+    assert len(ranking) == N_DECOYS
+    for target, part in ranking.groupby("target"):
+        assert list(part["rank"]) == list(range(1, len(DECOYS[target]) + 1))
+        assert part["pred_dockq"].dropna().is_monotonic_decreasing
+    assert ranking["pred_sd"].notna().sum() == N_DECOYS - 1
+
+
+def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):
+    leaderboard = pd.read_csv(finished.results / "final/leaderboard.csv")
+    assert set(leaderboard["run"]) == {"tiny_seed1", "tiny_seed2", "phase1", "phase2_seed4"}
+    best = json.loads(finished.text("final/best.json"))
+    assert best["val_loss"] == pytest.approx(leaderboard["best_loss.val_loss"].min())
+    chosen = leaderboard[leaderboard["chosen"]].iloc[0]
+    assert (chosen["run"], chosen["rank_val_loss"]) == (best["run"], 1)
+    kept = finished.home / best["checkpoint"]
+    assert (finished.results / "final/best.ckpt").read_bytes() == kept.read_bytes()
+
+
+def test_fine_tuning_starts_from_its_parent(finished):
+    sweep = json.loads(finished.text("training/best.json"))
+    assert f"run: {sweep['run']}" in finished.text("finetune/phase1/config.yaml")
+    assert "run: phase1" in finished.text("finetune/phase2_seed4/config.yaml")
+
+
+def test_a_second_run_does_nothing_and_says_so(finished):
+    again = finished.run("all")
+    assert "Nothing to be done" in again.stdout
+
+
+def test_the_same_seeds_give_the_same_results(finished, tmp_path):
+    """A run in another place, with nothing to reuse, gives every file byte for byte."""
+    other = make_study(tmp_path / "elsewhere")
+    other.run("all")
+    theirs, ours = other.tree(), finished.tree()
+    assert theirs.keys() == ours.keys()
+    assert [name for name in ours if theirs[name] != ours[name]] == []

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Write the report of a study, or of a scored data set, as one HTML page."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from toporank.errors import TopoRankError
+from toporank.files import write_text
+from toporank.report.page import render
+from toporank.report.study import read_study
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--coverage", type=Path, nargs="+", required=True, help="coverage.tsv of each data set")
+    parser.add_argument("--rankings", type=Path, nargs="*", default=[], help="ranking.csv of each data set")
+    parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="summary.json of each labelled data set")
+    parser.add_argument("--leaderboard", type=Path, help="leaderboard.csv; learning curves lie where its column folder says")
+    parser.add_argument("--checkpoint", type=Path, required=True, help="that scored")
+    parser.add_argument("--page", type=Path, required=True, help="written")
+    args = parser.parse_args()
+
+    try:
+        study = read_study(args.coverage, args.rankings, args.evaluations, args.leaderboard, args.checkpoint)
+    except TopoRankError as error:
+        sys.exit(str(error))
+    page = render(study)
+    write_text(args.page, page)
+    print(f"{args.page}: {len(page) / 1e6:.2f} MB, {len(study.decoys)} decoys")
+
+
+if __name__ == "__main__":
+    main()
