@@ -12,18 +12,19 @@ from toporank.building.stages import code_digest
 from toporank.config import load_config
 from toporank.environment import use_this_environment
 from toporank.errors import TopoRankError
+from toporank.provenance import training_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
     configfile: rulebook.default_config(REPOSITORY)
 
 
-use_this_environment(REPOSITORY)
 try:
     CONFIG = load_config(config)
     CHOICES = preflight.feature_choices(CONFIG)
 except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
+use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 if workflow.is_main_process:
     CHECK = preflight.preflight(CONFIG, REPOSITORY, check_dssp=not workflow.deployment_settings.deployment_method)

@@ -17,11 +17,10 @@ rule extract_interfaces:
         "../envs/features.yaml"
     params:
         features=rulebook.stage_features(CHOICES, "interface"),
-        code=code_digest("interface"),
-        store=CONFIG.workflow.reuse_store,
+        code=code_digest("interface", CHOICES),
     shell:
         "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
-        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule compute_topology:
@@ -41,11 +40,10 @@ rule compute_topology:
         "../envs/features.yaml"
     params:
         features=rulebook.stage_features(CHOICES, "topology"),
-        code=code_digest("topology"),
-        store=CONFIG.workflow.reuse_store,
+        code=code_digest("topology", CHOICES),
     shell:
         "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule assemble_nodes:
@@ -65,11 +63,10 @@ rule assemble_nodes:
         "../envs/features.yaml"
     params:
         features=rulebook.stage_features(CHOICES, "nodes"),
-        code=code_digest("nodes"),
-        store=CONFIG.workflow.reuse_store,
+        code=code_digest("nodes", CHOICES),
     shell:
         "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule assemble_graphs:
@@ -89,11 +86,10 @@ rule assemble_graphs:
         "../envs/learning.yaml"
     params:
         features=rulebook.stage_features(CHOICES, "graphs"),
-        code=code_digest("graphs"),
-        store=CONFIG.workflow.reuse_store,
+        code=code_digest("graphs", CHOICES),
     shell:
         "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        " --ledger {output.ledger} --features {params.features:q} --store {params.store:q} > {log} 2>&1"
+        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule write_coverage:

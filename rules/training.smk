@@ -17,9 +17,10 @@ rule train_sweep:
     threads: CONFIG.training.threads
     params:
         run=RULES.training_parameters,
+        code=training_code(),
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
-        " --output results/training/{wildcards.run} > {log} 2>&1"
+        ' --store "$TOPORANK_STORE" --output results/training/{wildcards.run} > {log} 2>&1'
 
 
 rule select_sweep:
@@ -58,9 +59,10 @@ rule train_finetune:
     threads: CONFIG.training.threads
     params:
         run=RULES.training_parameters,
+        code=training_code(),
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
-        " --parent {input.parent} --output results/finetune/{wildcards.run} > {log} 2>&1"
+        ' --parent {input.parent} --store "$TOPORANK_STORE" --output results/finetune/{wildcards.run} > {log} 2>&1'
 
 
 rule select_final:

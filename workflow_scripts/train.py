@@ -18,13 +18,14 @@ def main() -> None:
     parser.add_argument("--parameters", required=True, help="seed, hyperparameters and selection as JSON")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
+    parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--output", type=Path, required=True, help="folder of the run")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
     try:
         run = Run.parse(args.name, json.loads(args.parameters), args.parent)
-        train_run(run, args.packs, args.threads, args.output)
+        train_run(run, args.packs, args.threads, args.output, args.store)
     except TopoRankError as error:
         sys.exit(str(error))
 

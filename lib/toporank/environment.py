@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 
-def use_this_environment(repository: Path) -> None:
-    """Let jobs find the workflow scripts, this library, and the Python that runs Snakemake.
+def use_this_environment(repository: Path, reuse_store: str) -> None:
+    """Let jobs find the workflow scripts, this library, the reuse store, and the Python that runs Snakemake.
 
-    Set through the environment rather than in commands: where a clone or its virtual environment lies
+    Set through the environment rather than in commands: where a clone, its virtual environment or the store lies
     must not make finished results look outdated. A conda environment of a rule still comes first.
     """
     front = [str(Path(sys.executable).parent), str(repository / "workflow_scripts")]
@@ -18,3 +18,4 @@ def use_this_environment(repository: Path) -> None:
     os.environ["PATH"] = os.pathsep.join(front + path)
     os.environ["PYTHONPATH"] = str(repository / "lib")
     os.environ["PYTHONHASHSEED"] = "0"
+    os.environ["TOPORANK_STORE"] = reuse_store

@@ -32,7 +32,7 @@ def run_graphs(task: Task, store: Store) -> Entry:
     metadata = graph_metadata(task.choices)
     depends_on = {
         "edges": edges.sha256, "nodes": task.upstream_sha256, "dockq": task.dockq,
-        "metadata": metadata, "code": code_digest("graphs"),
+        "metadata": metadata, "code": code_digest("graphs", task.choices),
     }  # fmt: skip
 
     def make(path: Path) -> dict[str, Any]:

@@ -1,8 +1,11 @@
-"""What a result was made with: versions and git state."""
+"""What a result was made with: versions, git state, code."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
+import hashlib
 import platform
 import subprocess
 from importlib import metadata
@@ -13,6 +16,9 @@ import toporank
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy", "scipy", "snakemake")
+
+TRAINING_SOURCES = ("model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py")
+"""As paths below this package."""
 
 
 def provenance() -> dict[str, Any]:
@@ -42,3 +48,23 @@ def git_state() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "git is not available"
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
+
+
+@functools.cache
+def source_digest(sources: tuple[str, ...]) -> str:
+    """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
+    digest = hashlib.sha256()
+    for source in sources:
+        tree = ast.parse(Path(source).read_bytes())
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
+        digest.update(ast.dump(tree).encode())
+    return digest.hexdigest()[:16]
+
+
+def training_code() -> str:
+    """Digest of the code that decides the result of a training run."""
+    root = Path(toporank.__file__).parent
+    return source_digest(tuple(str(root / source) for source in TRAINING_SOURCES))

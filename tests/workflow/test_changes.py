@@ -127,3 +127,15 @@ def test_one_more_seed_trains_one_more_run(study):
     study.configure(training=training)
     printed = study.run("results/training/leaderboard.csv").stdout
     assert re.search(r"^train_sweep +1$", printed, re.MULTILINE)
+
+
+def test_a_touched_decoy_trains_nothing_again(study):
+    """The jobs run, for Snakemake sees new files, but find their results finished."""
+    os.utime(study.home / "decoys/1AVZ/near1.pdb.gz")
+    before = study.tree()
+    study.forget_logs()
+    study.run("all")
+    assert study.computed() == Counter()
+    training = [log.read_text() for log in study.home.glob("logs/*/*.log") if log.parent.name in ("training", "finetune")]
+    assert all("taken from the reuse store" in text for text in training)
+    assert study.tree() == before

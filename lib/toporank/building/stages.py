@@ -7,9 +7,6 @@ of the code that runs.
 
 from __future__ import annotations
 
-import ast
-import functools
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +21,7 @@ from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
 from toporank.features.registry import Choice
 from toporank.identity import structure_format
+from toporank.provenance import source_digest
 from toporank.structures.dssp import dssp_version
 from toporank.structures.read import read_complex
 
@@ -50,7 +48,7 @@ class Task:
             "format": structure_format(self.source),
             "upstream": self.upstream_sha256,
             "module": self.choices[stage].record(),
-            "code": code_digest(stage),
+            "code": code_digest(stage, self.choices),
         }
 
 
@@ -62,34 +60,23 @@ class Stage:
     run: Callable[[Task, Store], Entry]
 
 
-@functools.cache
-def code_digest(kind: str) -> str:
-    """Digest of the code that a kind of artefact depends on, a key of `SOURCES`.
-
-    Comments, layout and docstrings do not count, so that only a change of what is computed recomputes.
-    """
-    root = Path(toporank.__file__).parent
-    digest = hashlib.sha256()
-    for source in SOURCES[kind]:
-        tree = ast.parse((root / source).read_bytes())
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
-        digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:16]
-
-
-STRUCTURES = ("structures/complex.py", "structures/read.py")
-_NODES = ("structures/dssp.py", "features/scaling.py", "features/nodes.py")
+SHARED_SOURCES = ("structures/complex.py", "structures/read.py", "building/tables.py")
 SOURCES = {
-    "interface": (*STRUCTURES, "building/tables.py", "features/interface.py"),
-    "topology": (*STRUCTURES, "building/tables.py", "features/topology.py"),
-    "nodes": (*STRUCTURES, "building/tables.py", *_NODES),
-    "edges": (*STRUCTURES, "features/scaling.py", "features/edges.py"),
-    "graphs": (*STRUCTURES, "features/scaling.py", "features/edges.py", "graphs.py"),
+    "interface": (),
+    "topology": (),
+    "nodes": ("structures/dssp.py", "features/scaling.py"),
+    "edges": ("features/scaling.py", "features/edges.py"),
+    "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),
 }
-"""The code each kind of artefact depends on, as paths below this package."""
+"""The code each kind of artefact depends on beside its feature module, as paths below this package."""
+
+
+def code_digest(kind: str, choices: dict[str, Choice]) -> str:
+    """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen modules."""
+    root = Path(toporank.__file__).parent
+    stage = {"graphs": "edges"}.get(kind, kind)
+    shared = (str(root / source) for source in (*SHARED_SOURCES, *SOURCES[kind]))
+    return source_digest((*shared, choices[stage].module.source))
 
 
 def run_interface(task: Task, store: Store) -> Entry:

@@ -10,6 +10,7 @@ import functools
 import importlib
 import json
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,11 @@ class Module:
     parameters: type[Parameters]
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
+
+    @property
+    def source(self) -> str:
+        """The file it is in."""
+        return sys.modules[self.compute.__module__].__file__
 
     @property
     def stage(self) -> str:

@@ -10,6 +10,9 @@ from toporank.metrics import CAPRI_NAMES, TOP_N, per_target
 from toporank.report.study import Study
 from toporank.report.words import SPLITS, interval, number
 
+DECIMALS = {"hits": 1, "success": 2, "attainable": 2}
+"""Of the metrics whose name begins so; all others have three."""
+
 FEW_TARGETS = 10
 """Below this many targets the page says that the numbers are uncertain."""
 
@@ -32,7 +35,8 @@ POOLED_NAMES = {
     "rmse": "Root mean squared error",
 }
 ROWS = (
-    "ranking_loss", "random_pick_loss", *(f"success_at_{n}" for n in TOP_N), "attainable", *(f"hits_at_{n}" for n in TOP_N),
+    "ranking_loss", "random_pick_loss", *(f"success_at_{n}" for n in TOP_N), "attainable",
+    *(f"hits_at_{n}" for n in TOP_N),
     "spearman", "pooled spearman", "pearson", "pooled pearson", "auroc", "pooled auroc", "pooled mae", "pooled rmse",
     "best_dockq", "top_dockq",
 )  # fmt: skip
@@ -83,17 +87,22 @@ def metric_row(row: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
     """Name of a metric and for each split its value and 95 % interval."""
     pooled = row.removeprefix("pooled ") if row.startswith("pooled ") else None
     name = POOLED_NAMES[pooled] if pooled else PER_TARGET_NAMES.get(row, "Attainable success, the maximum of success@N")
-    return {"name": name, "pooled": bool(pooled), "values": [metric_value(row, pooled, summary) for summary in summaries]}
+    return {
+        "name": name,
+        "pooled": bool(pooled),
+        "values": [metric_value(row, pooled, summary) for summary in summaries],
+    }
 
 
 def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple[str, str]:
     """Value and interval of a metric in one split's summary, as text."""
     if "per_target" not in summary:
         return number(None), ""
+    digits = DECIMALS.get(row.split("_")[0], 3)
     if row == "attainable":
-        return number(summary["attainable_success"]), ""
+        return number(summary["attainable_success"], digits), ""
     found = summary["pooled"][pooled] if pooled else summary["per_target"][row]
-    return number(found["value" if pooled else "mean"]), interval(found["low"], found["high"])
+    return number(found["value" if pooled else "mean"], digits), interval(found["low"], found["high"], digits)
 
 
 def target_metrics(labelled: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Figures as inline SVG: text stays text, colours follow the page's light or dark theme, bytes are the same every time."""
+"""Figures as inline SVG: text stays text, colours follow the page's theme, bytes are the same every time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.report.words import SPLITS
@@ -85,8 +84,8 @@ def learning_curve(run: str, metrics: pd.DataFrame, best: dict[str, int], top: f
     loss axis; lowest : lower end of the Spearman axis, both shared by all runs so that panels compare.
     """
     epoch = metrics["epoch"]
-    with drawing(f"curve {run}", 2.75, 2, sharex=True, height_ratios=(3, 2)) as (figure, (loss, spearman)):
-        figure.subplots_adjust(left=0.15, right=0.98, top=0.97, bottom=0.15, hspace=0.14)
+    with drawing(f"curve {run}", 2.6, 2, sharex=True, height_ratios=(3, 2)) as (figure, (loss, spearman)):
+        figure.subplots_adjust(left=0.15, right=0.98, top=0.97, bottom=0.135, hspace=0.14)
         loss.plot(epoch, metrics["train_loss"], color=TRAIN, linewidth=1.2, linestyle=(0, (4, 1.5)))
         loss.plot(epoch, metrics["val_loss"], color=VAL, linewidth=1.5)
         spearman.plot(epoch, metrics["val_spearman"], color=TEST, linewidth=1.2, linestyle=(0, (4, 1.5)))
@@ -94,6 +93,7 @@ def learning_curve(run: str, metrics: pd.DataFrame, best: dict[str, int], top: f
         loss.set(ylim=(0, top), ylabel="loss")
         spearman.set(ylim=(lowest, 1.02), ylabel="Spearman", xlabel="epoch")
         spearman.axhline(0, color=MUTED, linewidth=0.6)
+        spearman.yaxis.set_major_locator(MultipleLocator(0.5))
         spearman.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         if len(epoch) == 1:
             loss.set_xlim(epoch.iloc[0] - 0.5, epoch.iloc[0] + 0.5)
@@ -101,9 +101,9 @@ def learning_curve(run: str, metrics: pd.DataFrame, best: dict[str, int], top: f
             axis.grid(axis="y")
             for drop in learning_rate_drops(metrics):
                 axis.axvline(drop, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
-        for rule, marker in (("val_selection", "D"), ("val_loss", "o")):
+        for rule, marker, size, face in (("val_selection", "D", 6.5, "none"), ("val_loss", "o", 4, INK)):
             row = metrics[epoch == best.get(rule)]
-            loss.plot(row["epoch"], row["val_loss"], marker, color=INK, markersize=4.5, markerfacecolor=INK if marker == "o" else "none")
+            loss.plot(row["epoch"], row["val_loss"], marker, color=INK, markersize=size, markerfacecolor=face)
         figure.align_ylabels()
         return svg(figure, f"Loss and validation Spearman of run {run} over {len(metrics)} epochs")
 
@@ -137,10 +137,12 @@ def predicted_against_true(dataset: str, split: str, decoys: pd.DataFrame) -> Ma
         many = len(decoys) > MANY_POINTS
         axes.scatter(
             decoys["dockq"], decoys["pred_dockq"], s=5 if many else 14, color=colour, alpha=0.35 if many else 0.7,
-            linewidth=0, rasterized=many, zorder=3,
+            linewidth=0, rasterized=many, zorder=3, clip_on=False,
         )  # fmt: skip
         axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="true DockQ", ylabel="predicted DockQ", aspect="equal")
-        return svg(figure, f"Predicted against true DockQ of {len(decoys)} {SPLITS.get(split, split)} decoys of {dataset}")
+        return svg(
+            figure, f"Predicted against true DockQ of {len(decoys)} {SPLITS.get(split, split)} decoys of {dataset}"
+        )
 
 
 def loss_against_random(dataset: str, targets: pd.DataFrame) -> Markup:
@@ -152,7 +154,16 @@ def loss_against_random(dataset: str, targets: pd.DataFrame) -> Markup:
         axes.grid()
         for split in reversed(SPLITS):
             part = targets[targets["split"] == split]
-            axes.scatter(part["random_pick_loss"], part["ranking_loss"], s=18, color=SPLIT_COLOURS[split], alpha=0.75, linewidth=0, zorder=3, clip_on=False)
+            axes.scatter(
+                part["random_pick_loss"],
+                part["ranking_loss"],
+                s=18,
+                color=SPLIT_COLOURS[split],
+                alpha=0.75,
+                linewidth=0,
+                zorder=3,
+                clip_on=False,
+            )
         axes.set(xlim=(0, end), ylim=(0, end), xlabel="ranking loss of a random pick", ylabel="ranking loss")
         return svg(figure, f"Ranking loss of {len(targets)} targets of {dataset} against that of a random pick")
 
@@ -167,10 +178,18 @@ def spearman_by_split(dataset: str, targets: pd.DataFrame, pooled: dict[str, flo
         for row, split in enumerate(splits):
             values = targets.loc[targets["split"] == split, "spearman"].dropna().sort_values()
             lanes = row + 0.28 * (np.arange(len(values)) * 3 % 7 / 3 - 1) * (len(values) > 4)
-            axes.scatter(values, lanes, s=16, color=SPLIT_COLOURS[split], alpha=0.6, linewidth=0, zorder=3, clip_on=False)
+            axes.scatter(
+                values, lanes, s=16, color=SPLIT_COLOURS[split], alpha=0.6, linewidth=0, zorder=3, clip_on=False
+            )
             axes.vlines(values.mean(), row - 0.38, row + 0.38, color=INK, linewidth=1.8, zorder=4)
-            axes.plot(pooled.get(split), row, "D", color=INK, markerfacecolor="none", markersize=6.5, zorder=5, clip_on=False)
-        axes.set(xlim=(min(-0.2, targets["spearman"].min(skipna=True) - 0.05), 1), ylim=(len(splits) - 0.45, -0.55), xlabel="Spearman")
+            axes.plot(
+                pooled.get(split), row, "D", color=INK, markerfacecolor="none", markersize=6.5, zorder=5, clip_on=False
+            )
+        axes.set(
+            xlim=(min(-0.2, targets["spearman"].min(skipna=True) - 0.05), 1),
+            ylim=(len(splits) - 0.45, -0.55),
+            xlabel="Spearman",
+        )
         axes.set_yticks(range(len(splits)), [SPLITS[split] for split in splits])
         axes.tick_params(axis="y", length=0)
         return svg(figure, f"Spearman of each target of {dataset}, their mean and the pooled value, by split")

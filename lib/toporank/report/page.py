@@ -18,8 +18,8 @@ def render(study: Study) -> str:
         loader=PackageLoader("toporank.report", "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {"zip": zip, "number": words.number, "counted": words.counted, "listed": words.listed}
-    environment.globals |= {"interval": words.interval, "coverage_sentence": tables.coverage_sentence}
+    environment.filters |= {"zip": zip, "number": words.number, "counted": words.counted}
+    environment.globals |= {"interval": words.interval}
     return environment.get_template("page.html.j2").render(content(study))
 
 
@@ -91,6 +91,7 @@ def scatter(labelled: Any) -> list[dict[str, Any]]:
             if len(decoys):
                 panels.append({
                     "dataset": dataset, "split": split, "name": name, "decoys": len(decoys),
-                    "svg": figures.predicted_against_true(dataset, split, decoys), "confusion": assessment.confusion(decoys),
+                    "svg": figures.predicted_against_true(dataset, split, decoys),
+                    "confusion": assessment.confusion(decoys),
                 })  # fmt: skip
     return panels

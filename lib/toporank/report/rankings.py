@@ -17,7 +17,9 @@ DIGITS = 3
 def targets(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     """What the line of each target tells before it is opened. metrics : as from `assessment.target_metrics`."""
     known = {(row["dataset"], row["target"]): row for row in metrics.to_dict("records")}
-    return [summary(dataset, target, rows, known.get((dataset, target))) for (dataset, target), rows in by_target(study)]
+    return [
+        summary(dataset, target, rows, known.get((dataset, target))) for (dataset, target), rows in by_target(study)
+    ]
 
 
 def by_target(study: Study) -> Any:

@@ -57,8 +57,12 @@ class Study:
 
 
 def read_study(
-    coverage: Iterable[Path], rankings: Iterable[Path], evaluations: Iterable[Path], leaderboard: Path | None, checkpoint: Path
-) -> Study:  # fmt: skip
+    coverage: Iterable[Path],
+    rankings: Iterable[Path],
+    evaluations: Iterable[Path],
+    leaderboard: Path | None,
+    checkpoint: Path,
+) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
@@ -99,7 +103,9 @@ def study_table(covered: dict[str, pd.DataFrame], ranked: dict[str, pd.DataFrame
 
 def read_curves(leaderboard: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """metrics.csv of every run on the leaderboard that has one, in the order of the leaderboard."""
-    files = {run: Path(folder, "metrics.csv") for run, folder in zip(leaderboard["run"], leaderboard["folder"], strict=True)}
+    files = {
+        run: Path(folder, "metrics.csv") for run, folder in zip(leaderboard["run"], leaderboard["folder"], strict=True)
+    }
     return {run: pd.read_csv(file) for run, file in files.items() if file.exists()}
 
 

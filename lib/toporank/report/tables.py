@@ -9,7 +9,7 @@ import pandas as pd
 import toporank
 from toporank.identity import Status
 from toporank.report.study import Study, is_finetune, validation_random_pick
-from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, interval, listed, number, plain
+from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, plain
 from toporank.selection import CHECKPOINT_OF
 
 Pairs = list[tuple[str, str]]
@@ -63,7 +63,9 @@ def run_card(study: Study) -> list[dict[str, Any]]:
             ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
             ("fingerprint", training["fingerprint"]),
         ]},
-        {"title": "Network and training", "pairs": [(k.replace("_", " "), plain(v)) for k, v in model["hyperparameters"].items()]},
+        {"title": "Network and training", "pairs": [
+            (name.replace("_", " "), plain(value)) for name, value in model["hyperparameters"].items()
+        ]},
         {"title": "Trained with", "pairs": [
             ("git state", made.get("git", "unknown")), *made.get("versions", {}).items(),
             ("this page", f"toporank {toporank.__version__}"),
@@ -73,9 +75,15 @@ def run_card(study: Study) -> list[dict[str, Any]]:
 
 def validation_metrics(study: Study) -> Pairs:
     """Metrics the checkpoint had on its validation set; the ranking loss with that of a random pick."""
-    pairs = [(name, number(study.checkpoint["metrics"].get(key), 4 if key == "val_loss" else 3)) for key, name in METRIC_NAMES.items()]
+    pairs = [
+        (name, number(study.checkpoint["metrics"].get(key), 4 if key == "val_loss" else 3))
+        for key, name in METRIC_NAMES.items()
+    ]
     random = validation_random_pick(study)
-    return [*pairs, ("ranking loss of a random pick", "not recorded in the checkpoint" if random is None else number(random))]
+    return [
+        *pairs,
+        ("ranking loss of a random pick", "not recorded in the checkpoint" if random is None else number(random)),
+    ]
 
 
 def features(study: Study) -> list[dict[str, str]]:
@@ -89,20 +97,26 @@ def features(study: Study) -> list[dict[str, str]]:
 
 
 def coverage(study: Study) -> dict[str, Any]:
-    """Decoys and labels of every data set; `statuses` are the columns of what was skipped."""
+    """Decoys and labels of every data set, and of all when there are several."""
     skipped = [Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
     skipped += sorted(set(study.decoys["status"]) - {Status.OK, *skipped})
     rows = [coverage_row(name, study.table[study.table["dataset"] == name], skipped) for name in study.datasets]
-    total = [coverage_row("all data sets", study.table, skipped)] if len(rows) > 1 else []
-    return {"statuses": [(s, fate_name(s)) for s in skipped], "rows": rows + total, "any_labels": study.table["dockq"].notna().any()}
+    if len(rows) > 1:
+        rows.append(coverage_row("all data sets", study.table, skipped) | {"total": True})
+    labels = bool(study.table["dockq"].notna().any())
+    return {"statuses": [(s, fate_name(s)) for s in skipped], "rows": rows, "any_labels": labels}
 
 
 def coverage_row(name: str, table: pd.DataFrame, skipped: list[str]) -> dict[str, Any]:
-    """Counts of one data set: decoys = with_graph + skipped, labels = labels_with_graph + the two after it."""
+    """Counts of one data set: decoys = with_graph + skipped, labels = labels_with_graph + the two after it.
+
+    `lines` say the same in a sentence each, with the parts of its bar: (status, number).
+    """
     is_decoy, labelled, graph = table["status"] != Status.NO_DECOY, table["dockq"].notna(), table["status"] == Status.OK
     statuses = table["status"].value_counts().to_dict()
-    return {
+    row = {
         "name": name,
+        "total": False,
         "decoys": int(is_decoy.sum()),
         "with_graph": int(graph.sum()),
         "skipped": [statuses.get(status, 0) for status in skipped],
@@ -112,12 +126,21 @@ def coverage_row(name: str, table: pd.DataFrame, skipped: list[str]) -> dict[str
         "labels_without_decoy": int((labelled & ~is_decoy).sum()),
         "unlabelled": int((is_decoy & ~labelled).sum()),
     }
+    decoys = [(Status.OK, row["with_graph"], "with a result"),
+              *((s, n, fate_name(s)) for s, n in zip(skipped, row["skipped"], strict=True))]  # fmt: skip
+    labels = [
+        (Status.OK, row["labels_with_graph"], "with a graph"),
+        (Status.FAILED, row["labels_skipped"], "whose decoy was skipped"),
+        (Status.NO_DECOY, row["labels_without_decoy"], "without a decoy"),
+    ]
+    both = [("decoy", row["decoys"], decoys), ("label", row["labels"], labels)]
+    return row | {"lines": [sum_line(*line) for line in both if line[0] == "decoy" or line[1]]}
 
 
-def coverage_sentence(row: dict[str, Any], statuses: list[tuple[str, str]]) -> str:
-    """`66 decoys = 65 with a result + 1 no interface`."""
-    parts = [(row["with_graph"], "with a result"), *zip(row["skipped"], [name for _, name in statuses], strict=True)]
-    return f"{counted(row['decoys'], 'decoy')} = " + " + ".join(f"{n:,} {name}" for n, name in parts if n or name == "with a result")
+def sum_line(noun: str, total: int, parts: list[tuple[str, int, str]]) -> dict[str, Any]:
+    """`66 decoys = 65 with a result + 1 no interface`, and the parts of the bar below it."""
+    terms = " + ".join(f"{n:,} {name}" for place, (_, n, name) in enumerate(parts) if n or place == 0)
+    return {"sentence": f"{counted(total, noun)} = {terms}", "parts": [(status, n) for status, n, _ in parts]}
 
 
 def leaderboard(study: Study) -> dict[str, Any] | None:
@@ -127,7 +150,10 @@ def leaderboard(study: Study) -> dict[str, Any] | None:
     rows = []
     for run in study.leaderboard.to_dict("records"):
         rules = {
-            rule: {"rank": int(run[f"rank_{rule}"]), **{key.split(".")[1]: run[key] for key in run if key.startswith(f"{kept}.")}}
+            rule: {
+                "rank": int(run[f"rank_{rule}"]),
+                **{key.split(".")[1]: run[key] for key in run if key.startswith(f"{kept}.")},
+            }
             for rule, kept in CHECKPOINT_OF.items()
         }
         kind = "fine-tune" if is_finetune(run["folder"]) else "sweep"
@@ -142,8 +168,12 @@ def configurations(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Mean and standard deviation over the seeds of each configuration; empty when none has several seeds."""
     name = [run.removesuffix(f"_seed{seed}") for run, seed in zip(board["run"], board["seed"], strict=True)]
     kind = ["fine-tune" if is_finetune(folder) else "sweep" for folder in board["folder"]]
-    shown = {"loss": "best_loss.val_loss", "per_target": "best_loss.val_spearman_per_target", "pooled": "best_loss.val_spearman",
-             "ranking_loss": "best_loss.val_ranking_loss"}  # fmt: skip
+    shown = {
+        "loss": "best_loss.val_loss",
+        "per_target": "best_loss.val_spearman_per_target",
+        "pooled": "best_loss.val_spearman",
+        "ranking_loss": "best_loss.val_ranking_loss",
+    }
     groups = board.assign(name=name, kind=kind).groupby(["kind", "name"], sort=False)
     rows = [
         {"name": key[1], "kind": key[0], "seeds": len(part),
@@ -157,7 +187,9 @@ def not_scored(study: Study) -> list[dict[str, str]]:
     """Every decoy without score and every label without decoy, with status, stage and reason."""
     rows = study.table[study.table["fate"] != SCORED]
     order = {fate: place for place, fate in enumerate(FATES)}
-    rows = rows.assign(order=rows["fate"].map(order).fillna(len(order))).sort_values(["order", "dataset", "target", "decoy"])
+    rows = rows.assign(order=rows["fate"].map(order).fillna(len(order))).sort_values(
+        ["order", "dataset", "target", "decoy"]
+    )
     return [
         {"dataset": row["dataset"], "target": row["target"], "decoy": row["decoy"], "fate": row["fate"],
          "fate_name": fate_name(row["fate"]), "stage": row["stage"], "reason": reason(row)}
@@ -170,5 +202,3 @@ def reason(row: dict[str, Any]) -> str:
     if row["fate"] == NOT_SCORED:
         return "its graph is there, but no score of it was given to this page"
     return row["reason"] or "no reason was recorded"
-
-

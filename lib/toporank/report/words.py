@@ -69,8 +69,3 @@ def counted(n: int, noun: str) -> str:
 def fate_name(fate: str) -> str:
     """A fate in words; an unknown one as it stands."""
     return FATES.get(fate, fate.replace("_", " "))
-
-
-def listed(parts: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,19 +15,24 @@ import pandas as pd
 import pytorch_lightning as pl
 import torch
 import yaml
+from filelock import FileLock
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
-from toporank.files import link_or_copy, write_text
+from toporank.features.registry import canonical
+from toporank.files import link_or_copy, sha256, write_text
+from toporank.layout import RUN_FILES
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, load_weights
 from toporank.pack import GraphStore
-from toporank.provenance import provenance
+from toporank.provenance import provenance, training_code
 from toporank.training.data import fingerprint, seed_everything, split_indices, training_batches, validation_batches
 
 log = logging.getLogger(__name__)
+
+CHECKSUMS = "checksums.json"
 
 TRACKED = {"best_loss": "val_loss", "best_selection": "val_selection"}
 """Checkpoints that are kept, and the metric (lower is better) each is the best by."""
@@ -104,30 +109,74 @@ class Run:
         }
 
 
-def train_run(run: Run, packs: list[Path], threads: int, output: Path) -> dict[str, Any]:
+def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Path) -> dict[str, Any]:
     """Train one network and write best_loss, best_selection and last .ckpt, metrics.csv, summary.json, config.yaml.
 
-    An interrupted run leaves its state in `<output>/.unfinished` and goes on from there when nothing it
-    depends on has changed. Returns the summary.
+    The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
+    before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
     """
     seed_everything(run.seed, threads)
-    store = GraphStore.open(packs)
-    sizes = {split: len(split_indices(store, split)) for split in ("train", "val")}
-    training_set = {"fingerprint": fingerprint(store), **sizes}
-    widths = {"node_width": store.node_width, "edge_width": store.edge_width}
+    graphs = GraphStore.open(packs)
+    sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
+    training_set = {"fingerprint": fingerprint(graphs), **sizes}
+    kept = store / "runs" / _key(run, training_set)
+    kept.mkdir(parents=True, exist_ok=True)
+    with FileLock(kept / "lock"):  # the store may be shared
+        if _is_finished(kept):
+            log.info("finished before, taken from the reuse store")
+        else:
+            _fit(run, graphs, training_set, kept)
+            _finish(run, kept)
+    for name in RUN_FILES:
+        link_or_copy(kept / name, output / name)
+    return json.loads((kept / "summary.json").read_text())
+
+
+def _key(run: Run, training_set: dict[str, Any]) -> str:
+    """Names everything the result depends on."""
+    parent = sha256(run.parent) if run.parent else None
+    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
+    return hashlib.sha256(canonical(identity).encode()).hexdigest()
+
+
+def _is_finished(kept: Path) -> bool:
+    """Whether all files of a run are there with the bytes they were finished with."""
+    if not (kept / CHECKSUMS).exists():
+        return False
+    checksums = json.loads((kept / CHECKSUMS).read_text())
+    if all((kept / name).exists() and sha256(kept / name) == checksum for name, checksum in checksums.items()):
+        return True
+    log.warning("the kept run is damaged and is trained again")
+    for file in kept.iterdir():
+        if file.name != "lock":
+            file.unlink()
+    return False
+
+
+def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path) -> None:
+    """Train in the folder of the run, from its last epoch if it was interrupted."""
     description = {
-        **run.record(), **widths, **store.metadata, "training_set": training_set, "provenance": provenance(),
+        **run.record(), "node_width": graphs.node_width, "edge_width": graphs.edge_width, **graphs.metadata,
+        "training_set": training_set, "provenance": provenance(),
     }  # fmt: skip
-    scorer = Scorer(_network(run, store), run.hyperparameters, run.selection, run.seed, _codes(store), description)
-    work = _working_folder(output, {**run.record(), "training_set": training_set})
-    trainer = _trainer(run.hyperparameters, run.selection, work)
-    batch_size = run.hyperparameters.batch_size
-    loaders = training_batches(store, batch_size, run.seed), validation_batches(store, 4 * batch_size)
-    last = work / "last.ckpt"
+    scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
+    batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
+    loaders = training_batches(graphs, batch_size, run.seed), validation_batches(graphs, 4 * batch_size)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
+    trainer = _trainer(run.hyperparameters, run.selection, kept)
     trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
-    return _publish(work, output, run.record())
+
+
+def _finish(run: Run, kept: Path) -> None:
+    """Write config, summary and, last of all, the checksums that make the run a finished one."""
+    summary = {"run": run.name, "seed": run.seed, "epochs": len(pd.read_csv(kept / "metrics.csv"))}
+    for name in TRACKED:
+        description = read_description(kept / f"{name}.ckpt")
+        summary[name] = {"epoch": description["epoch"], **description["metrics"]}
+    write_text(kept / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
+    write_text(kept / "summary.json", json.dumps(summary, indent=1))
+    write_text(kept / CHECKSUMS, json.dumps({name: sha256(kept / name) for name in RUN_FILES}))
 
 
 def _network(run: Run, store: GraphStore) -> DockQNet:
@@ -147,18 +196,6 @@ def _codes(store: GraphStore) -> torch.Tensor:
     return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
 
 
-def _working_folder(output: Path, identity: dict[str, Any]) -> Path:
-    """Folder of the unfinished run, emptied when it belongs to another configuration or training set."""
-    work = output / ".unfinished"
-    work.mkdir(parents=True, exist_ok=True)
-    known, text = work / "identity.json", json.dumps(identity, sort_keys=True)
-    if not known.exists() or known.read_text() != text:
-        for file in work.iterdir():
-            file.unlink()
-        write_text(known, text)
-    return work
-
-
 def _trainer(hp: Hyperparameters, selection: Selection, work: Path) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
@@ -174,20 +211,3 @@ def _trainer(hp: Hyperparameters, selection: Selection, work: Path) -> pl.Traine
             ModelCheckpoint(work, "last", save_top_k=1, monitor=None, enable_version_counter=False),
         ],
     )  # fmt: skip
-
-
-def _publish(work: Path, output: Path, config: dict[str, Any]) -> dict[str, Any]:
-    """Move a finished run's files into place and write its summary."""
-    metrics = pd.read_csv(work / "metrics.csv")
-    summary = {"run": config["run"], "seed": config["seed"], "epochs": len(metrics)}
-    for name in TRACKED:
-        description = read_description(work / f"{name}.ckpt")
-        summary[name] = {"epoch": description["epoch"], **description["metrics"]}
-    for name in (*(f"{best}.ckpt" for best in TRACKED), "last.ckpt", "metrics.csv"):
-        link_or_copy(work / name, output / name)
-    write_text(output / "config.yaml", yaml.safe_dump(config, sort_keys=False))
-    write_text(output / "summary.json", json.dumps(summary, indent=1))
-    for file in work.iterdir():
-        file.unlink()
-    os.rmdir(work)
-    return summary

@@ -1,0 +1,51 @@
+"""The features equal those of the published implementation, on decoys it was run on.
+
+Its topology was computed with all atoms and in single precision; its histogram is the one with the third
+coordinate put right (`edge_attr_z`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toporank.features.registry import resolve
+from toporank.structures.read import read_complex
+
+SMALL = [
+    "1A2K_trimer_model", "1AHW_bound", "1AY7_bound", "1BUH_bound", "1DFJ_bound", "1E6E_unbound", "1GLA_unbound",
+    "1NW9_cluspro", "1PPE_bound", "1VFB_bound", "2SIC_bound", "2SIC_patchdock", "6AL0_af2_0", "dips_2aqp_attract",
+    "dockq_model",
+]  # fmt: skip
+LARGE = [pytest.param("1N2C_bound", marks=pytest.mark.slow)]
+
+pytestmark = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
+
+
+def test_all_decoys_of_the_reference_are_compared(reference_dir: Path):
+    files = {path.name.removesuffix(".pdb.gz") for path in (reference_dir / "topoqa" / "pdb").iterdir()}
+    assert files == {*SMALL, "1N2C_bound"}
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_features_equal_the_published_ones(name: str, reference_dir: Path):
+    published = np.load(reference_dir / "topoqa" / "npz" / f"{name}.npz")
+    complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
+    compute = resolve({"interface": {}, "topology": {"atoms": "all", "precision": "float32"}, "nodes": {}, "edges": {}})
+
+    residues = compute["interface"](complex_).index
+    np.testing.assert_array_equal(complex_.xyz[complex_.ca[residues]], published["ca"])
+
+    topology = compute["topology"](complex_, residues)
+    np.testing.assert_allclose(topology, published["topo_raw"], rtol=0, atol=1e-9)
+
+    nodes = compute["nodes"](complex_, residues, topology)
+    assert not any(nodes.lost)
+    np.testing.assert_allclose(nodes.values, published["x"], rtol=0, atol=1e-6)
+
+    edges = compute["edges"](complex_, residues)
+    np.testing.assert_array_equal(edges.index, published["edge_index"])
+    np.testing.assert_allclose(edges.attributes, published["edge_attr_z"], rtol=0, atol=1e-7)
