@@ -15,8 +15,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--coverage", type=Path, nargs="+", required=True, help="coverage.tsv of each data set")
     parser.add_argument("--rankings", type=Path, nargs="*", default=[], help="ranking.csv of each data set")
-    parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="summary.json of each labelled data set")
-    parser.add_argument("--leaderboard", type=Path, help="leaderboard.csv; learning curves lie where its column folder says")
+    parser.add_argument(
+        "--evaluations", type=Path, nargs="*", default=[], help="summary.json of each labelled data set"
+    )
+    parser.add_argument(
+        "--leaderboard", type=Path, help="leaderboard.csv; learning curves lie where its column folder says"
+    )
     parser.add_argument("--checkpoint", type=Path, required=True, help="that scored")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()

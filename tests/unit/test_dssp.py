@@ -8,9 +8,9 @@ import shutil
 
 import numpy as np
 import pytest
+
 from oracle import reference
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, changed, complex_of, mmcif, moved, pair, pdb, write
-
 from toporank.errors import FeatureError
 from toporank.identity import ResidueId
 from toporank.structures.dssp import DsspMissingError, dssp_version, normalised_pdb, parse_dssp, run_dssp
@@ -181,9 +181,9 @@ def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_bi
     protein = np.flatnonzero(complex_.is_protein)
     assert dssp.found[protein].all()
     assert not np.delete(dssp.found, protein).any()
-    assert [
-        (dssp.structure[r].decode(), dssp.accessibility[r], dssp.phi[r], dssp.psi[r]) for r in protein
-    ] == [expected[complex_.residues[r]] for r in protein]
+    assert [(dssp.structure[r].decode(), dssp.accessibility[r], dssp.phi[r], dssp.psi[r]) for r in protein] == [
+        expected[complex_.residues[r]] for r in protein
+    ]
 
 
 @needs_mkdssp
@@ -237,7 +237,9 @@ def test_a_file_without_header_and_with_bare_ter_gets_the_same_answer(decoy, dss
 @needs_mkdssp
 def test_mmcif_gets_the_same_answer_as_pdb(decoy, dssp, tmp_path):
     atoms = [
-        Atom(decoy.atom_names[a].decode(), decoy.names[r], f"{decoy.residues[r].chain}_1", decoy.residues[r].number, *xyz)
+        Atom(
+            decoy.atom_names[a].decode(), decoy.names[r], f"{decoy.residues[r].chain}_1", decoy.residues[r].number, *xyz
+        )
         for a, (r, xyz) in enumerate(zip(decoy.residue_of, decoy.xyz.tolist(), strict=True))
     ]
     assert_same(run_dssp(read_complex(write(tmp_path / "d.cif.gz", mmcif(atoms)))), dssp)
@@ -288,7 +290,9 @@ def test_any_version_4_is_supported(mkdssp, script, version):
     assert dssp_version() == version
 
 
-@pytest.mark.parametrize("script", ["echo 'mkdssp version 3.1.4'", "echo 'mkdssp version 5.0.0'", "echo 'DSSP version 2.2'"])
+@pytest.mark.parametrize(
+    "script", ["echo 'mkdssp version 3.1.4'", "echo 'mkdssp version 5.0.0'", "echo 'DSSP version 2.2'"]
+)
 def test_another_version_is_an_error_with_its_number_and_the_remedy(mkdssp, script):
     mkdssp(script)
     with pytest.raises(DsspMissingError, match=r"version [235]\.\d.* is not supported, 4\.x is .*apt-get install dssp"):
@@ -297,7 +301,7 @@ def test_another_version_is_an_error_with_its_number_and_the_remedy(mkdssp, scri
 
 def test_without_mkdssp_the_error_tells_how_to_install_it(mkdssp):
     mkdssp(None)
-    with pytest.raises(DsspMissingError, match="not found on the PATH .*apt-get install dssp.*conda install"):
+    with pytest.raises(DsspMissingError, match=r"not found on the PATH .*apt-get install dssp.*conda install"):
         dssp_version()
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracle import reference
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
-
 from toporank.errors import FeatureError
 from toporank.features import edges as edges_module
 from toporank.features.edges import (
@@ -89,7 +89,7 @@ def test_chains_that_differ_only_after_their_first_letter_are_different():
 
 @each_module
 def test_without_any_edge_the_error_tells_the_cutoff(compute, parameters):
-    with pytest.raises(FeatureError, match="no two nodes of different chains within 1[04] Å"):
+    with pytest.raises(FeatureError, match=r"no two nodes of different chains within 1[04] Å"):
         compute(parameters, in_line(("A", 0.0), ("A", 5.0), ("B", 50.0)), np.arange(3))
 
 
@@ -137,7 +137,7 @@ def test_turning_and_shifting_the_complex_changes_no_legacy_attribute(seed, para
     assert here.attributes[:, 1:].any()
 
 
-@pytest.mark.parametrize("axes", itertools.permutations(range(3)))
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
 def test_all_three_coordinates_count_alike(axes):
     complex_ = random_complex(7)
     swapped = dataclasses.replace(complex_, xyz=complex_.xyz[:, axes])
@@ -200,7 +200,12 @@ def test_the_unit_vector_turns_round_the_codes_change_places_and_the_rest_is_the
     edges = multiscale_edges(WIDE, complex_, nodes_of(complex_))
     there, back = edges.attributes[0::2], edges.attributes[1::2]
     names = multiscale_columns(WIDE)
-    ends = {"chain_from": "chain_to", "residue_from": "residue_to", "chain_to": "chain_from", "residue_to": "residue_from"}
+    ends = {
+        "chain_from": "chain_to",
+        "residue_from": "residue_to",
+        "chain_to": "chain_from",
+        "residue_to": "residue_from",
+    }
     for k, name in enumerate(names):
         if name.startswith("unit_"):
             np.testing.assert_array_equal(there[:, k], -back[:, k])
@@ -280,7 +285,7 @@ def test_chains_are_coded_by_the_place_of_their_first_letter_and_residues_by_tha
 def test_shifting_changes_nothing_and_turning_changes_the_unit_vector_only(seed):
     complex_ = random_complex(seed)
     turned = moved(complex_, seed)
-    shifted = dataclasses.replace(complex_, xyz=complex_.xyz + [10.0, -20.0, 30.0])
+    shifted = dataclasses.replace(complex_, xyz=complex_.xyz + np.array([10.0, -20.0, 30.0]))
     here, aside, there = (multiscale_edges(WIDE, c, nodes_of(c)).attributes for c in (complex_, shifted, turned))
     unit = [name.startswith("unit_") for name in multiscale_columns(WIDE)]
     np.testing.assert_allclose(aside, here, rtol=0, atol=1e-9)

@@ -53,7 +53,7 @@ def test_only_the_structure_suffix_is_taken_off_a_name(filename, stem, suffix):
 
 
 @pytest.mark.parametrize(
-    "filename", ["a", "pdb", ".pdb", ".cif.gz", "a.gz", "a.pdb.txt", "a.pdb.gz.gz", "a.pdb ", "a.pdbqt", "a.pdb.bz2", ""]
+    "filename", ["a", "pdb", ".pdb", ".cif.gz", "a.gz", "a.pdb.txt", "a.pdb.gz.gz", "a.pdb ", "a.pdbqt", "a.pdb.7z", ""]
 )
 def test_other_names_are_not_structures(filename):
     assert split_suffix(filename) is None
@@ -196,9 +196,14 @@ def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tm
 def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(ZeroDivisionError), files.replacing(path) as temporary:
-        temporary.write_text("half of the n")
-        raise ZeroDivisionError
+
+    def fail() -> None:
+        with files.replacing(path) as temporary:
+            temporary.write_text("half of the n")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
 

@@ -60,7 +60,19 @@ def test_a_table_is_read_and_sorted_by_target_and_decoy(read):
         "\ufeff" + SPLIT,
         SPLIT.rstrip("\n"),
     ],
-    ids=["upper case", "Decoy", "blanks", "case of split", "CRLF", "suffix", "other suffix", "more columns", "order", "mark", "end"],
+    ids=[
+        "upper case",
+        "Decoy",
+        "blanks",
+        "case of split",
+        "CRLF",
+        "suffix",
+        "other suffix",
+        "more columns",
+        "order",
+        "mark",
+        "end",
+    ],
 )
 def test_header_case_blanks_suffixes_and_order_make_no_difference(read, text):
     assert read(text) == PLAIN
@@ -164,7 +176,14 @@ def test_the_line_of_a_wrong_dockq_is_counted_with_blank_lines(read):
 
 @pytest.mark.parametrize(
     "header",
-    ["Target,Model", "Target,DockQ", "Model,DockQ", "Target,Model,Decoy,DockQ", "Target,Model,DockQ,dockq", "Target;Model;DockQ"],
+    [
+        "Target,Model",
+        "Target,DockQ",
+        "Model,DockQ",
+        "Target,Model,Decoy,DockQ",
+        "Target,Model,DockQ,dockq",
+        "Target;Model;DockQ",
+    ],
 )
 def test_a_header_without_the_columns_or_with_one_twice_is_an_error_that_repeats_it(read, header):
     text = message(read, f"{header}\n" + ",".join(["0.5"] * len(header.split(","))) + "\n")

@@ -9,12 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracle import reference
 from structures_text import EXAMPLES, Atom, complex_of
-
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.nodes import MAX_ACCESSIBILITY, DsspTopology, assemble_nodes, columns, dssp_topology_nodes, one_hot
+from toporank.features.nodes import (
+    MAX_ACCESSIBILITY,
+    DsspTopology,
+    assemble_nodes,
+    columns,
+    dssp_topology_nodes,
+    one_hot,
+)
 from toporank.features.registry import choose
 from toporank.features.scaling import min_max
 from toporank.features.topology import Persistence, persistence_topology
@@ -176,7 +183,7 @@ def test_a_residue_of_unknown_type_is_lost_with_a_reason():
 
 
 def test_when_all_residues_are_lost_the_error_tells_why():
-    with pytest.raises(FeatureError, match="none of the 2 interface residues .*not reported by DSSP"):
+    with pytest.raises(FeatureError, match=r"none of the 2 interface residues .*not reported by DSSP"):
         assemble_nodes(DsspTopology(), trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1)))
 
 

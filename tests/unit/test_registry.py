@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from structures_text import random_complex
 
+from structures_text import random_complex
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, canonical, choose, modules, records, resolve
 
@@ -40,7 +40,12 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
 
 @pytest.mark.parametrize(
     ("stage", "name", "count"),
-    [("nodes", "dssp_topology", 32), ("topology", "persistence", 140), ("edges", "legacy", 11), ("edges", "multiscale", 24)],
+    [
+        ("nodes", "dssp_topology", 32),
+        ("topology", "persistence", 140),
+        ("edges", "legacy", 11),
+        ("edges", "multiscale", 24),
+    ],
 )
 def test_modules_yield_the_published_number_of_columns(stage, name, count):
     assert len(choose(stage, {"module": name}).columns) == count
@@ -59,7 +64,9 @@ def test_the_published_parameters_are_the_defaults():
 
 
 def test_id_alias_and_silence_name_the_same_module():
-    assert choose("edges", {}) == choose("edges", {"module": "legacy"}) == choose("edges", {"module": "edges/legacy_v11"})
+    assert (
+        choose("edges", {}) == choose("edges", {"module": "legacy"}) == choose("edges", {"module": "edges/legacy_v11"})
+    )
 
 
 def test_parameters_given_replace_defaults_and_the_others_stay():

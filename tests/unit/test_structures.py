@@ -56,10 +56,9 @@ def test_every_atom_comes_out_as_it_stands_in_the_file(read, as_text, name):
     assert complex_.xyz.dtype == np.float64
     np.testing.assert_array_equal(complex_.xyz, [[a.x, a.y, a.z] for a in A_BIT_OF_ALL])
     assert [n.decode() for n in complex_.atom_names] == [a.name for a in A_BIT_OF_ALL]
-    assert [
-        (complex_.residues[r].chain, complex_.residues[r].number, complex_.residues[r].insertion_code, complex_.names[r])
-        for r in complex_.residue_of
-    ] == [(a.chain, a.number, a.insertion_code, a.residue) for a in A_BIT_OF_ALL]
+    assert [(*complex_.residues[r], complex_.names[r]) for r in complex_.residue_of] == [
+        (a.chain, a.number, a.insertion_code, a.residue) for a in A_BIT_OF_ALL
+    ]
 
 
 def test_pdb_and_mmcif_of_the_same_atoms_give_the_same_complex(read):
@@ -317,8 +316,9 @@ def test_mmcif_columns_may_stand_in_any_order(read):
 
 
 def test_mmcif_with_the_least_columns_is_read(read):
-    optional = ["group_PDB", "label_entity_id", "pdbx_PDB_ins_code", "occupancy", "B_iso_or_equiv", "pdbx_PDB_model_num"]
-    text = mmcif(pair(), without=[*optional, "auth_seq_id", "auth_comp_id", "auth_asym_id", "auth_atom_id"])
+    optional = ["group_PDB", "label_entity_id", "pdbx_PDB_ins_code", "occupancy", "B_iso_or_equiv"]
+    author = ["auth_seq_id", "auth_comp_id", "auth_asym_id", "auth_atom_id"]
+    text = mmcif(pair(), without=[*optional, *author, "pdbx_PDB_model_num"])
     assert_same(read(text, "d.cif"), read(mmcif(pair()), "full.cif"))
 
 
@@ -424,7 +424,7 @@ def test_a_coordinate_of_an_mmcif_file_that_is_no_number_is_an_error(read, coord
 def test_a_coordinate_of_a_pdb_file_that_is_no_number_is_an_error(read, axis, coordinate):
     atoms = pair()
     atoms[6] = replace(atoms[6], **{axis: coordinate})
-    with pytest.raises(StructureError, match="coordinate|number"):
+    with pytest.raises(StructureError, match=r"coordinate|number"):
         read(pdb(atoms))
 
 
@@ -432,7 +432,7 @@ def test_a_coordinate_of_a_pdb_file_that_is_no_number_is_an_error(read, axis, co
 def test_a_coordinate_too_wide_for_its_column_is_an_error(read):
     line = pdb_line(Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0))
     wide = line[:30] + "-1234.567" + line[38:-1]
-    with pytest.raises(StructureError, match="coordinate|number"):
+    with pytest.raises(StructureError, match=r"coordinate|number"):
         read(wide + "\n" + pdb(pair()))
 
 

@@ -70,6 +70,7 @@ def svg(figure: Figure, label: str) -> Markup:
     text = re.sub(r'<g id="[^"]*">', "<g>", text)
     text = re.sub(r"font-family: [^;\"]+;? ?", "", text).replace("xlink:href", "href")
     text = re.sub(r' (?:d|x|y|transform)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), text)
+    text = re.sub(r'(?<=;base64,)[^"]*', lambda found: "".join(found[0].split()), text)
     for colour, variable in THEME.items():
         text = text.replace(colour, f"var({variable})")
     box = re.search(r'viewBox="[^"]*"', text)[0]

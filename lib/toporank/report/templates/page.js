@@ -60,12 +60,13 @@ function ticks(values, classes, top, height) {
 
 function strip(target) {
   const first = (target.p || []).findIndex(value => value != null);
-  const lanes = draw("svg", { viewBox: "0 0 1000 38", preserveAspectRatio: "none", width: "100%", height: 38 });
-  const guides = [0, ...data.thresholds, 1].map(x => `M${1000 * x} 2v34`).join("");
+  const height = target.y ? 38 : 20;
+  const lanes = draw("svg", { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: "none", width: "100%", height });
+  const guides = [0, ...data.thresholds, 1].map(x => `M${1000 * x} 2v${height - 4}`).join("");
   lanes.append(draw("path", { d: guides, stroke: "var(--line)", "stroke-width": 1 }));
   if (target.p) lanes.append(...ticks(target.p, target.P, 4, 12));
   if (target.y) lanes.append(...ticks(target.y, target.Y, 23, 12));
-  const all = draw("svg", { class: "strip", "aria-hidden": "true" }, lanes);
+  const all = draw("svg", { class: "strip", height, "aria-hidden": "true" }, lanes);
   const ring = (value, y, digit) =>
     all.append(draw("circle", { cx: percent(value), cy: y, r: 4.2, fill: "var(--card)", stroke: `var(--c${digit})`, "stroke-width": 2.4 }));
   if (first >= 0) {
@@ -183,7 +184,7 @@ if (list) {
   });
   order.addEventListener("change", arrange);
   more.addEventListener("click", () => { everything = true; show(); });
-  document.querySelector(".tools").hidden = targets.length === 0;
+  document.querySelector(".tools").hidden = targets.length < 2;
   if (targets.length === 1) targets[0].node.open = true;
   show();
 }

@@ -1,0 +1,102 @@
+"""Small random graphs, packs of them, and training runs of seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch_geometric.data import Data
+
+from toporank.config import Hyperparameters, Selection
+from toporank.graphs import graph_bytes
+from toporank.pack import write_pack
+from toporank.training.fit import Run
+
+torch.set_num_threads(1)
+
+NODE_WIDTH, EDGE_WIDTH = 5, 3
+METADATA = {
+    "format": 1,
+    "features": {
+        "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0},
+        "topology": {"module": "topology/persistence/v1"},
+        "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "per_decoy"},
+        "edges": {"module": "edges/legacy_v11"},
+    },
+    "node_columns": [f"n{i}" for i in range(NODE_WIDTH)],
+    "edge_columns": [f"e{i}" for i in range(EDGE_WIDTH)],
+}
+SMALL = {
+    "hidden": 8, "heads": 2, "layers": 1, "readout": 8, "batch_size": 4, "accumulate": 2, "max_epochs": 4,
+    "learning_rate": 0.02,
+}  # fmt: skip
+"""Hyper-parameters of a network that trains in a blink."""
+
+
+def random_graph(
+    seed: int,
+    *,
+    nodes: int | None = None,
+    edges: int | None = None,
+    widths: tuple[int, int] = (NODE_WIDTH, EDGE_WIDTH),
+    dockq: float | None = None,
+    metadata: dict[str, Any] | None = METADATA,
+) -> Data:
+    """A graph whose every number is random; labelled when `dockq` is given."""
+    draw = np.random.default_rng(seed)
+    n, e = nodes or int(draw.integers(3, 9)), int(draw.integers(4, 14)) if edges is None else edges
+    graph = Data(
+        x=torch.from_numpy(draw.normal(size=(n, widths[0]))).float(),
+        edge_index=torch.from_numpy(draw.integers(0, n, size=(2, e))),
+        edge_attr=torch.from_numpy(draw.normal(size=(e, widths[1]))).float(),
+    )
+    if dockq is not None:
+        graph.y = torch.tensor([dockq], dtype=torch.float32)
+    if metadata is not None:
+        graph.metadata = {**metadata, "residues": [f"A:{i}" for i in range(n)]}
+    return graph
+
+
+def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> pd.DataFrame:
+    """Write each graph of (target, decoy, split) → graph to a file; the table `write_pack` asks for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for (target, decoy, split), graph in graphs.items():
+        path = folder / f"{target}_{decoy}.pt"
+        path.write_bytes(graph_bytes(graph))
+        rows.append((target, decoy, split, str(path)))
+    return pd.DataFrame(rows, columns=["target", "decoy", "split", "graph"])
+
+
+def labelled(seed: int, **other: Any) -> Data:
+    """A graph whose label is a simple function of its nodes, so that there is something to learn."""
+    graph = random_graph(seed, **other)
+    graph.y = torch.sigmoid(3 * graph.x.mean()).reshape(1)
+    return graph
+
+
+def training_graphs(
+    *, train: int = 3, val: int = 2, decoys: int = 6, seed: int = 0, **other: Any
+) -> dict[tuple[str, str, str], Data]:
+    """`train` + `val` targets with labelled decoys each."""
+    targets = [(f"T{i}", "train") for i in range(train)] + [(f"V{i}", "val") for i in range(val)]
+    return {
+        (target, f"d{d}", split): labelled(1000 * seed + 100 * t + d, **other)
+        for t, (target, split) in enumerate(targets)
+        for d in range(decoys)
+    }
+
+
+def training_pack(path: Path, **other: Any) -> Path:
+    """A pack with a train and a val split."""
+    write_pack(path, members(path.parent / f"{path.stem}_graphs", training_graphs(**other)))
+    return path
+
+
+def small_run(name: str = "run", seed: int = 1, *, parent: Path | None = None, **other: Any) -> Run:
+    """A run with small hyper-parameters; `minimum_delta` and the like go to the selection."""
+    selection = {key: other.pop(key) for key in list(other) if key in Selection.model_fields}
+    return Run(name, seed, Hyperparameters(**{**SMALL, **other}), Selection(**selection), parent)

@@ -1,0 +1,322 @@
+"""Coverage: every decoy and every label has one row, the numbers add up, and only orphans are deleted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from _defects import known_defect
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank import layout
+from toporank.building.coverage import (
+    COLUMNS,
+    check_policy,
+    counts,
+    coverage_table,
+    gap,
+    read_coverage,
+    remove_orphans,
+)
+from toporank.building.ledger import LedgerRow, write_ledger
+from toporank.building.plan import PlanRow
+from toporank.config import Coverage
+from toporank.errors import ConfigError
+from toporank.identity import Status
+
+ODD_NAMES = ["NA", "nan", "null", "None", "1e5", "007", "3E12", "True", "-", '"', "'q'", "a b", " a", "#x", "a,b", "Å"]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def planned(*keys: tuple[str, str]) -> list[PlanRow]:
+    return [PlanRow(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys]
+
+
+def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
+    known = {"n_chains": 2, "n_interface_residues": 9} if status == Status.OK else {}
+    return LedgerRow(
+        target, decoy, status, other.pop("stage", "graphs"), reason,
+        **{"n_chains": -1, "n_interface_residues": -1, "sha256": "", "size": 0, **known, **other},
+    )  # fmt: skip
+
+
+def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["target", "decoy", "dockq", "split"])
+    return table.astype({"target": str, "decoy": str, "dockq": float, "split": str})
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    """Four decoys of two targets, one of each fate; one is not labelled, one label has no decoy."""
+    return coverage_table(
+        planned(("B", "d1"), ("A", "d2"), ("A", "d1"), ("A", "d3")),
+        [
+            fate("A", "d1"),
+            fate("A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=3, n_interface_residues=0),
+            fate("A", "d3", Status.UNREADABLE, "the file is empty", stage="interface"),
+            fate("B", "d1", Status.FAILED, 'mkdssp said: "no"', stage="nodes", n_chains=2, n_interface_residues=4),
+        ],
+        labels(("A", "d1", 0.9, "train"), ("A", "d2", 0.0, "train"), ("B", "d1", 0.5, "val"), ("B", "d9", 0.4, "val")),
+    )
+
+
+def write(table: pd.DataFrame) -> Path:
+    """As the workflow writes it."""
+    path = Path("coverage.tsv")
+    path.write_text(table.to_csv(sep="\t", index=False, quoting=3), encoding="utf-8")
+    return path
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def test_every_decoy_and_every_label_has_one_row_in_order(table):
+    assert tuple(table.columns) == COLUMNS
+    assert list(zip(table["target"], table["decoy"], table["status"], strict=True)) == [
+        ("A", "d1", "ok"),
+        ("A", "d2", "no_interface"),
+        ("A", "d3", "unreadable"),
+        ("B", "d1", "failed"),
+        ("B", "d9", "label_without_decoy"),
+    ]
+
+
+def test_what_became_of_a_decoy_stands_beside_its_label_and_file(table):
+    row = table[table["status"] == "failed"].iloc[0]
+    assert (row["stage"], row["reason"]) == ("nodes", 'mkdssp said: "no"')
+    assert (row["dockq"], row["split"], row["path"]) == (0.5, "val", "in/B/d1.pdb")
+    assert (row["n_chains"], row["n_interface_residues"]) == (2, 4)
+
+
+def test_a_label_without_decoy_says_so_and_has_no_file(table):
+    row = table[table["decoy"] == "d9"].iloc[0]
+    assert "no such file" in row["reason"]
+    assert row["dockq"] == 0.4
+    assert pd.isna(row["path"])
+    assert pd.isna(row["n_chains"])
+
+
+def test_a_decoy_without_label_has_neither_label_nor_split(table):
+    row = table[table["decoy"] == "d3"].iloc[0]
+    assert pd.isna(row["dockq"])
+    assert pd.isna(row["split"])
+
+
+def test_a_count_that_is_not_known_is_missing_and_not_minus_one(table):
+    assert table["n_chains"].isna().tolist() == [False, False, True, False, True]
+    assert table["n_interface_residues"].dropna().tolist() == [9, 0, 4]
+
+
+def test_a_data_set_without_labels_is_covered_too():
+    table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels())
+    assert table["status"].tolist() == ["ok"]
+    assert read_coverage(write(table))["dockq"].isna().all()
+    assert counts(table) == "1 decoys = 1 ok; 0 labels = 0 with a graph; 1 decoys without label"
+
+
+def test_labels_without_any_decoy_are_covered_too():
+    table = coverage_table([], [], labels(("A", "d", 0.5, "train")))
+    assert table["status"].tolist() == [Status.NO_DECOY]
+    assert len(read_coverage(write(table))) == 1
+
+
+def test_a_decoy_with_two_fates_is_an_error():
+    with pytest.raises(pd.errors.MergeError):
+        coverage_table(planned(("A", "d")), [fate("A", "d"), fate("A", "d", Status.FAILED)], labels())
+
+
+# ---- names ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_names_survive_the_way_through_the_file(name):
+    table = coverage_table(
+        planned((name, name), ("other", "d")),
+        [fate(name, name, Status.FAILED, name), fate("other", "d")],
+        labels((name, name, 0.5, "train"), (name, "without", 0.25, "train")),
+    )
+    back = read_coverage(write(table))
+    keys = {(name, name), (name, "without"), ("other", "d")}
+    assert set(zip(back["target"], back["decoy"], strict=True)) == keys
+    row = back[back["decoy"] == name].iloc[0]
+    assert (row["reason"], row["path"]) == (name, f"in/{name}/{name}.pdb")
+    assert (row["status"], row["dockq"], row["split"]) == ("failed", 0.5, "train")
+
+
+def test_the_table_comes_back_as_it_was(table):
+    back = read_coverage(write(table))
+    text = ["stage", "split", "path", "reason"]
+    expected = table.assign(**{column: table[column].fillna("") for column in text})
+    pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+    assert back["n_chains"].dtype == "Int64"
+    assert counts(back) == counts(table)
+
+
+def test_every_digit_of_a_label_survives():
+    table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.1 + 0.2, "train")))
+    assert read_coverage(write(table))["dockq"].tolist() == [0.1 + 0.2]
+
+
+# ---- counts -----------------------------------------------------------------------------------------------
+
+
+def test_the_line_of_counts_reads_like_this(table):
+    assert counts(table) == (
+        "4 decoys = 1 failed + 1 no_interface + 1 ok + 1 unreadable; "
+        "4 labels = 1 failed + 1 label_without_decoy + 1 no_interface + 1 with a graph; "
+        "1 decoys without label"
+    )
+
+
+KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]))
+STATUSES = [Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.dictionaries(KEYS, st.sampled_from(STATUSES)), st.sets(KEYS))
+def test_the_numbers_add_up(fates, labelled):
+    table = coverage_table(
+        planned(*fates),
+        [fate(*key, status) for key, status in fates.items()],
+        labels(*((*key, 0.5, "train") for key in labelled)),
+    )
+    assert len(table) == len(fates.keys() | labelled)
+    decoys, with_label, without = counts(table).split("; ")
+    for part, total in ((decoys, len(fates)), (with_label, len(labelled))):
+        first, *rest = map(int, re.findall(r"\d+(?= )", part))
+        assert first == total == sum(rest)
+    assert without == f"{len(fates.keys() - labelled)} decoys without label"
+    good = sum(fates.get(key) == Status.OK for key in labelled)
+    assert f"{good} with a graph" in with_label
+
+
+# ---- policy -----------------------------------------------------------------------------------------------
+
+
+def covered(good: int, bad: int) -> pd.DataFrame:
+    """A table of labelled decoys, some with a graph and some without."""
+    keys = [("A", f"d{i:03d}") for i in range(good + bad)]
+    return coverage_table(
+        planned(*keys),
+        [fate(*key, Status.OK if i < good else Status.FAILED) for i, key in enumerate(keys)],
+        labels(*((*key, 0.5, "train") for key in keys)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "policy", "enough"),
+    [
+        (10, 0, {}, True),
+        (9, 1, {}, True),  # 90 % is the default
+        (8, 1, {}, False),
+        (1, 9, {"minimum_percent": 0}, True),
+        (99, 1, {"minimum_percent": 100}, False),
+        (99, 1, {"minimum_percent": 0, "fail_on_missing": True}, False),
+        (9, 0, {"minimum_percent": 100, "fail_on_missing": True}, True),
+        (0, 0, {}, False),
+        (0, 0, {"minimum_percent": 0}, True),
+    ],
+)
+def test_training_stops_when_too_few_labels_have_a_graph(good, bad, policy, enough):
+    table = covered(good, bad)
+    if enough:
+        check_policy(table, Coverage(**policy), "ds")
+    else:
+        with pytest.raises(ConfigError):
+            check_policy(table, Coverage(**policy), "ds")
+
+
+def test_decoys_without_label_do_not_count_against_it():
+    table = coverage_table(
+        planned(("A", "d1"), ("A", "d2")),
+        [fate("A", "d1"), fate("A", "d2", Status.FAILED)],
+        labels(("A", "d1", 0.5, "train")),
+    )
+    check_policy(table, Coverage(minimum_percent=100, fail_on_missing=True), "ds")
+
+
+def test_a_label_without_decoy_counts_against_it():
+    table = coverage_table(
+        planned(("A", "d1")), [fate("A", "d1")], labels(("A", "d1", 0.5, "train"), ("A", "d2", 0.5, "train"))
+    )
+    with pytest.raises(ConfigError, match="1 label_without_decoy"):
+        check_policy(table, Coverage(), "ds")
+
+
+def test_the_error_says_how_many_why_where_and_what_to_do():
+    with pytest.raises(ConfigError) as caught:
+        check_policy(covered(2, 6), Coverage(minimum_percent=75), "bm55")
+    for part in ("dataset bm55", "2 of 8 labels (25.0 %)", "at least 75 %", "6 failed", "results/bm55/coverage.tsv"):
+        assert part in str(caught.value)
+
+
+@known_defect("100 * (1 - missing / labels) falls a rounding error below the limit, as in 93 of 100")
+def test_a_limit_that_is_met_exactly_is_met():
+    refused = []
+    for n, good in ((n, good) for n in (7, 50, 100) for good in range(1, n + 1)):
+        try:
+            check_policy(covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds")
+        except ConfigError:
+            refused.append((good, n))
+    assert refused == []
+
+
+# ---- orphans ----------------------------------------------------------------------------------------------
+
+
+def make_artefacts(dataset: str, *keys: tuple[str, str]) -> dict[tuple[str, str], list[Path]]:
+    """An artefact of every stage for each decoy."""
+    made = {}
+    for key in keys:
+        made[key] = [Path(f"results/{dataset}", layout.artefact(stage, *key)) for stage in layout.STAGES]
+        for path in made[key]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+    return made
+
+
+def test_artefacts_of_removed_decoys_go_and_nothing_else():
+    made = make_artefacts("ds", ("A", "d1"), ("A", "d2"), ("B", "d1"), ("NA", "1e5"))
+    elsewhere = make_artefacts("other", ("A", "d2"))
+    foreign = [Path("results/ds/graphs/A/notes.txt"), Path("results/ds/nodes/A/.d9.parquet.1.tmp")]
+    for path in [*foreign, Path("results/ds/coverage.tsv")]:
+        path.write_text("x")
+    gone = remove_orphans("ds", planned(("A", "d1"), ("NA", "1e5")))
+    assert sorted(gone) == sorted(made["A", "d2"] + made["B", "d1"])
+    assert not any(path.exists() for path in gone)
+    kept = [*made["A", "d1"], *made["NA", "1e5"], *elsewhere["A", "d2"], *foreign, Path("results/ds/coverage.tsv")]
+    assert all(path.exists() for path in kept)
+
+
+def test_a_target_folder_goes_with_its_last_artefact_but_not_with_a_foreign_file_in_it():
+    make_artefacts("ds", ("A", "d1"), ("B", "d1"))
+    Path("results/ds/graphs/B/notes.txt").write_text("mine")
+    remove_orphans("ds", [])
+    assert not Path("results/ds/graphs/A").exists()
+    assert [path.name for path in Path("results/ds/graphs/B").iterdir()] == ["notes.txt"]
+
+
+def test_without_orphans_nothing_is_deleted():
+    made = make_artefacts("ds", ("A", "d1"))
+    assert remove_orphans("ds", planned(("A", "d1"))) == []
+    assert all(path.exists() for path in made["A", "d1"])
+    assert remove_orphans("empty", []) == []
+
+
+# ---- what is still to do ----------------------------------------------------------------------------------
+
+
+def test_the_gap_counts_what_is_built_and_what_is_not():
+    plan = planned(*(("A", f"d{i}") for i in range(5)))
+    write_ledger(Path("one.tsv"), [fate("A", "d0"), fate("A", "d1"), fate("A", "gone")])
+    write_ledger(Path("two.tsv"), [fate("A", "d2", Status.NO_INTERFACE)])
+    line = gap(plan, [Path("one.tsv"), Path("two.tsv"), Path("missing.tsv")])
+    assert line == "5 decoys = 2 not built yet + 2 ok + 1 no_interface"
+    assert gap([], []) == "0 decoys = 0"

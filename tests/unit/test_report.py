@@ -1,0 +1,407 @@
+"""What the report promises: counts that add up, nothing lost, nothing loaded, nothing injected, same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from toporank.building.coverage import COLUMNS
+from toporank.errors import ConfigError
+from toporank.evaluation import evaluate
+from toporank.identity import Status
+from toporank.model.checkpoint import describe
+from toporank.ranking import ranking
+from toporank.report import figures, tables, words
+from toporank.report.assessment import confusion
+from toporank.report.page import render
+from toporank.report.study import Study, read_study, validation_random_pick
+from toporank.selection import leaderboard
+
+SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
+HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
+METRICS = {
+    "val_loss": 0.07,
+    "val_selection": -0.4,
+    "val_spearman": 0.5,
+    "val_spearman_per_target": 0.6,
+    "val_ranking_loss": 0.1,
+}
+DOCKQ = {"train": (0.9, 0.5, 0.1, 0.3), "val": (0.85, 0.6, 0.2, 0.05)}
+PREDICTED = {"train": (0.8, 0.6, 0.1, 0.2), "val": (0.3, 0.7, 0.25, 0.1)}
+
+
+@dataclass
+class Files:
+    """Paths of the inputs of one page, below a working directory."""
+
+    coverage: list[Path]
+    rankings: list[Path]
+    evaluations: list[Path]
+    leaderboard: Path | None
+    checkpoint: Path
+
+    def study(self, **changes: object) -> Study:
+        return read_study(**{**vars(self), **changes})
+
+
+class Page(HTMLParser):
+    """What a browser would see: ids, text outside scripts, what is loaded, scripts."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.ids, self.loaded, self.scripts, self.texts, self.inside = [], [], [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("src", "href", "xlink:href", "data", "action", "srcset"):
+                self.loaded.append(value)
+        if tag in ("script", "style"):
+            self.inside.append(tag)
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.scripts[-1] += data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def coverage_rows(labelled: bool, names: tuple[str, ...] = ("d1", "d2", "d3", "d4")) -> pd.DataFrame:
+    """Two targets of four decoys that are fine, then one decoy of each other fate, then a label without decoy."""
+    rows = [
+        (target, name, Status.OK, "graphs", "", dockq if labelled else None, split if labelled else "", 2, 20)
+        for target, split in (("1ABC", "train"), ("2XYZ", "val"))
+        for name, dockq in zip(names, DOCKQ[split], strict=True)
+    ]
+    rows += [
+        ("1ABC", "apart", Status.NO_INTERFACE, "interface", "closest 28.0 Å", None, "", 2, None),
+        ("1ABC", "broken", Status.UNREADABLE, "interface", "line 3 has no coordinates", None, "", None, None),
+        ("2XYZ", HOSTILE, Status.FAILED, "nodes", f"reason {HOSTILE}", None, "", 3, 12),
+    ]
+    if labelled:
+        rows.append(("2XYZ", "gone", Status.NO_DECOY, "", "no such file", 0.4, "val", None, None))
+    table = pd.DataFrame(rows, columns=[c for c in COLUMNS if c != "path"]).assign(path="decoys/x.pdb")
+    return table.astype({"n_chains": "Int64", "n_interface_residues": "Int64"}).sort_values(["target", "decoy"])
+
+
+def scores(coverage: pd.DataFrame) -> pd.DataFrame:
+    """Predictions for the decoys that have a graph, in the order of `PREDICTED`."""
+    graphs = coverage[coverage["status"] == Status.OK]
+    predicted = [*PREDICTED["train"], *PREDICTED["val"]][: len(graphs)]
+    return graphs[["target", "decoy"]].assign(pred_dockq=pd.Series(predicted, graphs.index, float), pred_sd=0.05)
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_dataset(name: str, coverage: pd.DataFrame) -> tuple[Path, Path, Path]:
+    """coverage.tsv, ranking.csv and summary.json of a data set, where the workflow puts them."""
+    table = ranking(coverage, scores(coverage))
+    labels = coverage.loc[coverage["dockq"].notna(), ["target", "decoy", "dockq", "split"]]
+    summary = json.dumps(evaluate(table, labels)[1]) if len(labels) else "{}"
+    return (
+        write(Path(f"results/{name}/coverage.tsv"), coverage.to_csv(sep="\t", index=False, quoting=3)),
+        write(Path(f"results/scores/{name}/ranking.csv"), table.to_csv(index=False)),
+        write(Path(f"results/evaluation/{name}/summary.json"), summary),
+    )
+
+
+def write_leaderboard() -> Path:
+    """Two seeds of one configuration and a fine-tune, which wins."""
+    summaries = []
+    for place, folder in enumerate(("finetune/phase1", "training/small_seed1", "training/small_seed2")):
+        best = {"epoch": place, **METRICS, "val_loss": 0.07 + place / 100}
+        run = {"run": Path(folder).name, "seed": max(1, place), "epochs": 3, "best_loss": best, "best_selection": best}
+        summaries.append(write(Path("results", folder, "summary.json"), json.dumps(run)))
+        epochs = pd.DataFrame({"epoch": range(3), "learning_rate": [0.1, 0.1, 0.01], "train_loss": 0.1, **METRICS})
+        write(Path("results", folder, "metrics.csv"), epochs.to_csv(index=False))
+    return write(Path("results/final/leaderboard.csv"), leaderboard(summaries, "val_loss").to_csv(index=False))
+
+
+def write_checkpoint() -> Path:
+    """A file with the description of a checkpoint, and nothing else of one."""
+    path = Path("results/final/best.ckpt")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    description = describe({
+        "run": "phase1", "seed": 1, "epoch": 0, "metrics": METRICS, "hyperparameters": {"hidden": 32, "gradient_clip": None},
+        "selection": {"rule": "val_loss", "spearman_weight": 1.0}, "parent": {"run": "small_seed1", "epoch": 1},
+        "features": {"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0}},
+        "training_set": {"fingerprint": "0123abcd", "train": 4, "val": 4},
+        "provenance": {"versions": {"torch": "2.13.0"}, "git": "abcdef012345"},
+    })  # fmt: skip
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("best/data.pkl", pickle.dumps({"toporank": description}))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """A labelled study of one data set."""
+    monkeypatch.chdir(tmp_path)
+    coverage, ranked, evaluated = write_dataset("bench", coverage_rows(labelled=True))
+    return Files([coverage], [ranked], [evaluated], write_leaderboard(), write_checkpoint())
+
+
+@pytest.fixture
+def scored_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """An unlabelled data set scored with an existing checkpoint."""
+    monkeypatch.chdir(tmp_path)
+    coverage, ranked, _ = write_dataset("models", coverage_rows(labelled=False))
+    return Files([coverage], [ranked], [], None, write_checkpoint())
+
+
+def decoys_of(html: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="decoys">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def test_decoys_in_are_scored_plus_skipped(files: Files) -> None:
+    text = Page(render(files.study())).text
+    assert "decoys in 11 = scored 8 + skipped 3 targets 2" in text
+    assert "decoys in 11 = scored 8 + no interface 1 + unreadable 1 + failed 1" in text
+
+
+def test_coverage_adds_up_for_decoys_and_labels(files: Files) -> None:
+    text = Page(render(files.study())).text
+    assert "11 decoys = 8 with a result + 1 no interface + 1 unreadable + 1 failed" in text
+    assert "9 labels = 8 with a graph + 1 without a decoy" in text
+    for row in tables.coverage(files.study())["rows"]:
+        assert row["decoys"] == row["with_graph"] + sum(row["skipped"])
+        assert row["labels"] == row["labels_with_graph"] + row["labels_skipped"] + row["labels_without_decoy"]
+
+
+def test_several_data_sets_have_a_row_each_and_a_total(files: Files) -> None:
+    coverage, ranked, evaluated = write_dataset("second", coverage_rows(labelled=True))
+    study = files.study(
+        coverage=[*files.coverage, coverage],
+        rankings=[*files.rankings, ranked],
+        evaluations=[*files.evaluations, evaluated],
+    )
+    rows = tables.coverage(study)["rows"]
+    assert [(row["name"], row["decoys"]) for row in rows] == [("bench", 11), ("second", 11), ("all data sets", 22)]
+    assert "4 targets" not in Page(render(study)).text  # 1ABC of two data sets is two targets, in tiles
+    assert tables.balance(study.decoys)["targets"] == 4
+
+
+def test_every_section_of_a_study(files: Files) -> None:
+    sections = {"run", "coverage", "leaderboard", "curves", "evaluation", "scatter", "rankings", "skipped"}
+    assert sections <= set(Page(render(files.study())).ids)
+
+
+def test_sections_without_input_are_left_out(scored_only: Files) -> None:
+    page = Page(render(scored_only.study()))
+    assert {"run", "coverage", "rankings", "skipped"} <= set(page.ids)
+    assert not {"leaderboard", "curves", "evaluation", "scatter"} & set(page.ids)
+    assert not [target for target in page.loaded if target.removeprefix("#") not in page.ids]
+
+
+def test_learning_curves_are_left_out_when_their_tables_are_gone(files: Files) -> None:
+    for table in Path("results").rglob("metrics.csv"):
+        table.unlink()
+    ids = Page(render(files.study())).ids
+    assert "leaderboard" in ids and "curves" not in ids
+
+
+def test_ids_are_unique_and_links_stay_inside(files: Files) -> None:
+    page = Page(render(files.study()))
+    assert len(page.ids) == len(set(page.ids))
+    assert all(target.startswith("#") and target[1:] in page.ids for target in page.loaded)
+
+
+@pytest.mark.parametrize("many", [10_000, 0], ids=["points", "image"])
+def test_nothing_is_loaded(files: Files, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    monkeypatch.setattr(figures, "MANY_POINTS", many)
+    html = render(files.study())
+    assert not re.search(r"""(?:src|href|action|data)\s*=\s*["']?\s*(?:\w+:)?//""", html)
+    assert not re.search(r"url\(\s*[^#\s]|@import|fetch\(|XMLHttpRequest|import\(", html)
+    assert "default-src 'none'" in html
+
+
+def test_names_and_reasons_cannot_inject(files: Files) -> None:
+    html = render(files.study())
+    assert "<script>alert" not in html
+    assert f"reason {HOSTILE}" in Page(html).text
+    assert HOSTILE in decoys_of(html)["targets"][1]["d"]
+
+
+def test_a_hostile_target_and_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "set <b> é"
+    rows = coverage_rows(labelled=True).assign(target=lambda table: table["target"] + "<script>alert(1)</script>")
+    coverage, ranked, evaluated = write_dataset(name.replace("/", ""), rows)
+    html = render(Files([coverage], [ranked], [evaluated], None, write_checkpoint()).study())
+    assert "<script>alert" not in html and "set <b>" not in html
+    assert "1ABC<script>alert(1)</script>" in Page(html).text and name in Page(html).text
+
+
+def test_decoys_come_best_predicted_first_and_unscored_ones_last(files: Files) -> None:
+    first, second = decoys_of(render(files.study()))["targets"]
+    assert first["d"] == ["d1", "d2", "d4", "d3", "apart", "broken"]
+    assert first["r"] == [1, 2, 3, 4, 5, None]
+    assert first["p"] == [0.8, 0.6, 0.2, 0.1, None, None]
+    assert first["P"] == "3200--" and first["Y"] == "3210--"
+    assert second["d"] == ["d2", "d1", "d3", "d4", HOSTILE]
+    assert second["y"] == [0.6, 0.85, 0.2, 0.05, None]
+
+
+def test_lists_without_a_value_are_not_written(scored_only: Files) -> None:
+    assert all({"y", "Y"}.isdisjoint(target) for target in decoys_of(render(scored_only.study()))["targets"])
+
+
+def test_every_decoy_without_score_stands_with_status_stage_and_reason(files: Files) -> None:
+    rows = {row["decoy"]: row for row in tables.not_scored(files.study())}
+    assert set(rows) == {"apart", "broken", HOSTILE, "gone"}
+    text = Page(render(files.study())).text
+    assert "1ABC broken unreadable interface line 3 has no coordinates" in text
+    assert "2XYZ gone label without decoy no such file" in text
+
+
+def test_a_sentence_says_that_nothing_was_skipped(scored_only: Files) -> None:
+    fine = coverage_rows(labelled=False).query("status == 'ok'")
+    coverage, ranked, _ = write_dataset("fine", fine)
+    assert "Nothing was skipped" in Page(render(scored_only.study(coverage=[coverage], rankings=[ranked]))).text
+    assert "Nothing was skipped" not in Page(render(scored_only.study())).text
+
+
+def test_a_graph_without_score_is_not_called_scored(scored_only: Files) -> None:
+    study = scored_only.study(rankings=[])
+    balance = tables.balance(study.decoys)
+    assert (balance["decoys"], balance["scored"], balance["skipped"]) == (11, 0, 11)
+    assert words.FATES[words.NOT_SCORED] in Page(render(study)).text
+
+
+def test_nothing_scored_and_no_decoy_at_all(scored_only: Files) -> None:
+    failed = coverage_rows(labelled=False).query("status != 'ok'")
+    coverage, ranked, _ = write_dataset("failed", failed)
+    assert "nothing scored" in Page(render(scored_only.study(coverage=[coverage], rankings=[ranked]))).text
+    coverage, ranked, _ = write_dataset("empty", failed.iloc[:0])
+    text = Page(render(scored_only.study(coverage=[coverage], rankings=[ranked]))).text
+    assert "There is no decoy to rank" in text and "decoys in 0 = scored 0 + skipped 0" in text
+
+
+def test_ranking_loss_stands_beside_that_of_a_random_pick(files: Files) -> None:
+    text = Page(render(files.study())).text
+    # best of 2XYZ is 0.85, the one ranked first has 0.60, the mean is 0.425
+    assert "Ranking loss of the ranking (dot) 0.250 of a random pick (bar) 0.425" in text
+    assert validation_random_pick(files.study()) == pytest.approx(0.425)
+    assert text.count("ranking loss (random 0.425)") == 3  # under both rules and over the seeds
+
+
+def test_the_random_pick_is_not_guessed_from_another_validation_set(files: Files) -> None:
+    coverage, ranked, _ = write_dataset("other", coverage_rows(labelled=True).query("decoy != 'd1'"))
+    study = files.study(coverage=[coverage], rankings=[ranked], evaluations=[])
+    assert validation_random_pick(study) is None
+    assert "ranking loss of a random pick not recorded in the checkpoint" in Page(render(study)).text
+
+
+def test_training_targets_are_named_as_learned_by_heart(files: Files) -> None:
+    text = Page(render(files.study())).text
+    assert text.index("Validation 1 target") < text.index("Training learned by heart 1 target")
+
+
+def test_a_split_without_any_score(files: Files) -> None:
+    summary = {"val": {"n_labels": 9, "n_not_scored": 9}}
+    write(files.evaluations[0], json.dumps(summary))
+    assert "None of its 9 labels has a score" in Page(render(files.study())).text
+
+
+def test_leaderboard_marks_the_chosen_run_and_sums_up_seeds(files: Files) -> None:
+    board = tables.leaderboard(files.study())
+    assert [(row["run"], row["kind"], bool(row["chosen"])) for row in board["rows"]] == [
+        ("phase1", "fine-tune", True), ("small_seed1", "sweep", False), ("small_seed2", "sweep", False),
+    ]  # fmt: skip
+    assert {rule: row["rank"] for rule, row in board["rows"][0]["rules"].items()} == {"val_loss": 1, "val_selection": 1}
+    small = board["configurations"][1]
+    assert (small["name"], small["seeds"]) == ("small", 2)
+    assert small["loss"] == pytest.approx((0.085, 0.01 / 2**0.5))
+
+
+def test_learning_rate_drops_lie_between_epochs() -> None:
+    metrics = pd.DataFrame({"epoch": [0, 1, 2, 3], "learning_rate": [0.1, 0.1, 0.01, 0.01]})
+    assert figures.learning_rate_drops(metrics) == [1.5]
+
+
+def test_a_run_that_diverged_can_be_drawn() -> None:
+    metrics = pd.DataFrame({
+        "epoch": [0, 1], "learning_rate": 0.1, "train_loss": [0.1, float("nan")], "val_loss": [0.1, float("inf")],
+        "val_spearman": float("nan"), "val_spearman_per_target": float("nan"),
+    })  # fmt: skip
+    limits = figures.curve_limits({"run": metrics})
+    assert "<svg" in figures.learning_curve("run", metrics, {"val_loss": 0}, *limits)
+
+
+def test_confusion_counts_every_decoy_once() -> None:
+    decoys = pd.DataFrame({"capri": ["high", "high", "incorrect"], "pred_capri": ["high", "medium", "incorrect"]})
+    table = {row["name"]: row["cells"] for row in confusion(decoys)}
+    assert table["high"] == [(1, 0.5), (1, 0.5), (0, 0.0), (0, 0.0)]
+    assert sum(n for cells in table.values() for n, _ in cells) == 3
+
+
+def test_figures_follow_the_theme_and_have_a_text_for_the_blind(files: Files) -> None:
+    svgs = re.findall(r"<svg class=\"plot\".*?</svg>", render(files.study()), re.DOTALL)
+    assert len(svgs) == 3 + 2 + 2  # runs, evaluation, scatter
+    assert all('role="img" aria-label="' in svg and "var(--" in svg and "<style" not in svg for svg in svgs)
+
+
+def test_numbers_are_written_alike() -> None:
+    assert words.number(-0.4444) == "−0.444" and words.number(-0.0001) == "0.000"
+    assert words.number(None) == words.number(float("nan")) == words.NOTHING
+    assert words.interval(0.1, None) == "" and words.interval(-0.1, 0.2, 1) == "[−0.1, 0.2]"
+
+
+def test_a_ranking_without_its_coverage_is_refused(files: Files) -> None:
+    with pytest.raises(ConfigError, match="data set bench"):
+        files.study(coverage=[write_dataset("other", coverage_rows(labelled=True))[0]])
+
+
+def command(files: Files, page: str, seed: str) -> str:
+    """Run the workflow script; a fresh process with its own order of hashing."""
+    arguments = ["--coverage", *files.coverage, "--rankings", *files.rankings, "--evaluations", *files.evaluations]
+    arguments += ["--leaderboard", files.leaderboard] if files.leaderboard else []
+    arguments += ["--checkpoint", files.checkpoint, "--page", page]
+    library = str(SCRIPT.parents[1] / "lib")
+    environment = {**os.environ, "PYTHONPATH": library, "PYTHONHASHSEED": seed}
+    subprocess.run([sys.executable, SCRIPT, *arguments], check=True, env=environment)
+    return Path(page).read_text(encoding="utf-8")
+
+
+def test_same_inputs_same_bytes_and_no_trace_of_the_machine(files: Files, tmp_path: Path) -> None:
+    page = command(files, "one.html", "1")
+    assert page == command(files, "two.html", "2")
+    assert str(tmp_path) not in page and str(Path.home()) + "/" not in page and str(SCRIPT.parents[1]) not in page
+    assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
+
+
+def test_the_script_writes_the_page_of_a_scored_data_set(scored_only: Files) -> None:
+    assert "predicted DockQ" in command(scored_only, "new/report.html", "0").replace("Predicted", "predicted")
+
+
+def test_the_report_needs_no_torch() -> None:
+    code = "import sys, toporank.report.page; sys.exit('torch' in sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(SCRIPT.parents[1] / "lib")}
+    )

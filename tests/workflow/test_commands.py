@@ -1,0 +1,163 @@
+"""The commands a user types, and what they say when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import EXAMPLE, REPOSITORY, make_study
+
+DRY = ("-n", "--quiet", "rules")
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    return make_study(tmp_path / "fresh")
+
+
+def without_mkdssp(folder: Path) -> str:
+    """A PATH on which everything the workflow needs is found, except mkdssp."""
+    folder.mkdir()
+    for program in ("bash", "sh", "env", "git", "tee", "which", "mkdir", "cat"):
+        (folder / program).symlink_to(shutil.which(program))
+    return str(folder)
+
+
+def test_a_dry_run_shows_what_is_missing(fresh, finished):
+    printed = fresh.run(*DRY, cores=None).stdout
+    assert "mini: 13 decoys = 13 not built yet; 13 labels, 1 of them without decoy" in printed
+    assert re.search(r"^train_sweep +2$", printed, re.MULTILINE)
+    printed = finished.run(*DRY, cores=None).stdout
+    assert "mini: 13 decoys = 12 ok + 1 no_interface; 13 labels, 1 of them without decoy" in printed
+
+
+def test_without_mkdssp_nothing_runs_and_the_remedy_is_told(fresh, tmp_path):
+    path = without_mkdssp(tmp_path / "bin")
+    stopped = fresh.run("build_graphs", check=False, PATH=path)
+    assert stopped.returncode != 0
+    assert "Preflight failed, nothing was run:\n  mkdssp: not found on the PATH" in stopped.stdout
+    assert "apt-get install dssp" in stopped.stdout
+    assert not (fresh.results / "mini/interface").exists()
+    warned = fresh.run(*DRY, cores=None, PATH=path)
+    assert "Preflight: mkdssp: not found on the PATH" in warned.stdout
+
+
+def test_an_unsupported_mkdssp_is_refused(fresh, tmp_path):
+    fake = tmp_path / "fake/mkdssp"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho mkdssp version 2.2.1\n")
+    fake.chmod(0o755)
+    stopped = fresh.run("build_graphs", check=False, PATH=f"{fake.parent}:{os.environ['PATH']}")
+    assert "2.2.1 is not supported, 4.x is" in stopped.stdout
+
+
+def test_all_problems_are_told_at_once(fresh):
+    shutil.copy(fresh.home / "decoys/1GCQ/mid4.cif", fresh.home / "decoys/1GCQ/mid4.pdb")
+    fresh.configure(
+        datasets=[
+            {"name": "mini", "decoys": "decoys", "labels": "labels.csv"},
+            {"name": "gone", "decoys": "no/such/folder"},
+            {"name": "bad", "decoys": "decoys/1AVZ", "labels": "wrong.csv"},
+        ]
+    )
+    (fresh.home / "wrong.csv").write_text("Target,Model,DockQ\n1AVZ,near1,1.5\n")
+    stopped = fresh.run("build_graphs", check=False)
+    assert stopped.returncode != 0
+    for part in (
+        "decoys/1GCQ/mid4.cif and decoys/1GCQ/mid4.pdb are both decoy 'mid4' of target '1GCQ'",
+        "dataset gone, no/such/folder: the decoy folder cannot be listed",
+        "wrong.csv, line 2: DockQ of 1AVZ/near1 is '1.5', not a number from 0 to 1",
+    ):
+        assert part in stopped.stdout
+
+
+def test_a_misspelt_key_is_an_error_that_names_the_right_one(fresh):
+    fresh.configure(features={"topology": {"radios": 9.0}})
+    stopped = fresh.run(*DRY, cores=None, check=False)
+    assert stopped.returncode != 0
+    assert "features.topology.radios: unknown key (did you mean 'radius'?)" in stopped.stdout
+
+
+def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp_path):
+    """Files of several formats and odd names, lying directly in the folder; and a decoy no score can be given."""
+    folder = tmp_path / "my models"
+    folder.mkdir()
+    shutil.copy(EXAMPLE / "decoys/1EMV/near1.pdb.gz", folder / "näher 1.pdb.gz")
+    shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", folder / "model.v2_tidy.cif")
+    shutil.copy(EXAMPLE / "decoys/2I25/apart1.cif.gz", folder / "apart.cif.gz")
+    (folder / "empty.pdb").touch()
+    home = tmp_path / "scoring"
+    home.mkdir()
+    study = type(finished)(home)
+    checkpoint = finished.results / "final/best.ckpt"
+    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}")
+    ranking = pd.read_csv(study.results / "scores/my_models/ranking.csv")
+    assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
+    assert list(ranking["status"]) == ["ok", "ok", "no_interface", "unreadable"]
+    assert ranking["pred_sd"].notna().sum() == 2
+    export = pd.read_csv(study.results / "scores/my_models/model_pred_dockq.csv")
+    assert list(export.columns) == ["MODEL", "PRED_DOCKQ"]
+    assert export["PRED_DOCKQ"].is_monotonic_decreasing
+    assert "näher 1" in study.text("scores/my_models/report.html")
+
+
+def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
+    """Scored alone, a decoy of the study gets the score it got there."""
+    folder = tmp_path / "alone"
+    (folder / "1AVZ").mkdir(parents=True)
+    shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
+    study = type(finished)(tmp_path)
+    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={finished.results / 'final/best.ckpt'}")
+    alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
+    together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
+    assert alone["pred_dockq"] == pytest.approx(together["pred_dockq"], abs=1e-6)
+
+
+def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
+    (tmp_path / "decoys/T").mkdir(parents=True)
+    (tmp_path / "other.ckpt").write_bytes(b"not a checkpoint")
+    study_type = type(make_study(tmp_path / "x"))
+    printed = study_type(tmp_path).run(
+        "score", "--config", "score_decoys=decoys", "checkpoint=other.ckpt", check=False
+    ).stdout
+    assert "other.ckpt: not a readable checkpoint" in printed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--lint",),
+        ("--profile", "slurm", "-n", "--quiet", "rules"),
+        ("--configfile", "config/study.yaml", "-n", "--quiet", "rules"),
+        ("--profile", "slurm", "--configfile", "config/study.yaml", "-n", "--quiet", "rules"),
+    ],
+    ids=" ".join,
+)
+def test_commands_that_work_from_a_clone(arguments, tmp_path):
+    """In a copy of what git knows, so that nothing here is disturbed or depended on."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(clone)], check=True)
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    answer = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=120, check=False)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    if "config/study.yaml" in arguments:
+        assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)
+        assert re.search(r"^train_finetune +4$", answer.stdout, re.MULTILINE)
+
+
+def test_the_workflow_is_formatted():
+    answer = subprocess.run(
+        [sys.executable, "-m", "snakefmt", "--check", "."], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_snakemake_makes_its_own_report_too(study):
+    study.run("--report", "snakemake-report.html")
+    assert (study.home / "snakemake-report.html").stat().st_size > 100_000
