@@ -118,7 +118,7 @@ def test_a_data_set_without_labels_is_covered_too():
     table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels())
     assert table["status"].tolist() == ["ok"]
     assert read_coverage(write(table))["dockq"].isna().all()
-    assert counts(table) == "1 decoys = 1 ok; 0 labels = 0 with a graph; 1 decoys without label"
+    assert counts(table) == "1 decoys = 1 ok; 0 labels = 0; 1 decoys without label"
 
 
 def test_labels_without_any_decoy_are_covered_too():
@@ -179,7 +179,7 @@ KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]
 STATUSES = [Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.dictionaries(KEYS, st.sampled_from(STATUSES)), st.sets(KEYS))
 def test_the_numbers_add_up(fates, labelled):
     table = coverage_table(
@@ -194,7 +194,7 @@ def test_the_numbers_add_up(fates, labelled):
         assert first == total == sum(rest)
     assert without == f"{len(fates.keys() - labelled)} decoys without label"
     good = sum(fates.get(key) == Status.OK for key in labelled)
-    assert f"{good} with a graph" in with_label
+    assert (f"{good} with a graph" in with_label) == (good > 0)
 
 
 # ---- policy -----------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_the_error_says_how_many_why_where_and_what_to_do():
 @known_defect("100 * (1 - missing / labels) falls a rounding error below the limit, as in 93 of 100")
 def test_a_limit_that_is_met_exactly_is_met():
     refused = []
-    for n, good in ((n, good) for n in (7, 50, 100) for good in range(1, n + 1)):
+    for n, good in ((n, good) for n in (7, 100) for good in range(n - 9 if n > 9 else 1, n + 1)):
         try:
             check_policy(covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds")
         except ConfigError:

@@ -208,6 +208,14 @@ def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_pa
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_text_that_cannot_be_written_leaves_the_old_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        files.write_text(path, "new" * 10000 + "\ud800")
+    assert path.read_text() == "old"
+
+
 def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

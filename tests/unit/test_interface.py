@@ -103,10 +103,11 @@ def test_what_is_not_protein_has_no_part_in_it():
 # ---- chains and order -------------------------------------------------------------------------------------
 
 
-def test_the_order_is_chain_then_number_then_insertion_code_whatever_the_file_has():
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_is_chain_then_number_then_insertion_code_whatever_the_file_has(seed):
     order = [("A", -5, ""), ("A", 3, ""), ("A", 3, "A"), ("A", 3, "B"), ("A", 20, "")]
     order += [("AA", 1, ""), ("B", -1, ""), ("B", 100, "")]
-    shuffled = [order[i] for i in np.random.default_rng(1).permutation(len(order))]
+    shuffled = [order[i] for i in np.random.default_rng(seed).permutation(len(order))]
     complex_ = ca_trace((*r, (float(i), 0.0, 0.0)) for i, r in enumerate(shuffled))
     assert [tuple(complex_.residues[r]) for r in interface(complex_).index] == order
 

@@ -182,10 +182,12 @@ def spearman_by_split(dataset: str, targets: pd.DataFrame, pooled: dict[str, flo
             axes.scatter(
                 values, lanes, s=16, color=SPLIT_COLOURS[split], alpha=0.6, linewidth=0, zorder=3, clip_on=False
             )
-            axes.vlines(values.mean(), row - 0.38, row + 0.38, color=INK, linewidth=1.8, zorder=4)
-            axes.plot(
-                pooled.get(split), row, "D", color=INK, markerfacecolor="none", markersize=6.5, zorder=5, clip_on=False
-            )
+            if len(values):
+                axes.vlines(values.mean(), row - 0.38, row + 0.38, color=INK, linewidth=1.8, zorder=4)
+            if pooled.get(split) is not None:
+                axes.plot(
+                    pooled[split], row, "D", color=INK, markerfacecolor="none", markersize=6.5, zorder=5, clip_on=False
+                )
         axes.set(
             xlim=(min(-0.2, targets["spearman"].min(skipna=True) - 0.05), 1),
             ylim=(len(splits) - 0.45, -0.55),

@@ -15,7 +15,7 @@ from toporank.selection import CHECKPOINT_OF
 def render(study: Study) -> str:
     """The page of a study as HTML that loads nothing; the same study gives the same bytes."""
     environment = Environment(
-        loader=PackageLoader("toporank.report", "templates"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("toporank.report", "."), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {"zip": zip, "number": words.number, "counted": words.counted}

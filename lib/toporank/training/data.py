@@ -7,43 +7,43 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch.utils.data import DataLoader, Sampler
+from torch.utils.data import BatchSampler, DataLoader, Sampler
 
 from toporank.errors import ConfigError
 from toporank.pack import GraphStore
 
 
-class ShuffledBatches(Sampler):
-    """Batches of graph indices in an order that depends on seed and epoch alone."""
+class Shuffled(Sampler):
+    """Graph indices in an order that depends on seed and epoch alone."""
 
-    def __init__(self, indices: np.ndarray, batch_size: int, seed: int):
-        self.indices, self.batch_size, self.seed, self.epoch = indices, batch_size, seed, 0
+    def __init__(self, indices: np.ndarray, seed: int):
+        self.indices, self.seed, self.epoch = indices, seed, 0
 
     def set_epoch(self, epoch: int) -> None:
         """Called by Lightning before each epoch."""
         self.epoch = epoch
 
     def __len__(self) -> int:
-        return -(-len(self.indices) // self.batch_size)
+        return len(self.indices)
 
-    def __iter__(self) -> Iterator[list[int]]:
-        order = np.random.default_rng([self.seed, self.epoch]).permutation(self.indices).tolist()
-        return (order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size))
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.random.default_rng([self.seed, self.epoch]).permutation(self.indices).tolist())
 
 
 def training_batches(store: GraphStore, batch_size: int, seed: int) -> DataLoader:
     """Shuffled batches of the `train` split."""
-    return _loader(store, ShuffledBatches(split_indices(store, "train"), batch_size, seed))
+    return _loader(store, Shuffled(split_indices(store, "train"), seed), batch_size)
 
 
 def validation_batches(store: GraphStore, batch_size: int) -> DataLoader:
     """Batches of the `val` split, always in the same order."""
-    order = split_indices(store, "val").tolist()
-    return _loader(store, [order[i : i + batch_size] for i in range(0, len(order), batch_size)])
+    return _loader(store, split_indices(store, "val").tolist(), batch_size)
 
 
-def _loader(store: GraphStore, batches: Sampler | list[list[int]]) -> DataLoader:
-    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch)
+def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int) -> DataLoader:
+    batches = BatchSampler(order, batch_size, drop_last=False)
+    own = torch.Generator()  # else each pass over the data would advance the numbers dropout uses
+    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own)
 
 
 def split_indices(store: GraphStore, split: str) -> np.ndarray:

@@ -33,16 +33,37 @@ from toporank.training.data import fingerprint, seed_everything, split_indices, 
 log = logging.getLogger(__name__)
 
 CHECKSUMS = "checksums.json"
+FOLDER = "<folder of the run>"
 
 TRACKED = {"best_loss": "val_loss", "best_selection": "val_selection"}
 """Checkpoints that are kept, and the metric (lower is better) each is the best by."""
 
 
-class BestCheckpoint(ModelCheckpoint):
+class PortableCheckpoint(ModelCheckpoint):
+    """Remembers checkpoints without the folder they lie in, so that a run does not tell where it was trained."""
+
+    def __init__(self, folder: Path, name: str, **settings: Any):
+        super().__init__(folder, name, save_top_k=1, enable_version_counter=False, **settings)
+
+    def state_dict(self) -> dict[str, Any]:
+        return _renamed(super().state_dict(), f"{self.dirpath}", FOLDER)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict(_renamed(state_dict, FOLDER, f"{self.dirpath}"))
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """A nested value with `old` replaced by `new` in every text, keys of dicts included."""
+    if isinstance(value, dict):
+        return {_renamed(k, old, new): _renamed(v, old, new) for k, v in value.items()}
+    return value.replace(old, new) if isinstance(value, str) else value
+
+
+class BestCheckpoint(PortableCheckpoint):
     """Keeps the best checkpoint; a later one must be better by more than a minimum delta."""
 
     def __init__(self, folder: Path, name: str, minimum_delta: float):
-        super().__init__(folder, name, monitor=TRACKED[name], save_weights_only=True, enable_version_counter=False)
+        super().__init__(folder, name, monitor=TRACKED[name], save_weights_only=True)
         self.minimum_delta = minimum_delta
 
     def check_monitor_top_k(self, trainer: pl.Trainer, current: torch.Tensor | None = None) -> bool:
@@ -196,18 +217,18 @@ def _codes(store: GraphStore) -> torch.Tensor:
     return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
 
 
-def _trainer(hp: Hyperparameters, selection: Selection, work: Path) -> pl.Trainer:
+def _trainer(hp: Hyperparameters, selection: Selection, folder: Path) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
         accelerator="cpu", devices=1, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
         gradient_clip_val=hp.gradient_clip, deterministic=True, logger=False, enable_progress_bar=False,
-        enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=work,
+        enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
         callbacks=[
             EarlyStopping("val_loss", patience=hp.early_stop_patience),
-            MetricsTable(work / "metrics.csv"),
-            *(BestCheckpoint(work, name, selection.minimum_delta) for name in TRACKED),
-            ModelCheckpoint(work, "last", save_top_k=1, monitor=None, enable_version_counter=False),
+            MetricsTable(folder / "metrics.csv"),
+            *(BestCheckpoint(folder, name, selection.minimum_delta) for name in TRACKED),
+            PortableCheckpoint(folder, "last", monitor=None),
         ],
     )  # fmt: skip

@@ -106,12 +106,12 @@ const COLUMNS = [
   { head: "true class", needs: "Y", cell: (t, i) => chip(t.Y?.[i]) },
   { head: "interface residues", number: true, cell: (t, i) => t.n?.[i] ?? DASH },
   { head: "chains", number: true, cell: (t, i) => t.c?.[i] ?? DASH },
-  { head: "status", cell: (t, i) => data.fates[t.f[i]] },
+  { head: "status", status: true, cell: (t, i) => data.fates[t.f[i]] },
 ];
 
 function decoyTable(target, name, wanted) {
   const columns = COLUMNS.filter(column => !column.needs || target[column.needs]);
-  const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : "";
+  const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
   const head = make("tr", {}, ...columns.map(column => make("th", { scope: "col", class: style(column) }, column.head)));
   const body = make("tbody");
   target.d.forEach((decoy, i) => {
