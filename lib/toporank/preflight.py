@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,8 @@ def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> P
     result = Preflight()
     if check_dssp:
         _noting(result, dssp_version)
+    for folder in ("results", "logs", config.workflow.reuse_store):
+        _noting(result, lambda folder=folder: _check_writable(Path(folder)))
     if not config.datasets:
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
@@ -72,6 +74,20 @@ def _noting(result: Preflight, step: Callable[[], object]) -> None:
         result.problems.append(str(error))
 
 
+def _check_writable(folder: Path) -> None:
+    """Raise ConfigError unless files can be written there; makes the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be written: {error.strerror}",
+            where=folder.resolve(),
+            remedy="choose another place with --directory",
+        ) from error
+
+
 def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
     """Find the decoys and labels of a data set and write its plans."""
     folder = locate(dataset.decoys, repository)
@@ -83,16 +99,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         )  # fmt: skip
     labels = labels_of(config, dataset.name, repository)
     dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
-    home = Path(layout.COVERAGE.format(dataset=dataset.name)).parent
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK):
-            raise PermissionError(13, "no permission to write")
-        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
-        write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
-    except OSError as error:
-        remedy = "choose another place with --directory"
-        raise ConfigError(f"cannot be written: {error.strerror}", where=home.resolve(), remedy=remedy) from error
+    _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
+    chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
+    write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
     result.chunks[dataset.name] = chunks
     plan = [row for c in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset.name, chunk=c)))]
     ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]

@@ -213,6 +213,31 @@ def test_of_alternate_residues_at_one_place_only_one_stays(read):
     assert len(complex_.xyz) == 9
 
 
+# DEFECT: the later part counts as another residue of the same identity, and `index` finds that one.
+def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
+    later = [Atom("HA", "ALA", "A", 1, 0.5, 0.5, 0.5)]
+    complex_ = read(pdb([*alanine("A", 1, 0.0), *alanine("B", 1, 5.0), *later]))
+    r = complex_.index()[complex_.residues[0]]
+    names = complex_.atom_names[slice(*complex_.atom_slices[r : r + 2])]
+    assert names.tolist() == [b"N", b"CA", b"C", b"O", b"CB", b"HA"]
+    assert complex_.atom_names[complex_.ca[r]] == b"CA"
+    assert (np.diff(complex_.residue_of) >= 0).all()
+    assert complex_.notes == ()
+
+
+# DEFECT: `index` finds the one that comes last, and a calcium ion may even displace a CA atom.
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("name", ["HOH", "CA"])
+def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(read, name, first):
+    other = [Atom("O" if name == "HOH" else "CA", name, "A", 1, 9.0, 9.0, 9.0, het=True, occupancy=1.0)]
+    protein = changed(alanine("A", 1, 0.0), occupancy=0.9) + alanine("B", 1, 5.0)
+    complex_ = read(pdb(other + protein if first else protein + other))
+    r = next(r for r, parent in enumerate(complex_.parents) if parent == "ALA")
+    assert complex_.index()[complex_.residues[r]] == r
+    assert complex_.xyz[complex_.ca[r]].tolist() == [0.0, 0.0, 0.0]
+    assert len(complex_.xyz) == 11
+
+
 # ---- odd but valid files ----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,575 @@
+"""A training run: what it leaves behind, what it repeats exactly, and how it goes on after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+import yaml
+from _defects import known_defect
+from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
+from pytorch_lightning.callbacks import Callback
+
+from toporank.errors import CheckpointError, ConfigError
+from toporank.model.checkpoint import read_description
+from toporank.model.scorer import Scorer, load_weights
+from toporank.pack import GraphStore, write_pack
+from toporank.training import fit
+from toporank.training.data import split_indices, training_batches, validation_batches
+from toporank.training.fit import Run, train_run
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
+    pytest.mark.filterwarnings("ignore:.*weights_only.*"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit.*"),
+]
+
+FILES = ["best_loss.ckpt", "best_selection.ckpt", "config.yaml", "last.ckpt", "metrics.csv", "summary.json"]
+STORE = Path("store")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fit, "provenance", lambda: {"versions": {}, "git": "of a test"})  # may change while tests run
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory) -> Path:
+    """Three training and two validation targets with six labelled decoys each."""
+    return training_pack(tmp_path_factory.mktemp("pack") / "graphs.safetensors")
+
+
+def train(run: Run, *packs: Path, output: str | None = None) -> Path:
+    """Train below the working directory; the folder of the run."""
+    folder = Path(output or run.name)
+    train_run(run, list(packs), 1, folder, STORE)
+    return folder
+
+
+def metrics(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "metrics.csv")
+
+
+def weights(path: Path) -> dict[str, torch.Tensor]:
+    return torch.load(path, weights_only=True)["state_dict"]
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    a, b = weights(one), weights(other)
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+class Interrupted(Exception):
+    """Stands for a power cut."""
+
+
+@pytest.fixture
+def interrupt(monkeypatch) -> Callable[[str, int], None]:
+    """A function after which training stops with an exception at a hook of an epoch, once."""
+
+    def at(hook: str, epoch: int) -> None:
+        build = fit._trainer
+
+        def stop(_, trainer, *rest):
+            if trainer.current_epoch == epoch:
+                monkeypatch.setattr(fit, "_trainer", build)
+                raise Interrupted
+
+        def interrupted(*args):
+            trainer = build(*args)
+            trainer.callbacks.append(type("PowerCut", (Callback,), {hook: stop})())
+            return trainer
+
+        monkeypatch.setattr(fit, "_trainer", interrupted)
+
+    return at
+
+
+@pytest.fixture
+def seen(monkeypatch) -> list[tuple[int, list[int]]]:
+    """(epoch, graphs) of every training batch, as it happens."""
+    batches, step = [], Scorer.training_step
+
+    def watched(self, batch, number):
+        batches.append((self.current_epoch, batch.index.tolist()))
+        return step(self, batch, number)
+
+    monkeypatch.setattr(Scorer, "training_step", watched)
+    return batches
+
+
+def by_epoch(seen: list[tuple[int, list[int]]]) -> list[list[int]]:
+    """The graphs in the order each epoch saw them."""
+    return [[i for epoch, batch in seen if epoch == e for i in batch] for e in sorted({epoch for epoch, _ in seen})]
+
+
+# ---- what a run leaves behind -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, pack) -> Path:
+    """The folder of a run over eight epochs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("finished"))
+        patch.setattr(fit, "provenance", lambda: {"versions": {}, "git": "of a test"})
+        return train(small_run(max_epochs=8, plateau_patience=1), pack).resolve()
+
+
+def test_a_run_leaves_its_six_files_and_nothing_else(finished):
+    assert sorted(path.name for path in finished.iterdir()) == FILES
+
+
+def test_metrics_have_one_row_an_epoch(finished):
+    table = metrics(finished)
+    assert table["epoch"].tolist() == list(range(8))
+    assert set(table.columns) == {
+        "epoch", "learning_rate", "train_loss", "val_loss", "val_selection", "val_spearman", "val_pearson",
+        "val_spearman_per_target", "val_pearson_per_target", "val_ranking_loss",
+    }  # fmt: skip
+    assert table.notna().all().all()
+
+
+@pytest.mark.parametrize(("name", "metric"), [("best_loss", "val_loss"), ("best_selection", "val_selection")])
+def test_a_best_checkpoint_is_that_of_the_epoch_with_the_lowest_metric(finished, name, metric):
+    table = metrics(finished)
+    best = table.loc[table[metric].idxmin()]
+    description = read_description(finished / f"{name}.ckpt")
+    assert description["epoch"] == best["epoch"]
+    assert description["metrics"] == {k: v for k, v in best.items() if k.startswith("val_")}
+
+
+def test_the_run_above_has_its_best_epochs_neither_first_nor_last(finished):
+    """Or the test above would prove little."""
+    epochs = [read_description(finished / f"{name}.ckpt")["epoch"] for name in ("best_loss", "best_selection")]
+    assert any(0 < epoch < 7 for epoch in epochs)
+
+
+def test_a_best_checkpoint_holds_the_weights_that_had_its_loss(finished, pack):
+    store = GraphStore.open([pack])
+    for name in ("best_loss", "best_selection"):
+        network, description = load_weights(finished / f"{name}.ckpt")
+        batch = store.batch(split_indices(store, "val").tolist())
+        with torch.no_grad():
+            loss = float(((network(batch) - batch.y) ** 2).mean())
+        assert loss == pytest.approx(description["metrics"]["val_loss"], rel=1e-5)
+
+
+def test_selection_is_loss_minus_weighted_correlation(pack):
+    table = metrics(train(small_run(spearman_weight=0.5, max_epochs=2), pack))
+    pd.testing.assert_series_equal(
+        table["val_selection"], table["val_loss"] - 0.5 * table["val_spearman"], check_names=False, rtol=1e-5
+    )
+
+
+def test_the_summary_gives_both_best_epochs_with_their_metrics(finished):
+    summary, table = json.loads((finished / "summary.json").read_text()), metrics(finished)
+    assert (summary["run"], summary["seed"], summary["epochs"]) == ("run", 1, 8)
+    for name in ("best_loss", "best_selection"):
+        row = table[table["epoch"] == summary[name]["epoch"]].iloc[0]
+        assert {k: summary[name][k] for k in ("val_loss", "val_selection")} == row[["val_loss", "val_selection"]].to_dict()
+
+
+def test_the_written_configuration_makes_the_same_run_again(finished):
+    config = yaml.safe_load((finished / "config.yaml").read_text())
+    assert Run.parse(config["run"], config, None) == small_run(max_epochs=8, plateau_patience=1)
+
+
+def test_the_checkpoint_says_what_it_was_trained_on(finished, pack):
+    description = read_description(finished / "best_loss.ckpt")
+    assert (description["training_set"]["train"], description["training_set"]["val"]) == (18, 12)
+    assert {key: description[key] for key in METADATA} == METADATA
+    assert (description["node_width"], description["edge_width"]) == (5, 3)
+
+
+def test_training_lowers_the_loss(finished):
+    table = metrics(finished)
+    assert table["train_loss"].iloc[-1] < 0.8 * table["train_loss"].iloc[0]
+
+
+# ---- repeating --------------------------------------------------------------------------------------------
+
+
+def train_elsewhere(folder: str, run: Run, pack: Path) -> Path:
+    """The same run in another working directory."""
+    here = Path.cwd()
+    Path(folder).mkdir()
+    os.chdir(folder)
+    try:
+        return here / folder / train(run, pack)
+    finally:
+        os.chdir(here)
+
+
+def test_the_same_seed_gives_the_same_bytes(pack):
+    one, other = (train_elsewhere(folder, small_run(), pack) for folder in ("here", "there"))
+    for name in FILES:
+        if name != "last.ckpt":
+            assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    assert same_weights(one / "last.ckpt", other / "last.ckpt")
+
+
+def test_no_checkpoint_knows_the_place_it_was_trained_in(pack):
+    one, other = (train_elsewhere(folder, small_run(max_epochs=1), pack) for folder in ("here", "there"))
+    for name in ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt"):
+        assert str(Path.cwd()).encode() not in (one / name).read_bytes(), name
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_another_seed_gives_another_network(pack):
+    one, other = (train(small_run(f"s{seed}", seed), pack) for seed in (1, 2))
+    assert (one / "metrics.csv").read_text() != (other / "metrics.csv").read_text()
+    assert not same_weights(one / "last.ckpt", other / "last.ckpt")
+
+
+def test_a_finished_run_is_not_trained_again(pack, seen):
+    first = train(small_run(), pack)
+    before = {name: (first / name).read_bytes() for name in FILES}
+    shutil.rmtree(first)
+    seen.clear()
+    again = train(small_run(), pack, output="again")
+    assert seen == []
+    assert {name: (again / name).read_bytes() for name in FILES} == before
+
+
+@pytest.mark.parametrize("name", ["last.ckpt", "best_loss.ckpt", "metrics.csv", "summary.json"])
+def test_a_damaged_run_is_trained_again(pack, name):
+    run = small_run(max_epochs=2)
+    folder = train(run, pack)
+    before = (folder / name).read_bytes()
+    with open(folder / name, "r+b") as file:  # the file of the store, too
+        file.write(b"\0\0\0\0")
+    train(run, pack)
+    assert (folder / name).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"seed": 2}, {"learning_rate": 0.01}, {"hidden": 4}, {"spearman_weight": 0.5}, {"minimum_delta": 0.1}],
+    ids=lambda change: next(iter(change)),
+)
+def test_whatever_decides_the_result_makes_it_another_run(pack, seen, other):
+    train(small_run(max_epochs=1), pack)
+    seen.clear()
+    train(small_run(max_epochs=1, **other), pack, output="other")
+    assert seen != []
+
+
+def test_another_label_makes_it_another_run(pack, tmp_path, seen):
+    train(small_run(max_epochs=1), pack)
+    graphs = training_graphs()
+    graphs["T0", "d0", "train"].y += 0.001
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    seen.clear()
+    train(small_run(max_epochs=1), tmp_path / "pack", output="other")
+    assert seen != []
+
+
+# ---- batches ----------------------------------------------------------------------------------------------
+
+
+def test_every_epoch_sees_every_training_graph_once_and_no_other(pack, seen):
+    train(small_run(max_epochs=3), pack)
+    expected = sorted(split_indices(GraphStore.open([pack]), "train").tolist())
+    assert [sorted(epoch) for epoch in by_epoch(seen)] == [expected] * 3
+    assert {len(batch) for _, batch in seen} <= {SMALL["batch_size"], len(expected) % SMALL["batch_size"]}
+
+
+def test_every_epoch_sees_them_in_another_order(pack, seen):
+    train(small_run(max_epochs=3), pack)
+    first, second, third = by_epoch(seen)
+    assert first != second != third != first
+
+
+def test_the_order_depends_on_the_seed(pack):
+    store = GraphStore.open([pack])
+    orders = [[i for batch in training_batches(store, 4, seed) for i in batch.index.tolist()] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_path):
+    table = members(tmp_path / "graphs", training_graphs()).sample(frac=1, random_state=3, ignore_index=True)
+    write_pack(tmp_path / "pack", table)
+    store = GraphStore.open([tmp_path / "pack"])
+    loader = validation_batches(store, 5)
+    for _ in range(2):
+        order = [i for batch in loader for i in batch.index.tolist()]
+        names = store.decoys.iloc[order]
+        expected = [(target, f"d{i}") for target in ("V0", "V1") for i in range(6)]
+        assert list(zip(names["target"], names["decoy"], strict=True)) == expected
+
+
+def test_graphs_without_label_are_left_out(tmp_path):
+    graphs = training_graphs()
+    graphs["T0", "bare", "train"] = random_graph(77)
+    graphs["V0", "bare", "val"] = random_graph(78)
+    graphs["X0", "other", "test"] = random_graph(79, dockq=0.5)
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    store = GraphStore.open([tmp_path / "pack"])
+    assert len(split_indices(store, "train")) == 18
+    assert len(split_indices(store, "val")) == 12
+
+
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_an_empty_split_is_an_error_that_names_it(tmp_path, split):
+    graphs = {key: graph for key, graph in training_graphs().items() if key[2] != split}
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    with pytest.raises(ConfigError, match=f"no labelled decoy with a graph in split '{split}'"):
+        train(small_run(), tmp_path / "pack")
+
+
+def test_two_data_sets_are_trained_on_together(tmp_path, pack, seen):
+    other = training_pack(tmp_path / "other.safetensors", seed=5, train=1, val=1)
+    folder = train(small_run(max_epochs=1), pack, other)
+    assert len(by_epoch(seen)[0]) == 18 + 6
+    assert read_description(folder / "last.ckpt")["training_set"]["val"] == 12 + 6
+
+
+# ---- schedules --------------------------------------------------------------------------------------------
+
+
+def test_the_learning_rate_drops_when_the_loss_stops_falling_and_the_table_says_so(pack):
+    table = metrics(train(small_run(max_epochs=10, plateau_patience=0, plateau_factor=0.5, learning_rate=0.1), pack))
+    expected, rate, best = [], 0.1, float("inf")
+    for loss in table["val_loss"]:
+        expected.append(rate)
+        if loss < best * (1 - 1e-4):  # PyTorch's threshold of what counts as lower
+            best = loss
+        else:
+            rate *= 0.5
+    assert table["learning_rate"].tolist() == pytest.approx(expected)
+    assert table["learning_rate"].nunique() > 2
+
+
+def test_training_stops_early_when_the_loss_does_not_fall(pack):
+    table = metrics(train(small_run(max_epochs=60, early_stop_patience=2, learning_rate=0.1), pack))
+    best, waited, expected = float("inf"), 0, 0
+    for loss in table["val_loss"]:
+        assert waited < 2, "went on after its patience was over"
+        best, waited = (loss, 0) if loss < best else (best, waited + 1)
+        expected += 1
+    assert waited == 2
+    assert expected == len(table) < 60
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.002, 0.02, 10.0])
+@pytest.mark.parametrize(("name", "metric"), [("best_loss", "val_loss"), ("best_selection", "val_selection")])
+def test_a_later_epoch_must_be_better_by_more_than_the_minimum_delta(pack, delta, name, metric):
+    folder = train(small_run(max_epochs=8, minimum_delta=delta, seed=3), pack)
+    table = metrics(folder)
+    best = table.iloc[0]
+    for _, row in table.iterrows():
+        best = row if row[metric] + delta < best[metric] else best
+    assert read_description(folder / f"{name}.ckpt")["epoch"] == best["epoch"]
+
+
+def test_the_minimum_delta_matters_in_the_run_above(pack):
+    """Or the test above would prove little."""
+    epochs = {
+        delta: read_description(
+            train(small_run(max_epochs=8, minimum_delta=delta, seed=3), pack, output=str(delta)) / "best_loss.ckpt"
+        )["epoch"]
+        for delta in (0.0, 0.002, 10.0)
+    }
+    assert epochs[10.0] == 0
+    assert len(set(epochs.values())) >= 2
+
+
+def test_a_run_that_diverges_ends_with_a_summary(tmp_path):
+    """Its features are larger than single precision can square."""
+    graphs = training_graphs()
+    for graph in graphs.values():
+        graph.x = graph.x * 1e38
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    folder = train(small_run(), tmp_path / "pack")
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert metrics(folder)["val_loss"].isna().any()
+
+
+# ---- interruptions ----------------------------------------------------------------------------------------
+
+HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
+
+
+def resume(interrupt, run: Run, pack: Path, hook: str, epoch: int) -> Path:
+    """The folder of a run that was interrupted and started again."""
+    interrupt(hook, epoch)
+    with pytest.raises(Interrupted):
+        train(run, pack, output="resumed")
+    assert not Path("resumed").exists(), "half a run was published"
+    return train(run, pack, output="resumed")
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    for name in ("metrics.csv", "summary.json", "config.yaml"):
+        assert (one / name).read_text() == (other / name).read_text(), name
+    for name in ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt"):
+        assert same_weights(one / name, other / name), name
+        assert read_description(one / name) == read_description(other / name), name
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(pack, interrupt, seen):
+    run = small_run(max_epochs=5)
+    interrupt("on_train_epoch_start", 3)
+    with pytest.raises(Interrupted):
+        train(run, pack)
+    assert sorted({epoch for epoch, _ in seen}) == [0, 1, 2]
+    seen.clear()
+    table = metrics(train(run, pack))
+    assert sorted({epoch for epoch, _ in seen}) == [3, 4]
+    assert table["epoch"].tolist() == [0, 1, 2, 3, 4]
+
+
+@known_defect("the schedule of the learning rate misses the loss of the last epoch before the interruption")
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("epoch", [1, 4])
+def test_an_interrupted_run_ends_as_if_nothing_had_happened(pack, interrupt, hook, epoch):
+    run = small_run(max_epochs=6, plateau_patience=0, plateau_factor=0.5, learning_rate=0.1)
+    whole = train(run, pack, output="whole")
+    shutil.rmtree(STORE)
+    assert metrics(whole)["learning_rate"].nunique() > 1
+    assert_same_run(resume(interrupt, run, pack, hook, epoch), whole)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("epoch", [0, 1, 4])
+def test_an_interrupted_run_of_constant_learning_rate_ends_as_if_nothing_had_happened(pack, interrupt, hook, epoch):
+    run = small_run(max_epochs=6, plateau_patience=50)
+    whole = train(run, pack, output="whole")
+    shutil.rmtree(STORE)
+    assert_same_run(resume(interrupt, run, pack, hook, epoch), whole)
+
+
+@known_defect("a run interrupted after its last epoch but before its files are finished trains an epoch more")
+def test_a_run_that_stopped_early_and_was_interrupted_before_its_end_does_not_go_on(pack, monkeypatch):
+    run = small_run(max_epochs=60, early_stop_patience=2, learning_rate=0.1)
+    whole = train(run, pack, output="whole")
+    shutil.rmtree(STORE)
+
+    def power_cut(*_):
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit, "_finish", power_cut)
+        with pytest.raises(Interrupted):
+            train(run, pack, output="resumed")
+    assert_same_run(train(run, pack, output="resumed"), whole)
+
+
+def test_a_run_that_was_interrupted_after_its_last_epoch_is_finished_without_training(pack, monkeypatch, seen):
+    run = small_run(max_epochs=2)
+
+    def power_cut(*_):
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit, "_finish", power_cut)
+        with pytest.raises(Interrupted):
+            train(run, pack)
+    seen.clear()
+    assert metrics(train(run, pack))["epoch"].tolist() == [0, 1]
+    assert seen == []
+
+
+def test_a_run_interrupted_in_one_place_goes_on_in_another(pack, interrupt):
+    run = small_run(max_epochs=8, learning_rate=0.1, minimum_delta=10.0)  # so that the first epoch stays the best
+    Path("here").mkdir()
+    os.chdir("here")
+    interrupt("on_train_epoch_start", 4)
+    with pytest.raises(Interrupted):
+        train(run, pack)
+    os.chdir("..")
+    Path("here").rename("there")
+    os.chdir("there")
+    folder = train(run, pack)
+    assert read_description(folder / "best_loss.ckpt")["epoch"] == 0
+    assert read_description(folder / "best_selection.ckpt")["epoch"] == 0
+
+
+@pytest.mark.parametrize("change", [{"learning_rate": 0.01}, {"seed": 2}, {"max_epochs": 4}], ids=lambda c: next(iter(c)))
+def test_another_configuration_does_not_go_on_from_an_interrupted_run(pack, interrupt, change):
+    clean = train(small_run(**{"max_epochs": 3, **change}), pack, output="clean")
+    shutil.rmtree(STORE)
+    interrupt("on_train_epoch_start", 2)
+    with pytest.raises(Interrupted):
+        train(small_run(max_epochs=3), pack)
+    assert_same_run(train(small_run(**{"max_epochs": 3, **change}), pack), clean)
+
+
+# ---- fine-tuning ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def parent(finished) -> Path:
+    return finished / "best_loss.ckpt"
+
+
+def test_a_fine_tuned_network_starts_from_its_parents_weights(pack, parent):
+    tiny = train(small_run("tiny", parent=parent, learning_rate=1e-9, max_epochs=1), pack)
+    before, after = weights(parent), weights(tiny / "last.ckpt")
+    for name, value in before.items():
+        torch.testing.assert_close(after[name], value, rtol=0, atol=1e-6)
+    fresh = train(small_run("fresh", learning_rate=1e-9, max_epochs=1), pack)
+    assert max((weights(fresh / "last.ckpt")[name] - value).abs().max() for name, value in before.items()) > 0.01
+
+
+def test_a_fine_tuned_network_starts_with_a_fresh_optimiser_and_schedule(pack, parent):
+    folder = train(small_run("tuned", parent=parent, max_epochs=1, accumulate=1, learning_rate=0.003), pack)
+    state = torch.load(folder / "last.ckpt", weights_only=True)
+    assert {int(entry["step"]) for entry in state["optimizer_states"][0]["state"].values()} == {5}  # 18 graphs by 4
+    assert metrics(folder)["epoch"].tolist() == [0]
+    assert metrics(folder)["learning_rate"].tolist() == [0.003]
+
+
+def test_a_fine_tuned_network_has_its_parents_shape_and_its_own_schedule(parent):
+    phase = {"learning_rate": 0.001, "batch_size": 4, "max_epochs": 1}
+    run = Run.parse("phase1", {"seed": 7, "hyperparameters": phase, "selection": {}}, parent)
+    assert {key: getattr(run.hyperparameters, key) for key in ("hidden", "heads", "layers", "readout")} == {
+        key: SMALL[key] for key in ("hidden", "heads", "layers", "readout")
+    }
+    assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (0.001, 7, parent)
+
+
+def test_a_fine_tuned_checkpoint_names_its_parent(pack, parent):
+    folder = train(small_run("tuned", parent=parent, max_epochs=1), pack)
+    named = read_description(folder / "last.ckpt")["parent"]
+    assert named == {"run": "run", "epoch": read_description(parent)["epoch"]}
+
+
+def test_the_parent_is_left_as_it_was(pack, parent):
+    before = hashlib.sha256(parent.read_bytes()).hexdigest()
+    train(small_run("tuned", parent=parent, max_epochs=1), pack)
+    assert hashlib.sha256(parent.read_bytes()).hexdigest() == before
+
+
+def test_another_parent_of_the_same_name_and_epoch_makes_it_another_run(pack, seen):
+    parents = [train(small_run("p", max_epochs=1, learning_rate=r), pack, output=f"p{r}") for r in (0.01, 0.02)]
+    tuned = []
+    for i, folder in enumerate(parents):
+        seen.clear()
+        tuned.append(train(small_run("t", parent=folder / "last.ckpt", max_epochs=1), pack, output=f"t{i}"))
+        assert seen != []
+    assert not same_weights(tuned[0] / "last.ckpt", tuned[1] / "last.ckpt")
+
+
+def test_a_parent_trained_on_other_features_is_refused(tmp_path, parent):
+    features = {**METADATA["features"], "edges": {"module": "edges/other"}}
+    other = training_pack(tmp_path / "other.safetensors", metadata={**METADATA, "features": features})
+    with pytest.raises(CheckpointError, match=r"best_loss\.ckpt: was trained on other features"):
+        train(small_run("tuned", parent=parent), other)
+
+
+@known_defect("RuntimeError: widths are not compared where graphs do not name their features", raises=RuntimeError)
+def test_a_parent_trained_on_other_widths_is_refused(tmp_path):
+    narrow = training_pack(tmp_path / "narrow.safetensors", metadata=None)
+    wide = training_pack(tmp_path / "wide.safetensors", metadata=None, widths=(6, 3))
+    parent = train(small_run(max_epochs=1), narrow) / "last.ckpt"
+    with pytest.raises(CheckpointError):
+        train(small_run("tuned", parent=parent), wide)
