@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
@@ -99,8 +99,13 @@ class Hyperparameters(Schedule):
     readout: int = Field(64, ge=1, description="Width of the two layers between pooling and score.")
 
 
+DEFAULT_SWEEP_CONFIG = "sched_boost"
+
+
 def _merge_defaults(section: Any, entries: str) -> Any:
     """Give each entry the keys of `defaults` that it does not set itself."""
+    if isinstance(section, dict) and section.get("defaults") and entries == "configs":
+        section = {"configs": [{"name": DEFAULT_SWEEP_CONFIG}], **section}
     if isinstance(section, dict) and isinstance(section.get(entries), list):
         defaults = section.get("defaults") or {}
         merged = [
@@ -127,7 +132,7 @@ class Sweep(Section):
 
     defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all entries of `configs`.")
     configs: list[SweepConfig] = Field(
-        [SweepConfig(name="sched_boost")], min_length=1,
+        [SweepConfig(name=DEFAULT_SWEEP_CONFIG)], min_length=1,
         description="The configurations: `name` and the hyper-parameters that differ.",
     )  # fmt: skip
     seeds: list[int] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
@@ -169,6 +174,9 @@ class Phase(Schedule):
     def _one_kind_of_seed(self) -> Phase:
         if (self.seed is None) == (self.seeds is None):
             raise ValueError(f"phase {self.name!r} needs either `seed` or `seeds`")
+        if self.name == "sweep":
+            raise ValueError("a phase cannot be called 'sweep': as a parent that means the sweep")
+        _distinct([str(seed) for seed in self.seeds or []], "seed")
         return self
 
     def runs(self) -> dict[str, int]:
@@ -185,6 +193,12 @@ class Finetune(Section):
     phases: list[Phase] = Field([], description="The phases; none for no fine-tuning.")
 
     _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "phases"))
+
+    @field_validator("defaults")
+    @classmethod
+    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        checked(Hyperparameters, defaults, where="training.finetune.defaults")
+        return defaults
 
     @model_validator(mode="after")
     def _chain(self) -> Finetune:
@@ -290,8 +304,11 @@ def load_config(values: dict[str, Any]) -> Config:
             )
         return config
     name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
-    scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
-    return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
+    try:
+        scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
+        return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
+    except ConfigError as error:
+        raise ConfigError(error.what, remedy="give another name with score_name=NAME") from error
 
 
 def locate(path: str, repository: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -46,8 +47,12 @@ def read_split_labels(path: Path) -> pd.DataFrame:
 def _read(path: Path) -> pd.DataFrame:
     """One file, columns renamed, values checked."""
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # a row longer than the header
+            table = pd.read_csv(
+                path, dtype=str, keep_default_na=False, skipinitialspace=True, skip_blank_lines=False, index_col=False
+            ).fillna("")
+    except (OSError, UnicodeDecodeError, ValueError, pd.errors.ParserWarning) as error:
         raise ConfigError(f"the labels cannot be read: {error}", where=path) from error
     table.columns = [_NAMES.get(column.strip().lower(), column) for column in table.columns]
     missing = [column for column in ("target", "decoy", "dockq") if column not in table]
@@ -55,6 +60,13 @@ def _read(path: Path) -> pd.DataFrame:
         raise ConfigError(
             f"the header must have Target, Model and DockQ once each, it is: {', '.join(table.columns)}", where=path
         )
+    table = table.apply(lambda column: column.str.strip())
+    table = table[(table != "").any(axis=1)]  # blank lines; the index goes on counting them
+    if table.empty:
+        raise ConfigError("the labels have no rows", where=path)
+    nameless = table.index[(table["target"] == "") | (table["decoy"] == "")]
+    if len(nameless):
+        raise ConfigError("a row without target or decoy", where=f"{path}, line {nameless[0] + 2}")
     dockq = pd.to_numeric(table["dockq"], errors="coerce")
     bad = table[~dockq.between(0.0, 1.0)]
     if len(bad):
@@ -63,16 +75,15 @@ def _read(path: Path) -> pd.DataFrame:
             f"DockQ of {bad.target[row]}/{bad.decoy[row]} is {bad.dockq[row]!r}, not a number from 0 to 1",
             where=f"{path}, line {row + 2}",
         )
-    table["dockq"] = dockq
-    table["decoy"] = [(split_suffix(name) or (name,))[0] for name in table["decoy"]]
-    return table
+    decoys = [(split_suffix(name) or (name,))[0] for name in table["decoy"]]
+    return table.assign(dockq=dockq, decoy=decoys)
 
 
 def _split_by_target(table: pd.DataFrame, percent: float, seed: int) -> list[str]:
     """Whole targets into train and val, at least one each."""
     targets = sorted(set(table["target"]))
     random.Random(seed).shuffle(targets)
-    held_out = set(targets[: max(1, round(len(targets) * percent / 100))])
+    held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
     return ["val" if target in held_out else "train" for target in table["target"]]
 
 

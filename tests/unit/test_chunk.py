@@ -208,7 +208,7 @@ def test_an_unexpected_error_is_logged_with_its_traceback(toy, caplog):
     toy.trouble = ZeroDivisionError("by zero")
     run(toy)
     assert "Traceback" in caplog.text
-    assert 'raise self.trouble' in caplog.text
+    assert "raise self.trouble" in caplog.text
 
 
 def test_an_expected_failure_is_one_line_in_the_log_that_names_the_decoy(toy, caplog):
@@ -226,13 +226,17 @@ def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy
     assert "No such file" in rows["bad"].reason
 
 
-@pytest.mark.parametrize("words", ["tab\tand\nline\r\nbreak", 'a "quote" and \'another\'', "Å \u2028 \x85 end", "#x", ""])
+@pytest.mark.parametrize(
+    "words", ["tab\tand\nline\r\nbreak", "a \"quote\" and 'another'", "Å \u2028 \x85 end", "#x", ""]
+)
 @pytest.mark.parametrize("kind", [FeatureError, RuntimeError])
 def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
     toy.trouble = kind(words)
     rows = run(toy)  # compares what is read back with what was meant
     assert len(LEDGER.read_text().split("\n")) == 1 + len(NAMES) + 1
-    assert rows["bad"].reason.split() == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
+    assert (
+        rows["bad"].reason.split() == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
+    )
 
 
 # ---- the failure of the stage before ----------------------------------------------------------------------

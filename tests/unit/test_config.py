@@ -229,12 +229,10 @@ def test_a_sweep_that_makes_no_sense_is_an_error(section, says):
     assert says in message({"training": {"sweep": section}})
 
 
-# DEFECT: without `configs` the defaults are dropped silently, right ones and misspelt ones.
 def test_defaults_of_the_sweep_hold_for_the_default_configuration_too():
     assert [c.batch_size for c in sweep(defaults={"batch_size": 4}).configs] == [4]
 
 
-# DEFECT: see above.
 @pytest.mark.parametrize("section", ["sweep", "finetune"])
 def test_a_misspelt_default_is_an_error_even_where_nothing_uses_it(section):
     assert "batchsize" in message({"training": {section: {"defaults": {"batchsize": 4}}}})
@@ -280,12 +278,10 @@ def test_a_chain_of_phases_that_makes_no_sense_is_an_error(phases, says):
     assert says in message({"training": {"finetune": {"phases": phases}}})
 
 
-# DEFECT: the second of them is dropped silently; the sweep refuses the same.
 def test_a_seed_given_twice_to_a_phase_is_an_error():
     assert "more than once" in message({"training": {"finetune": {"phases": [{"name": "p", "seeds": [1, 1]}]}}})
 
 
-# DEFECT: `parent: sweep` would then have two meanings.
 def test_a_phase_cannot_be_called_sweep():
     assert "sweep" in message({"training": {"finetune": {"phases": [{"name": "sweep", "seed": 1}]}}})
 
@@ -306,7 +302,6 @@ def test_what_goes_with_a_folder_to_score_is_refused_without_one(values):
     assert "give score_decoys=FOLDER too" in message(values)
 
 
-# DEFECT: a folder called like a reserved name, or beginning with another sign, should tell to give score_name.
 @pytest.mark.parametrize("folder", ["/data/final", "/data/_decoys", "/"])
 def test_a_folder_to_score_whose_name_is_no_good_tells_to_give_score_name(folder):
     assert "score_name" in message({"score_decoys": folder})

@@ -59,7 +59,9 @@ def table() -> pd.DataFrame:
         planned(("B", "d1"), ("A", "d2"), ("A", "d1"), ("A", "d3")),
         [
             fate("A", "d1"),
-            fate("A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=3, n_interface_residues=0),
+            fate(
+                "A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=3, n_interface_residues=0
+            ),
             fate("A", "d3", Status.UNREADABLE, "the file is empty", stage="interface"),
             fate("B", "d1", Status.FAILED, 'mkdssp said: "no"', stage="nodes", n_chains=2, n_interface_residues=4),
         ],

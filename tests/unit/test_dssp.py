@@ -212,14 +212,12 @@ def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others
 @needs_mkdssp
 @pytest.mark.parametrize("hydrogen", [b"H", b"HG11", b"1HB", b"2HG1", b"D"])
 def test_hydrogens_do_not_change_the_answer(decoy, dssp, hydrogen):
-    # DEFECT: of all hydrogens only those whose name begins with H are told to mkdssp as hydrogens.
     assert_same(run_dssp(with_atom_beside_n(decoy, hydrogen)), dssp)
 
 
 @needs_mkdssp
 @pytest.mark.parametrize("shift", [[1500.0, 0, 0], [-2000.0, -2000, -2000], [0, 0, 30000.0]])
 def test_coordinates_wider_than_a_pdb_column_are_no_obstacle(decoy, dssp, shift):
-    # DEFECT: an mmCIF file may hold them; written as they are they run into the next column.
     there = run_dssp(dataclasses.replace(decoy, xyz=decoy.xyz + shift))
     np.testing.assert_array_equal(there.structure, dssp.structure)
     np.testing.assert_allclose(there.accessibility, dssp.accessibility, atol=3)

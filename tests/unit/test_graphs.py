@@ -212,7 +212,9 @@ def test_a_graph_with_something_else_than_tensors_is_an_error_that_names_it(file
         read_graph(file)
 
 
-@known_defect("edges to nodes that do not exist are read, and join another graph once in a batch", raises=pytest.fail.Exception)
+@known_defect(
+    "edges to nodes that do not exist are read, and join another graph once in a batch", raises=pytest.fail.Exception
+)
 @pytest.mark.parametrize(
     "index",
     [torch.full((2, 6), 4), torch.full((2, 6), -1), torch.zeros(3, 6, dtype=torch.int64), torch.zeros(2, 6)],
@@ -295,9 +297,7 @@ def alpha_carbons(decoy) -> list[tuple[str, np.ndarray]]:
 @pytest.fixture(scope="module")
 def contacts(alpha_carbons) -> set[tuple[str, str]]:
     """Pairs of residues of different chains with CA atoms nearer than 10 Å, both ways round."""
-    return {
-        (a, b) for a, p in alpha_carbons for b, q in alpha_carbons if a[0] != b[0] and np.linalg.norm(p - q) < 10.0
-    }
+    return {(a, b) for a, p in alpha_carbons for b, q in alpha_carbons if a[0] != b[0] and np.linalg.norm(p - q) < 10.0}
 
 
 def test_the_nodes_are_the_residues_at_the_interface(graph, contacts):

@@ -172,7 +172,6 @@ def test_no_protein_at_all_is_an_error():
         interface(complex_)
 
 
-# DEFECT: chains without a CA are counted, and the search for the closest distance then fails with a ValueError.
 @pytest.mark.parametrize("without", ["B", "AB"])
 def test_a_chain_without_any_ca_atom_does_not_count_as_a_protein_chain(without):
     atoms = [a for a in alanine("A", 1, 0.0) + alanine("B", 1, 5.0) if not (a.chain in without and a.name == "CA")]

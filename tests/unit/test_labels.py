@@ -78,7 +78,6 @@ def test_header_case_blanks_suffixes_and_order_make_no_difference(read, text):
     assert read(text) == PLAIN
 
 
-# DEFECT: blanks before a comma stay in the name, which then matches no decoy.
 def test_blanks_after_a_name_make_no_difference(read):
     assert read(SPLIT.replace("T1,", "T1 ,").replace(",b,", ",b ,")) == PLAIN
 
@@ -143,7 +142,6 @@ def test_there_is_always_a_target_to_validate_on(read, names, percent):
     assert held_out(read(targets(*names), percent=percent))
 
 
-# DEFECT: rounding may hold out every target.
 @pytest.mark.parametrize(("names", "percent"), [("AB", 80.0), ("ABC", 99.0), ("ABCDEFGH", 95.0)])
 def test_there_is_always_a_target_to_train_on(read, names, percent):
     assert held_out(read(targets(*names), percent=percent)) < set(names)
@@ -169,7 +167,6 @@ def test_zero_and_one_are_dockq(read):
     assert [row[2] for row in read("Target,Model,DockQ\nT,a,0\nT,b,1.0\n")] == [0.0, 1.0]
 
 
-# DEFECT: blank lines are skipped before lines are counted.
 def test_the_line_of_a_wrong_dockq_is_counted_with_blank_lines(read):
     assert "line 5: DockQ of T/b" in message(read, "Target,Model,DockQ\n\nT,a,0.5\n\nT,b,7\n")
 
@@ -220,7 +217,6 @@ def test_an_absent_file_is_an_error_that_names_it(tmp_path):
         read_labels(tmp_path / "absent.csv", validation_percent=20.0, split_seed=0)
 
 
-# DEFECT: with more values than columns pandas takes the first column for row names; then a TypeError.
 @pytest.mark.parametrize("row", ["T,a,0.5,", "T,a,0.5,x"])
 def test_a_row_with_too_many_values_is_an_error_or_read_without_the_last(read, row):
     try:
@@ -229,7 +225,6 @@ def test_a_row_with_too_many_values_is_an_error_or_read_without_the_last(read, r
         assert "labels.csv" in str(error)  # noqa: PT017 -- either is right
 
 
-# DEFECT: an AttributeError.
 def test_a_table_without_rows_is_an_empty_table_or_an_error(read):
     try:
         assert read("Target,Model,DockQ\n") == []
@@ -237,7 +232,6 @@ def test_a_table_without_rows_is_an_empty_table_or_an_error(read):
         assert "labels.csv" in str(error)  # noqa: PT017 -- either is right
 
 
-# DEFECT: such a row becomes a decoy without name.
 @pytest.mark.parametrize("row", [",a,0.5", "T,,0.5"])
 def test_a_row_without_target_or_decoy_is_an_error(read, row):
     assert "labels.csv" in message(read, f"Target,Model,DockQ\n{row}\n")

@@ -508,9 +508,7 @@ def test_extract_agrees_with_loops_written_out():
         row = rows.loc[target]
         assert row["ranking_loss"] == pytest.approx(max(y) - y[ranked[0]])
         assert row["random_pick_loss"] == pytest.approx(max(y) - math.fsum(y) / len(y))
-        assert [row[f"hits_at_{n}"] for n in (1, 5, 10)] == [
-            sum(y[i] >= 0.23 for i in ranked[:n]) for n in (1, 5, 10)
-        ]
+        assert [row[f"hits_at_{n}"] for n in (1, 5, 10)] == [sum(y[i] >= 0.23 for i in ranked[:n]) for n in (1, 5, 10)]
         ranks = [[mean_rank(v, values) for v in values] for values in (y, p)]
         assert row["spearman"] == pytest.approx(correlation(*ranks))
         assert row["pearson"] == pytest.approx(correlation(y, p))

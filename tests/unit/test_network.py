@@ -162,7 +162,9 @@ def test_a_layer_is_the_published_formula():
     layer = EdgeAwareGATv2(hidden=3, heads=2, attention_dropout=0.25).double().eval()
     for parameter in layer.parameters():  # biases begin at zero, where a test sees nothing
         torch.nn.init.normal_(parameter)
-    edge_index = torch.tensor([[0, 1, 2, 0, 1, 3, 1], [1, 0, 1, 2, 2, 1, 0]])  # node 3 has no incoming edge, 1→0 is double
+    edge_index = torch.tensor(
+        [[0, 1, 2, 0, 1, 3, 1], [1, 0, 1, 2, 2, 1, 0]]
+    )  # node 3 has no incoming edge, 1→0 is double
     x, edge = torch.randn(4, 3, dtype=torch.float64), torch.randn(7, 3, dtype=torch.float64)
     for ours, by_hand in zip(layer(x, edge_index, edge), gatv2_by_hand(layer, x, edge_index, edge), strict=True):
         torch.testing.assert_close(ours, by_hand, rtol=1e-12, atol=1e-12)

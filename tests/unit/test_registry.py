@@ -118,13 +118,11 @@ def test_all_faults_of_a_record_are_told_at_once():
     assert all(f"features.topology.{key}" in str(error.value) for key in ("radius", "min_persistence", "typo"))
 
 
-# DEFECT: a list is looked up in a dict, which is a TypeError.
 def test_a_module_name_that_is_a_list_is_an_error_like_any_other():
     with pytest.raises(ConfigError, match=r"features\.edges"):
         choose("edges", {"module": ["legacy"]})
 
 
-# DEFECT: these are accepted and give columns without meaning.
 @pytest.mark.parametrize(
     ("stage", "record"),
     [
@@ -141,7 +139,6 @@ def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage
         choose(stage, record)
 
 
-# DEFECT: the first limit is accepted but not looked at.
 def test_nodes_nearer_than_the_first_band_are_not_joined_or_the_limit_is_refused():
     try:
         chosen = choose("edges", {"module": "multiscale", "bands": [5.0, 6.0, 10.0, 14.0]})

@@ -148,7 +148,6 @@ def test_other_modified_residues_count_as_their_parent(read, name, parent):
     assert complex_.parents[0] == parent
 
 
-# DEFECT: force-field names of protonated residues are no protein, and nothing tells so.
 @pytest.mark.parametrize(
     ("name", "parent"),
     [("HID", "HIS"), ("HIE", "HIS"), ("HIP", "HIS"), ("HSD", "HIS"), ("HSE", "HIS"), ("CYX", "CYS"), ("ASH", "ASP")],
@@ -202,7 +201,6 @@ def test_of_equally_occupied_locations_the_first_stays(read):
     assert complex_.xyz[complex_.ca[0], 0] == 0.1
 
 
-# DEFECT: of alternate residues at one place, atoms that only the rarer one has stay in the cloud.
 def test_of_alternate_residues_at_one_place_only_one_stays(read):
     serine = changed(alanine("A", 1, 0.0), residue="SER", altloc="A", occupancy=0.4)
     serine.append(Atom("OG", "SER", "A", 1, 2.0, 2.0, 2.0, altloc="A", occupancy=0.4))
@@ -213,7 +211,6 @@ def test_of_alternate_residues_at_one_place_only_one_stays(read):
     assert len(complex_.xyz) == 9
 
 
-# DEFECT: the later part counts as another residue of the same identity, and `index` finds that one.
 def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
     later = [Atom("HA", "ALA", "A", 1, 0.5, 0.5, 0.5)]
     complex_ = read(pdb([*alanine("A", 1, 0.0), *alanine("B", 1, 5.0), *later]))
@@ -225,7 +222,6 @@ def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
     assert complex_.notes == ()
 
 
-# DEFECT: `index` finds the one that comes last, and a calcium ion may even displace a CA atom.
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("name", ["HOH", "CA"])
 def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(read, name, first):
@@ -300,13 +296,11 @@ def test_lines_cut_after_the_coordinates_are_enough(read):
     assert_same(read(text), read(pdb(pair()), "plain.pdb"))
 
 
-# DEFECT: a byte-order mark makes gemmi miss the first atom of a PDB file and refuse an mmCIF file.
 @both_formats
 def test_a_byte_order_mark_makes_no_difference(read, as_text, name):
     assert_same(read("\ufeff" + as_text(pair()), name), read(as_text(pair()), "plain" + name))
 
 
-# DEFECT: gemmi stops at END; partners pasted together as files keep an END between them.
 def test_atoms_after_end_are_not_dropped_silently(read):
     text = f"{pdb(pair())}END\n{pdb(alanine('C', 1, 10.0))}END\n"
     try:
@@ -440,7 +434,6 @@ def test_a_coordinate_of_an_mmcif_file_that_is_no_number_is_an_error(read, coord
         read(mmcif(atoms), "d.cif")
 
 
-# DEFECT: gemmi reads what is no number in a PDB coordinate as 0.0, or stops at the first wrong sign.
 @pytest.mark.parametrize(
     ("axis", "coordinate"),
     [("x", c) for c in ("********", "", "abc", "12,345", "1.2.3", "--1.000", "-", "1.5 2.5")]
@@ -453,7 +446,6 @@ def test_a_coordinate_of_a_pdb_file_that_is_no_number_is_an_error(read, axis, co
         read(pdb(atoms))
 
 
-# DEFECT: with a coordinate wider than its column the digits run into the next one.
 def test_a_coordinate_too_wide_for_its_column_is_an_error(read):
     line = pdb_line(Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0))
     wide = line[:30] + "-1234.567" + line[38:-1]
@@ -461,14 +453,13 @@ def test_a_coordinate_too_wide_for_its_column_is_an_error(read):
         read(wide + "\n" + pdb(pair()))
 
 
-# DEFECT: such numbers become 0 or None; None crashes the sorting of the interface.
 @pytest.mark.parametrize("number", ["****", ""])
 def test_a_residue_number_of_a_pdb_file_that_is_no_number_is_an_error(read, number):
     with pytest.raises(StructureError, match="number"):
         read(pdb([*pair(), *alanine("B", number, 9.0)]))
 
 
-def test_a_residue_of_an_mmcif_file_without_number_is_an_error(read):  # DEFECT: the number becomes None
+def test_a_residue_of_an_mmcif_file_without_number_is_an_error(read):
     with pytest.raises(StructureError, match="number"):
         read(mmcif([*pair(), *alanine("B", "?", 9.0)]), "d.cif")
 

@@ -174,7 +174,9 @@ def test_the_summary_gives_both_best_epochs_with_their_metrics(finished):
     assert (summary["run"], summary["seed"], summary["epochs"]) == ("run", 1, 8)
     for name in ("best_loss", "best_selection"):
         row = table[table["epoch"] == summary[name]["epoch"]].iloc[0]
-        assert {k: summary[name][k] for k in ("val_loss", "val_selection")} == row[["val_loss", "val_selection"]].to_dict()
+        assert {k: summary[name][k] for k in ("val_loss", "val_selection")} == row[
+            ["val_loss", "val_selection"]
+        ].to_dict()
 
 
 def test_the_written_configuration_makes_the_same_run_again(finished):
@@ -493,7 +495,9 @@ def test_a_run_interrupted_in_one_place_goes_on_in_another(pack, interrupt):
     assert read_description(folder / "best_selection.ckpt")["epoch"] == 0
 
 
-@pytest.mark.parametrize("change", [{"learning_rate": 0.01}, {"seed": 2}, {"max_epochs": 4}], ids=lambda c: next(iter(c)))
+@pytest.mark.parametrize(
+    "change", [{"learning_rate": 0.01}, {"seed": 2}, {"max_epochs": 4}], ids=lambda c: next(iter(c))
+)
 def test_another_configuration_does_not_go_on_from_an_interrupted_run(pack, interrupt, change):
     clean = train(small_run(**{"max_epochs": 3, **change}), pack, output="clean")
     shutil.rmtree(STORE)

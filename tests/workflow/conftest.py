@@ -94,9 +94,7 @@ class Study:
     def tree(self) -> dict[str, bytes]:
         """Every result file with its content; the bookkeeping of plans is left out."""
         files = (path for path in self.results.rglob("*") if path.is_file())
-        return {
-            str(path.relative_to(self.results)): path.read_bytes() for path in files if "plan" not in path.parts
-        }
+        return {str(path.relative_to(self.results)): path.read_bytes() for path in files if "plan" not in path.parts}
 
 
 def make_study(home: Path) -> Study:

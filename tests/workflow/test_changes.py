@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import yaml
+
 from conftest import CONFIG, make_study
 
 GRAPHS = "build_graphs"
@@ -136,6 +137,8 @@ def test_a_touched_decoy_trains_nothing_again(study):
     study.forget_logs()
     study.run("all")
     assert study.computed() == Counter()
-    training = [log.read_text() for log in study.home.glob("logs/*/*.log") if log.parent.name in ("training", "finetune")]
+    training = [
+        log.read_text() for log in study.home.glob("logs/*/*.log") if log.parent.name in ("training", "finetune")
+    ]
     assert all("taken from the reuse store" in text for text in training)
     assert study.tree() == before

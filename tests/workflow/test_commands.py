@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from conftest import EXAMPLE, REPOSITORY, make_study
 
 DRY = ("-n", "--quiet", "rules")
@@ -123,9 +124,11 @@ def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
     (tmp_path / "decoys/T").mkdir(parents=True)
     (tmp_path / "other.ckpt").write_bytes(b"not a checkpoint")
     study_type = type(make_study(tmp_path / "x"))
-    printed = study_type(tmp_path).run(
-        "score", "--config", "score_decoys=decoys", "checkpoint=other.ckpt", check=False
-    ).stdout
+    printed = (
+        study_type(tmp_path)
+        .run("score", "--config", "score_decoys=decoys", "checkpoint=other.ckpt", check=False)
+        .stdout
+    )
     assert "other.ckpt: not a readable checkpoint" in printed
 
 

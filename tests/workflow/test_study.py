@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 import pytest
+
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, make_study
 
 PROMISED = [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from itertools import pairwise
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, register
@@ -25,6 +26,12 @@ class Edges:
     attributes: np.ndarray
 
 
+def _rising(limits: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(low < high for low, high in pairwise(limits)):
+        raise ValueError("each limit must be greater than the one before")
+    return limits
+
+
 class LegacyV11(Parameters):
     """Parameters of `edges/legacy_v11`."""
 
@@ -32,7 +39,7 @@ class LegacyV11(Parameters):
         10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
         description="Nodes of different chains whose CA atoms lie nearer than this are joined.",
     )  # fmt: skip
-    bins: tuple[float, ...] = Field(
+    bins: Annotated[tuple[float, ...], AfterValidator(_rising)] = Field(
         tuple(float(edge) for edge in range(1, 11)), min_length=1, json_schema_extra={"unit": "Å"},
         description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
         " Distances under the first edge are not counted.",
@@ -68,7 +75,7 @@ def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) ->
 class MultiscaleV24(Parameters):
     """Parameters of `edges/multiscale_v24`."""
 
-    bands: tuple[float, float, float, float] = Field(
+    bands: Annotated[tuple[float, float, float, float], AfterValidator(_rising)] = Field(
         (0.0, 6.0, 10.0, 14.0), json_schema_extra={"unit": "Å"},
         description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
     )  # fmt: skip
@@ -104,7 +111,7 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     The unit vector depends on the frame of the file and the chain code on chain names: a network trained
     on this module does not give the same score to a rotated complex.
     """
-    pairs, distance = node_pairs(complex_, nodes, parameters.bands[-1])
+    pairs, distance = node_pairs(complex_, nodes, parameters.bands[-1], parameters.bands[0])
     edges = np.arange(11) * parameters.bin_width
     histogram = atom_distance_counts(complex_, nodes[pairs], edges)
     histogram = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1.0)
@@ -133,8 +140,10 @@ def _residue_code(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
     return np.array([order.get(complex_.parents[r], 20) / 21 for r in nodes])
 
 
-def node_pairs(complex_: Complex, nodes: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of nodes of different chains with 0 < CA distance < cutoff, row by row.
+def node_pairs(
+    complex_: Complex, nodes: np.ndarray, cutoff: float, least: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs i < j of nodes of different chains with 0 < CA distance and least <= CA distance < cutoff, row by row.
 
     Returns pairs, int, shape (P, 2), as positions in `nodes`, and distances in Å, shape (P,).
     Raises FeatureError when there is none.
@@ -142,7 +151,7 @@ def node_pairs(complex_: Complex, nodes: np.ndarray, cutoff: float) -> tuple[np.
     ca = complex_.xyz[complex_.ca[nodes]]
     chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
     distance = np.linalg.norm(ca[:, None] - ca[None], axis=-1)
-    joined = (chain[:, None] != chain[None]) & (distance > 0) & (distance < cutoff)
+    joined = (chain[:, None] != chain[None]) & (distance > 0) & (distance >= least) & (distance < cutoff)
     pairs = np.argwhere(np.triu(joined))
     if len(pairs) == 0:
         raise FeatureError(f"no two nodes of different chains within {cutoff:g} Å, so the graph has no edge")

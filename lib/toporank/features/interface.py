@@ -51,11 +51,11 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     Raises StructureError when there are fewer than two protein chains, NoInterfaceError (with the closest
     distance) when none come near each other.
     """
-    chains = complex_.chains
+    residues = np.flatnonzero(complex_.ca >= 0)
+    chains = sorted({complex_.residues[r].chain for r in residues})
     if len(chains) < 2:
         found = f"only one protein chain ({chains[0]!r})" if chains else "no protein chain"
         raise StructureError(f"{found} with CA atoms, at least two are needed")
-    residues = np.flatnonzero(complex_.ca >= 0)
     chain = np.array([chains.index(complex_.residues[r].chain) for r in residues])
     xyz = complex_.xyz[complex_.ca[residues]]
     pairs = cKDTree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")

@@ -111,7 +111,7 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
     candidates = {m.id: m for m in modules().values() if m.stage == stage}
     aliases = {m.alias: m for m in candidates.values()}
     name = record.get("module", DEFAULT_MODULES[stage])
-    module = candidates.get(name) or aliases.get(name)
+    module = {**aliases, **candidates}.get(name if isinstance(name, str) else "")
     if module is None:
         known = [*candidates, *aliases]
         raise ConfigError(f"no feature module {name!r}", where=where, remedy=did_you_mean(str(name), known))

@@ -7,11 +7,12 @@ radii, as GUDHI gives them), each summarised by five statistics (Han et al. 2025
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import gudhi
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial import cKDTree
 
@@ -48,6 +49,13 @@ class Persistence(Parameters):
         description="`float32` rounds coordinates to single precision first, as published; it changes"
         " values by about 1e-4 and serves comparison only.",
     )
+
+    @field_validator("element_sets")
+    @classmethod
+    def _letters(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch("[A-Z]+", s) for s in sets) or len(set(sets)) < len(sets):
+            raise ValueError("sets are made of capital letters and each is given once")
+        return sets
 
 
 def columns(parameters: Persistence) -> list[str]:

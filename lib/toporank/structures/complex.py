@@ -63,5 +63,6 @@ class Complex:
         return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))
 
     def index(self) -> dict[ResidueId, int]:
-        """Residue index by identity."""
-        return {residue: i for i, residue in enumerate(self.residues)}
+        """Residue index by identity; where a ligand, say, has the same one, that of the residue with a CA."""
+        any_ = {residue: i for i, residue in enumerate(self.residues)}
+        return any_ | {self.residues[i]: int(i) for i in np.flatnonzero(self.ca >= 0)}

@@ -110,6 +110,9 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     position: dict[tuple[str, int], int] = {}
     count = dict.fromkeys(letters, 0)
     names, slices, serial = complex_.atom_names.astype(str), complex_.atom_slices, 0
+    hydrogen = np.isin([name.lstrip(string.digits)[:1] for name in names], ["H", "D"])
+    fits = len(complex_.xyz) == 0 or (complex_.xyz.min() > -999 and complex_.xyz.max() < 9999)
+    origin = np.zeros(3) if fits else np.round(complex_.xyz.mean(axis=0))  # whole Å: the decimals stay
     for r in np.argsort([res.chain for res in complex_.residues], kind="stable"):
         chain, parent = complex_.residues[r].chain, complex_.parents[r]
         if not parent:
@@ -117,7 +120,9 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
         count[chain] += 1
         position[letters[chain], count[chain]] = int(r)
         for atom in range(slices[r], slices[r + 1]):
-            name, (x, y, z) = names[atom], complex_.xyz[atom]
+            if hydrogen[atom]:
+                continue  # mkdssp ignores those it knows as hydrogens, which it cannot tell from the name alone
+            name, (x, y, z) = names[atom], complex_.xyz[atom] - origin
             serial += 1
             lines.append(
                 _PDB_ATOM.format(

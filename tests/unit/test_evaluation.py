@@ -1,0 +1,91 @@
+"""A ranking held against the labels: splits apart, and nothing labelled goes uncounted."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from toporank.evaluation import evaluate
+
+
+def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["target", "decoy", "dockq", "split"])
+
+
+def predictions(*rows: tuple[str, str, float]) -> pd.DataFrame:
+    """As much of a ranking as evaluation looks at; nan for a decoy that was not scored."""
+    return pd.DataFrame(rows, columns=["target", "decoy", "pred_dockq"]).assign(status="ok")
+
+
+LABELS = labels(
+    ("A", "d1", 0.9, "train"),
+    ("A", "d2", 0.5, "train"),
+    ("A", "d3", 0.1, "train"),
+    ("V", "d1", 0.8, "val"),
+    ("V", "d2", 0.3, "val"),
+    ("V", "d3", 0.0, "val"),
+    ("V", "gone", 0.7, "val"),
+    ("V", "apart", 0.0, "val"),
+)
+PREDICTED = predictions(
+    ("A", "d1", 0.9), ("A", "d2", 0.5), ("A", "d3", 0.1),
+    ("V", "d1", 0.2), ("V", "d2", 0.6), ("V", "d3", 0.1), ("V", "apart", math.nan),
+    ("V", "unlabelled", 0.99),
+)  # fmt: skip
+
+
+def test_every_split_is_summarised_apart():
+    _, summary = evaluate(PREDICTED, LABELS)
+    assert set(summary) == {"train", "val"}
+    assert summary["train"]["per_target"]["ranking_loss"]["mean"] == 0.0
+    assert summary["train"]["pooled"]["spearman"]["value"] == pytest.approx(1.0)
+    assert summary["val"]["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.8 - 0.3)
+    assert summary["val"]["pooled"]["spearman"]["value"] == pytest.approx(0.5)  # ranks 3 2 1 against 2 3 1
+
+
+def test_labels_that_were_not_scored_are_counted_and_not_judged():
+    _, summary = evaluate(PREDICTED, LABELS)
+    assert (summary["train"]["n_labels"], summary["train"]["n_not_scored"]) == (3, 0)
+    assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (5, 2)
+    assert summary["val"]["n_decoys"] == 3
+
+
+def test_each_target_has_a_row_with_its_split():
+    table, _ = evaluate(PREDICTED, LABELS)
+    assert table[["target", "split", "n_decoys"]].values.tolist() == [["A", "train", 3], ["V", "val", 3]]
+    assert table["top_decoy"].tolist() == ["d1", "d2"]
+    assert table["top_dockq"].tolist() == [0.9, 0.3]
+
+
+def test_decoys_without_label_have_no_influence():
+    table, summary = evaluate(PREDICTED, LABELS)
+    without = PREDICTED[PREDICTED["decoy"] != "unlabelled"]
+    other_table, other_summary = evaluate(without, LABELS)
+    pd.testing.assert_frame_equal(table, other_table)
+    assert summary == other_summary
+
+
+def test_decoys_of_one_name_in_two_targets_keep_their_own_scores():
+    _, summary = evaluate(predictions(("A", "d", 0.9), ("B", "d", 0.1)), labels(("A", "d", 0.9, "val"), ("B", "d", 0.1, "val")))
+    assert summary["val"]["pooled"]["mae"]["value"] == pytest.approx(0.0)
+
+
+def test_a_split_without_any_score_is_counted_and_has_no_metric():
+    table, summary = evaluate(predictions(("A", "d", 0.5)), labels(("A", "d", 0.5, "test"), ("B", "d", 0.5, "val")))
+    assert summary["val"] == {"n_labels": 1, "n_not_scored": 1}
+    assert table["split"].tolist() == ["test"]
+
+
+def test_without_any_score_there_is_an_empty_table():
+    table, summary = evaluate(predictions(), labels(("A", "d", 0.5, "val")).astype({"dockq": float}))
+    assert table.empty
+    assert summary == {"val": {"n_labels": 1, "n_not_scored": 1}}
+
+
+def test_the_order_of_rows_is_irrelevant():
+    shuffled = PREDICTED.sample(frac=1, random_state=1), LABELS.sample(frac=1, random_state=2)
+    (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
+    pd.testing.assert_frame_equal(table, other_table)
+    assert summary == other_summary
