@@ -89,7 +89,12 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
     row = table[table["decoy"] == "apart"].iloc[0]
-    assert (row["status"], row["pred_capri"], row["n_chains"], row["n_interface_residues"]) == ("no_interface", "", 3, 0)
+    assert (row["status"], row["pred_capri"], row["n_chains"], row["n_interface_residues"]) == (
+        "no_interface",
+        "",
+        3,
+        0,
+    )
     assert np.isnan(row["pred_dockq"])
 
 
@@ -194,7 +199,10 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     pack, checkpoints = trained
     table = score_pack(checkpoints[0], checkpoints, pack)
     expected = np.array([one_by_one(checkpoint, pack) for checkpoint in checkpoints])
-    assert table[["target", "decoy"]].values.tolist() == GraphStore.open([pack]).decoys[["target", "decoy"]].values.tolist()
+    assert (
+        table[["target", "decoy"]].values.tolist()
+        == GraphStore.open([pack]).decoys[["target", "decoy"]].values.tolist()
+    )
     np.testing.assert_allclose(table["pred_dockq"], expected[0], atol=1.5e-6)
     np.testing.assert_allclose(table["pred_sd"], np.std(expected, axis=0, ddof=1), atol=1.5e-6)
     assert table["pred_sd"].min() > 0
@@ -232,7 +240,9 @@ def test_labels_have_no_influence_on_scores(trained, tmp_path):
     for graph in graphs.values():
         del graph.y
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
-    pd.testing.assert_frame_equal(score_pack(trained[1][0], [], tmp_path / "pack"), score_pack(trained[1][0], [], trained[0]))
+    pd.testing.assert_frame_equal(
+        score_pack(trained[1][0], [], tmp_path / "pack"), score_pack(trained[1][0], [], trained[0])
+    )
 
 
 def pack_with(folder: Path, **changes) -> Path:
