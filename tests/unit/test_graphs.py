@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -164,10 +165,8 @@ def test_a_flipped_bit_gives_a_graph_or_a_graph_error(file):
         bad = bytearray(content)
         bad[draw.integers(1500)] ^= 1 << int(draw.integers(8))
         file.write_bytes(bad)
-        try:
+        with contextlib.suppress(GraphError):
             assert isinstance(read_graph(file), Data)
-        except GraphError as error:
-            assert "graph.pt" in str(error)
 
 
 @pytest.mark.parametrize("content", [{"x": torch.zeros(1)}, torch.zeros(3), [1, 2], None])

@@ -250,9 +250,14 @@ def test_a_reader_keeps_the_old_content_and_the_next_one_sees_the_new(tmp_path):
 def test_a_failed_write_keeps_the_old_content_and_leaves_no_other_file(tmp_path):
     path = tmp_path / "file"
     write_text(path, "old")
-    with pytest.raises(OSError, match="disk full"), replacing(path) as temporary:
-        temporary.write_text("ne")
-        raise OSError(errno.ENOSPC, "disk full")
+
+    def write_half() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("ne")
+            raise OSError(errno.ENOSPC, "disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_half()
     assert path.read_text() == "old"
     assert files_below(tmp_path) == [path]
 

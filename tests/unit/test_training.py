@@ -395,6 +395,15 @@ def test_a_run_that_diverges_ends_with_a_summary(tmp_path):
     assert metrics(folder)["val_loss"].isna().any()
 
 
+@known_defect("RuntimeError: Lightning takes the tasks of the allocation for its own", raises=RuntimeError)
+def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):
+    """As in a batch script with `--ntasks=4` that calls Snakemake."""
+    allocation = {"NTASKS": "4", "JOB_NAME": "study", "JOB_ID": "1", "PROCID": "0", "LOCALID": "0", "NODEID": "0"}
+    for name, value in allocation.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    assert len(metrics(train(small_run(max_epochs=1), pack))) == 1
+
+
 # ---- interruptions ----------------------------------------------------------------------------------------
 
 HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
