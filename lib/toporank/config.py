@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from toporank.errors import ConfigError
+from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
-from toporank.spelling import checked
+from toporank.spelling import checked, did_you_mean
 
 
 def _plain_name(name: str) -> str:
@@ -55,6 +56,15 @@ class Features(Section):
     topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
     nodes: dict[str, Any] = Field({}, description="Node features.")
     edges: dict[str, Any] = Field({}, description="Edge features.")
+
+
+def _preset(section: Any) -> Any:
+    """The mapping that the name of a preset stands for."""
+    if not isinstance(section, str):
+        return section
+    if section not in PRESETS:
+        raise ValueError(f"no preset of that name, {did_you_mean(section, PRESETS)}")
+    return PRESETS[section]
 
 
 class Coverage(Section):
@@ -245,7 +255,10 @@ class Config(Section):
     """The whole configuration."""
 
     datasets: list[Dataset] = Field([], description="The data sets.")
-    features: Features = Field(Features(), description="Feature module and parameters of each stage.")
+    features: Annotated[Features, BeforeValidator(_preset)] = Field(
+        Features(),
+        description=f"Feature module and parameters of each stage, or the name of a preset: `{'`, `'.join(PRESETS)}`.",
+    )
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
     workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.errors import CheckpointError
+from toporank.features.registry import same
 from toporank.model.scorer import load_weights, predict
 from toporank.pack import GraphStore
 
@@ -36,7 +37,7 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
     """float64, shape (len(store),)."""
     network, description = load_weights(checkpoint)
     theirs, ours = description.get("features"), store.metadata.get("features")
-    if theirs != ours:
+    if not same(theirs, ours):
         different = sorted(
             k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k)
         )

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.metrics import validation_scores
+from toporank.model import topoqa
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.network import DockQNet
 from toporank.pack import GraphBatch, GraphStore
@@ -89,10 +90,15 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     Raises CheckpointError when it is damaged or its weights do not fit its description.
     """
     description = read_description(path)
-    network = build_network(description["node_width"], description["edge_width"], description["hyperparameters"])
+    hyperparameters = description["hyperparameters"]
+    network = build_network(description["node_width"], description["edge_width"], hyperparameters)
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
-        network.load_state_dict({key.removeprefix("network."): value for key, value in state.items()})
+        if description.get("origin") == topoqa.ORIGIN:
+            weights = topoqa.network_weights(state, hyperparameters["heads"])
+        else:
+            weights = {key.removeprefix("network."): value for key, value in state.items()}
+        network.load_state_dict(weights)
     except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError) as error:
         raise CheckpointError(f"weights do not load: {error}", where=path) from error
     return network.eval(), description

@@ -143,6 +143,7 @@ def _complex(structure: gemmi.Structure, path: Path, notes: list[str]) -> Comple
         atom_names=atom_names,
         residue_of=residue_of,
         ca=_ca_atoms(atom_names, residue_of, parents),
+        hetero=frozenset(i for i, (_, r) in enumerate(residues) if r.het_flag == "H"),
         notes=tuple(notes),
     )
 

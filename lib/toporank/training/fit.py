@@ -20,7 +20,7 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
-from toporank.features.registry import canonical
+from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES
 from toporank.model.checkpoint import read_description
@@ -205,7 +205,7 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     if run.parent is None:
         return build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     inherited, description = load_weights(run.parent)
-    if description.get("features") != store.metadata.get("features"):
+    if not same(description.get("features"), store.metadata.get("features")):
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     network.load_state_dict(inherited.state_dict())
