@@ -171,7 +171,8 @@ def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
         "nodes": {"nodes", "graphs"},
         "edges": {"graphs"},
     }
-    assert json.loads(default["interface"]) == {"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0}}
+    record = {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "protein"}
+    assert json.loads(default["interface"]) == {"interface": record}
 
 
 # ---- scoring alone ----------------------------------------------------------------------------------------
