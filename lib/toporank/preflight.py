@@ -91,6 +91,8 @@ def _check_writable(folder: Path) -> None:
 def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
     """Find the decoys and labels of a data set and write its plans."""
     folder = locate(dataset.decoys, repository)
+    if not str(folder).isprintable():
+        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {dataset.name}")
     decoys = find_decoys(dataset.name, folder)
     if not decoys:
         raise ConfigError(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from toporank.errors import CheckpointError
 from toporank.features.registry import same
-from toporank.model.scorer import load_weights, predict
+from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.pack import GraphStore
 
 DECIMALS = 6
@@ -45,4 +45,5 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
             f"was trained on other features than these graphs have: {', '.join(different)} differ",
             where=checkpoint, remedy="build the graphs with the checkpoint's features",
         )  # fmt: skip
+    check_fits(description, store, checkpoint)
     return predict(network, store).double().numpy()

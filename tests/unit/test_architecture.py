@@ -11,7 +11,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from _defects import known_defect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib" / "toporank"
@@ -204,7 +203,6 @@ def test_no_tracked_file_was_made_by_a_run():
     assert made == []
 
 
-@known_defect("markupsafe is imported but not declared")
 def test_every_external_package_the_library_imports_is_declared():
     declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
     names = {re.match(r"[\w-]+", entry)[0].replace("-", "_") for entry in declared}
@@ -219,7 +217,6 @@ def test_every_external_package_the_library_imports_is_declared():
     assert used - set(sys.stdlib_module_names) - names - {"toporank"} == set()
 
 
-@known_defect("`Trainer.fit(weights_only=...)` came with pytorch-lightning 2.6")
 def test_the_oldest_lightning_that_is_allowed_knows_what_is_asked_of_it():
     declared = (REPOSITORY / "pyproject.toml").read_text()
     oldest = re.search(r'"pytorch-lightning>=(\d+)\.(\d+)', declared)

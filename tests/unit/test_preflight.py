@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
-from _defects import known_defect
 
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import read_plan
@@ -189,7 +188,6 @@ def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trou
     assert "good" in result.summary
 
 
-@known_defect("_csv.Error, or UnicodeEncodeError for a name that is no UTF-8", raises=Exception)
 @pytest.mark.parametrize("folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"])
 def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(folder):
     Path("decoys").rename(folder)

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from _defects import known_defect
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,9 +137,6 @@ def test_equal_configurations_give_equal_parameters(rules):
         assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(wildcards(run=run))
 
 
-@known_defect(
-    "a sweep run gets the parameters of the fine-tune run that is called like it", raises=pytest.fail.Exception
-)
 def test_runs_of_sweep_and_fine_tuning_cannot_be_confused():
     training = {
         "sweep": {"configs": [{"name": "same", "max_epochs": 30}], "seeds": [5]},
@@ -148,6 +144,17 @@ def test_runs_of_sweep_and_fine_tuning_cannot_be_confused():
     }
     with pytest.raises(ConfigError, match="same_seed5"):
         load_config({"training": training})
+
+
+@pytest.mark.parametrize("part", ["sweep", "phase"])
+def test_a_seed_no_generator_takes_is_a_config_error(part):
+    study = json.loads(json.dumps(STUDY))
+    if part == "sweep":
+        study["training"]["sweep"]["seeds"] = [-5]
+    else:
+        study["training"]["finetune"]["phases"][0]["seed"] = -5
+    with pytest.raises(ConfigError, match="seed"):
+        load_config(study)
 
 
 def test_a_stage_depends_on_the_modules_it_needs_and_no_other():

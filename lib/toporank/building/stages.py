@@ -60,7 +60,7 @@ class Stage:
     run: Callable[[Task, Store], Entry]
 
 
-SHARED_SOURCES = ("structures/complex.py", "structures/read.py", "building/tables.py")
+SHARED_SOURCES = ("structures/complex.py", "structures/read.py", "building/tables.py", "building/stages.py")
 SOURCES = {
     "interface": (),
     "topology": (),

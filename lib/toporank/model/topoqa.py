@@ -22,6 +22,9 @@ ORIGIN = "TopoQA"
 FEATURES = "topoqa_compat"
 """Preset of the features that these networks were trained on."""
 
+GRAPH_FORMAT = 1
+"""`graphs.FORMAT` with which the features of the preset were last held against the published ones."""
+
 ATTENTION_DROPOUT = 0.25
 """As published; a checkpoint does not say, and scoring does not use it."""
 
@@ -75,7 +78,7 @@ def describe(pickled: bytes, path: Path) -> dict[str, Any] | None:
             where=path,
         )
     return {
-        "origin": ORIGIN, "features": records(choices), "node_columns": nodes, "edge_columns": edges,
+        "origin": ORIGIN, "format": GRAPH_FORMAT, "features": records(choices), "node_columns": nodes, "edge_columns": edges,
         "node_width": node_width, "edge_width": edge_width,
         "hyperparameters": {
             "hidden": hidden, "heads": shapes["conv1.0.att"][1], "layers": len(_LAYERS),
