@@ -78,8 +78,8 @@ def describe(pickled: bytes, path: Path) -> dict[str, Any] | None:
             where=path,
         )
     return {
-        "origin": ORIGIN, "format": GRAPH_FORMAT, "features": records(choices), "node_columns": nodes, "edge_columns": edges,
-        "node_width": node_width, "edge_width": edge_width,
+        "origin": ORIGIN, "format": GRAPH_FORMAT, "features": records(choices),
+        "node_columns": nodes, "edge_columns": edges, "node_width": node_width, "edge_width": edge_width,
         "hyperparameters": {
             "hidden": hidden, "heads": shapes["conv1.0.att"][1], "layers": len(_LAYERS),
             "readout": shapes["fc1.weight"][0], "attention_dropout": ATTENTION_DROPOUT,
