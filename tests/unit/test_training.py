@@ -581,3 +581,13 @@ def test_a_parent_trained_on_other_widths_is_refused(tmp_path):
     parent = train(small_run(max_epochs=1), narrow) / "last.ckpt"
     with pytest.raises(CheckpointError):
         train(small_run("tuned", parent=parent), wide)
+
+
+def test_a_target_trained_on_in_one_data_set_and_validated_on_in_another_is_refused(tmp_path):
+    packs = []
+    for name, (first, second) in {"one": ("train", "val"), "two": ("val", "train")}.items():
+        graphs = {("A", name, first): random_graph(1, dockq=0.5), ("B", name, second): random_graph(2, dockq=0.5)}
+        packs.append(tmp_path / f"{name}.pack")
+        write_pack(packs[-1], members(tmp_path / name, graphs))
+    with pytest.raises(ConfigError, match="target 'A' is in split train and in split val"):
+        train(small_run(), *packs)

@@ -29,7 +29,14 @@ from toporank.model.network import DockQNet
 from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
-from toporank.training.data import fingerprint, seed_everything, split_indices, training_batches, validation_batches
+from toporank.training.data import (
+    check_splits,
+    fingerprint,
+    seed_everything,
+    split_indices,
+    training_batches,
+    validation_batches,
+)
 
 log = logging.getLogger(__name__)
 
@@ -146,6 +153,7 @@ def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Pa
     """
     seed_everything(run.seed, threads)
     graphs = GraphStore.open(packs)
+    check_splits(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
     training_set = {"fingerprint": fingerprint(graphs), **sizes}
     kept = store / "runs" / _key(run, training_set)
