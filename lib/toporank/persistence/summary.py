@@ -199,7 +199,8 @@ def describe_clouds(
         bars = _floats(in_doubt(xyz[atoms]))
         describe_bars(bars, len(bars), limits[1], np.empty(len(bars)), h1[r, s])
     back = np.argsort(order)
-    return np.concatenate([h0[:, back].reshape(len(h0), -1), h1[:, back].reshape(len(h1), -1)], 1), sure[:, back]
+    halves = [half[:, back].reshape(len(half), sets * half.shape[2]) for half in (h0, h1)]
+    return np.concatenate(halves, axis=1), sure[:, back]
 
 
 def _floats(values: np.ndarray) -> np.ndarray:
