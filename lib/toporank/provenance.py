@@ -15,7 +15,7 @@ from typing import Any
 import toporank
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
-PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy", "scipy", "snakemake")
+PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
 TRAINING_SOURCES = (
     "metrics.py", "model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py",

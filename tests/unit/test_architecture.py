@@ -104,6 +104,19 @@ def test_the_workflow_starts_without_torch():
     assert answer.stdout.strip() == "[]"
 
 
+def test_nothing_but_computing_topology_imports_numba_and_gudhi_and_scipy():
+    """Every job and every parsing of the workflow imports all feature modules: it must take no time."""
+    names = ["preflight", "rulebook", "building.chunk", "building.stages", "__main__"]
+    program = (
+        f"import sys, {', '.join('toporank.' + name for name in names)}\n"
+        "from toporank.features.registry import modules; modules()\n"
+        "print(sorted({module.split('.')[0] for module in sys.modules} & {'numba', 'gudhi', 'scipy'}))\n"
+    )
+    command = [sys.executable, "-c", program]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert answer.stdout.strip() == "[]"
+
+
 # ---- length -----------------------------------------------------------------------------------------------
 
 

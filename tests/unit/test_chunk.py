@@ -344,6 +344,7 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
 
 
 KINDS = {"interface", "topology", "nodes", "edges", "graphs"}
+PERSISTENCE = sorted((Path(toporank.__file__).parent / "persistence").glob("*.py"))
 STRAY = "\nOTHER = 0\n"
 
 
@@ -385,6 +386,7 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/edges.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("building/tables.py", KINDS),
+        *((f"persistence/{path.name}", {"topology"}) for path in PERSISTENCE),
         ("building/store.py", set()),
         ("training/fit.py", set()),
         ("config.py", set()),

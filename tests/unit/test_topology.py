@@ -23,9 +23,15 @@ clouds = st.builds(lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 
 grids = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=25).map(lambda p: np.array(p, dtype=float))
 
 
-def around(points: np.ndarray, name: str = "C1") -> np.ndarray:
+@pytest.fixture(params=["compiled", "gudhi"])
+def engine(request) -> str:
+    """Both engines, for what must hold for either."""
+    return request.param
+
+
+def around(points: np.ndarray, name: str = "C1", *, engine: str = "compiled") -> np.ndarray:
     """Topology columns of one residue with its CA in the origin and these atoms around it."""
-    return persistence_topology(Persistence(), cloud(points, name), np.array([0]))[0]
+    return persistence_topology(Persistence(engine=engine), cloud(points, name), np.array([0]))[0]
 
 
 def cloud(points: np.ndarray, name: str = "C1"):
@@ -73,10 +79,10 @@ def test_the_gap_between_two_clusters_is_the_last_death_of_h0():
     np.testing.assert_allclose(deaths, [1.0] * 6 + [7.0])
 
 
-def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets():
+def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engine):
     angle = 2 * np.pi * np.arange(12) / 12
     ring = np.column_stack([5 * np.cos(angle), 5 * np.sin(angle), 0.3 * (-1.0) ** np.arange(12)])
-    values = around(ring, "N")
+    values = around(ring, "N", engine=engine)
     assert column(values, "h1_N_death_sum") == pytest.approx(25.0)
     assert column(values, "h1_NO_death_max") == pytest.approx(25.0)
     assert column(values, "h1_N_length_mean") == pytest.approx(25.0 - (2.5 * 2 * np.sin(np.pi / 12)) ** 2 - 0.09)
@@ -195,20 +201,32 @@ def test_one_place_taken_by_all_points_has_neither_loops_nor_lasting_parts():
 
 
 @pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
-def test_real_decoys_have_the_columns_that_plain_loops_give(decoy):
+def test_real_decoys_have_the_columns_that_plain_loops_give(decoy, engine):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
-    values = persistence_topology(Persistence(), complex_, residues)
+    values = persistence_topology(Persistence(engine=engine), complex_, residues)
     assert values.shape == (len(residues), 140)
     np.testing.assert_allclose(values, reference.topology(path), rtol=0, atol=1e-9)
 
 
-def test_waters_count_only_when_all_atoms_are_asked_for():
+def test_both_engines_give_the_same_numbers_on_every_example():
+    worst = 0.0
+    for path in sorted(EXAMPLES.glob("*/*1.pdb*")):
+        complex_ = read_complex(path)
+        residues = np.flatnonzero(complex_.ca >= 0)[::25]
+        ours, reference_ = (
+            persistence_topology(Persistence(engine=e), complex_, residues) for e in ("compiled", "gudhi")
+        )
+        worst = max(worst, np.abs(ours - reference_).max())
+    assert 0 < worst < 1e-9  # not the same code, and the same numbers
+
+
+def test_waters_count_only_when_all_atoms_are_asked_for(engine):
     path = EXAMPLES / "1AVZ" / "far1.pdb"
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
-    values = persistence_topology(Persistence(atoms="all"), complex_, residues)
+    values = persistence_topology(Persistence(atoms="all", engine=engine), complex_, residues)
     np.testing.assert_allclose(values, reference.topology(path, with_hetero=True), rtol=0, atol=1e-9)
     assert not np.allclose(values, reference.topology(path))  # the decoy carries two waters in the interface
 
@@ -222,53 +240,57 @@ def test_all_h0_columns_stand_before_all_h1_columns_in_the_order_of_the_element_
     assert names[-1] == "h1_CNO_death_std"
 
 
-def test_fewer_element_sets_give_the_same_columns_for_those_that_stay():
+def test_fewer_element_sets_give_the_same_columns_for_those_that_stay(engine):
     complex_ = random_complex(0)
-    some = Persistence(element_sets=("CNO", "N"))
-    few, all_ = (persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence()))
+    some = Persistence(element_sets=("CNO", "N"), engine=engine)
+    few, all_ = (persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence(engine=engine)))
     places = [columns(Persistence()).index(name) for name in columns(some)]
     assert few.shape == (4, 40)
-    np.testing.assert_array_equal(few, all_[:, places])
+    np.testing.assert_allclose(few, all_[:, places], rtol=1e-12, atol=1e-12)  # to the order of additions
 
 
-def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not():
+def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not(engine):
     at, beyond = np.array([[8.0, 0, 0]]), np.array([[np.nextafter(8.0, 9.0), 0, 0]])
-    assert column(around(at), "h0_C_death_sum") == 8.0
-    assert column(around(beyond), "h0_C_death_sum") == 0.0
+    assert column(around(at, engine=engine), "h0_C_death_sum") == 8.0
+    assert column(around(beyond, engine=engine), "h0_C_death_sum") == 0.0
 
 
 @pytest.mark.parametrize(
     ("name", "counted"), [("CG", True), ("C", True), ("N", False), ("H", False), ("1HC", False), ("SE", False)]
 )
-def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(name, counted):
-    assert column(around(np.array([[2.0, 0, 0]]), name), "h0_C_death_sum") == (2.0 if counted else 0.0)
+def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(name, counted, engine):
+    assert column(around(np.array([[2.0, 0, 0]]), name, engine=engine), "h0_C_death_sum") == (2.0 if counted else 0.0)
 
 
-def test_std_is_that_of_the_population():
-    values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]))
+def test_std_is_that_of_the_population(engine):
+    values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]), engine=engine)
     assert [column(values, f"h0_C_death_{s}") for s in STATISTICS] == [4.0, 1.0, 3.0, 2.0, 1.0]
 
 
-def test_single_precision_rounds_the_coordinates_and_no_more():
+def test_single_precision_rounds_the_coordinates_and_no_more(engine):
     complex_ = random_complex(2)
     rounded = dataclasses.replace(complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64))
-    single = persistence_topology(Persistence(precision="float32"), complex_, np.arange(6))
-    np.testing.assert_allclose(single, persistence_topology(Persistence(), rounded, np.arange(6)), rtol=1e-12)
-    double = persistence_topology(Persistence(), complex_, np.arange(6))
+    single = persistence_topology(Persistence(precision="float32", engine=engine), complex_, np.arange(6))
+    np.testing.assert_allclose(
+        single, persistence_topology(Persistence(engine=engine), rounded, np.arange(6)), rtol=1e-12
+    )
+    double = persistence_topology(Persistence(engine=engine), complex_, np.arange(6))
     assert 0 < np.abs(single - double).max() < 1e-3
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_turning_and_shifting_the_complex_changes_no_column(seed):
+def test_turning_and_shifting_the_complex_changes_no_column(seed, engine):
     complex_ = random_complex(seed)
     residues = np.arange(len(complex_.residues))
-    here, there = (persistence_topology(Persistence(), c, residues) for c in (complex_, moved(complex_, seed)))
+    here, there = (
+        persistence_topology(Persistence(engine=engine), c, residues) for c in (complex_, moved(complex_, seed))
+    )
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-8)
     assert (here.std(axis=0) > 0).mean() > 0.5  # and the columns do say something
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_order_of_atoms_within_residues_changes_no_column(seed):
+def test_the_order_of_atoms_within_residues_changes_no_column(seed, engine):
     complex_ = random_complex(seed)
     order = np.lexsort((np.random.default_rng(seed).random(len(complex_.xyz)), complex_.residue_of))
     assert not np.array_equal(order, np.arange(len(order)))
@@ -279,11 +301,13 @@ def test_the_order_of_atoms_within_residues_changes_no_column(seed):
         ca=np.array([int(np.flatnonzero(order == ca)[0]) for ca in complex_.ca]),
     )
     residues = np.arange(len(complex_.residues))
-    here, there = (persistence_topology(Persistence(), c, residues) for c in (complex_, shuffled))
+    here, there = (persistence_topology(Persistence(engine=engine), c, residues) for c in (complex_, shuffled))
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-9)
 
 
-def test_rows_follow_the_order_in_which_residues_are_asked_for():
+def test_rows_follow_the_order_in_which_residues_are_asked_for(engine):
     complex_ = random_complex(1)
-    values = persistence_topology(Persistence(), complex_, np.arange(5))
-    np.testing.assert_array_equal(persistence_topology(Persistence(), complex_, np.array([3, 0])), values[[3, 0]])
+    values = persistence_topology(Persistence(engine=engine), complex_, np.arange(5))
+    np.testing.assert_array_equal(
+        persistence_topology(Persistence(engine=engine), complex_, np.array([3, 0])), values[[3, 0]]
+    )

@@ -63,7 +63,10 @@ class Stage:
 SHARED_SOURCES = ("structures/complex.py", "structures/read.py", "building/tables.py", "building/stages.py")
 SOURCES = {
     "interface": (),
-    "topology": (),
+    "topology": tuple(
+        f"persistence/{module}.py"
+        for module in ("__init__", "alpha", "clouds", "compilation", "delaunay", "double", "pairing", "summary")
+    ),
     "nodes": ("structures/dssp.py", "features/scaling.py"),
     "edges": ("features/scaling.py", "features/edges.py"),
     "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy.spatial import cKDTree
 
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.registry import Parameters, register
@@ -66,7 +65,7 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
         raise StructureError(f"{found} with CA atoms, at least two are needed")
     chain = np.array([chains.index(complex_.residues[r].chain) for r in residues])
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs = cKDTree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
+    pairs = _tree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
     pairs = pairs[chain[pairs[:, 0]] != chain[pairs[:, 1]]]
     distance = np.linalg.norm(xyz[pairs[:, 0]] - xyz[pairs[:, 1]], axis=1)
     pairs, distance = pairs[distance < parameters.cutoff], distance[distance < parameters.cutoff]
@@ -86,5 +85,12 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 def closest_approach(xyz: np.ndarray, chain: np.ndarray) -> float:
     """Smallest distance in Å between points of different chains. xyz : (n, 3); chain : int, (n,)."""
     return min(
-        float(cKDTree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
+        float(_tree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
     )
+
+
+def _tree(xyz: np.ndarray) -> Any:
+    """A KD-tree of points."""
+    from scipy.spatial import cKDTree  # slow to import, and every job imports all feature modules
+
+    return cKDTree(xyz)

@@ -15,6 +15,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "min_persistence": 0.01,
             "atoms": "all",
             "precision": "float32",
+            "engine": "compiled",
         },
         "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "per_decoy", "modified": "lost"},
         "edges": {

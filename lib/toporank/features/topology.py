@@ -3,6 +3,10 @@
 For each residue and each set of elements: H0 of the Vietoris–Rips filtration (its finite death times are
 the edge lengths of a minimum spanning tree) and H1 of the alpha complex (filtration values are squared
 radii, as GUDHI gives them), each summarised by five statistics (Han et al. 2025).
+
+There are two engines for the same numbers: `toporank.persistence`, and SciPy with GUDHI, the reference, which
+also works out the few clouds that the former leaves undecided. Either is imported when it is needed, because
+imports take longer than many decoys.
 """
 
 from __future__ import annotations
@@ -10,11 +14,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-import gudhi
 import numpy as np
 from pydantic import Field, field_validator
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial import cKDTree
 
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
@@ -49,6 +50,11 @@ class Persistence(Parameters):
         description="`float32` rounds coordinates to single precision first, as published; it changes"
         " values by about 1e-4 and serves comparison only.",
     )
+    engine: Literal["compiled", "gudhi"] = Field(
+        "compiled",
+        description="`compiled` is about 17 times as fast; `gudhi` is the reference. Both give the same numbers"
+        " to 1e-9.",
+    )
 
     @field_validator("element_sets")
     @classmethod
@@ -76,8 +82,29 @@ def persistence_topology(parameters: Persistence, complex_: Complex, residues: n
     """Topology around each of `residues`, int, shape (N,): unscaled float64, shape (N, 20 × element sets)."""
     usable = complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
     xyz, elements = complex_.xyz[usable].astype(parameters.precision).astype(np.float64), complex_.elements[usable]
+    centres = complex_.xyz[complex_.ca[residues]]
+    compute = {"compiled": _compiled, "gudhi": _reference}[parameters.engine]
+    return compute(parameters, xyz, elements, centres)
+
+
+def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Topology around each centre by `toporank.persistence`."""
+    from toporank.persistence import describe_clouds, members_of_balls
+
+    start, member = members_of_balls(xyz, centres, parameters.radius)
+    values, _ = describe_clouds(
+        xyz, elements, parameters.element_sets, start, member,
+        max_death=parameters.h0_max_death, min_persistence=parameters.min_persistence, in_doubt=h1_bars,
+    )  # fmt: skip
+    return values
+
+
+def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Topology around each centre by SciPy and GUDHI."""
+    from scipy.spatial import cKDTree
+
     members = [np.isin(elements, [letter.encode() for letter in s]) for s in parameters.element_sets]
-    clouds = cKDTree(xyz).query_ball_point(complex_.xyz[complex_.ca[residues]], parameters.radius)
+    clouds = cKDTree(xyz).query_ball_point(centres, parameters.radius)
     return np.array([_describe(parameters, xyz, np.array(sorted(atoms)), members) for atoms in clouds])
 
 
@@ -95,6 +122,8 @@ def h0_deaths(points: np.ndarray, max_death: float = np.inf, min_persistence: fl
     They are the edge lengths of the Euclidean minimum spanning tree, which are the merge heights of
     single linkage.
     """
+    from scipy.cluster.hierarchy import linkage
+
     if len(points) < 2:
         return np.zeros(0)
     deaths = linkage(points, method="single")[:, 2]
@@ -103,6 +132,8 @@ def h0_deaths(points: np.ndarray, max_death: float = np.inf, min_persistence: fl
 
 def h1_bars(points: np.ndarray, min_persistence: float = 0.0) -> np.ndarray:
     """H1 bars (birth, death) in Å² of the alpha complex of points, shape (n, 3) → shape (bars, 2)."""
+    import gudhi
+
     if len(points) < 4:  # no tetrahedron: the 3-D alpha complex is empty by the published convention
         return np.zeros((0, 2))
     tree = gudhi.AlphaComplex(points=points).create_simplex_tree()

@@ -1,0 +1,90 @@
+"""How this package is compiled, and where the compiled code is kept.
+
+Numba compiles a function when it is first called and keeps the result on disk. It notices that the file of a
+function has changed, but not that another file has whose functions were compiled into it. So the folder is
+named after the content of all files of this package: a change of any of them starts afresh.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from filelock import FileLock
+from numba import config, njit
+
+log = logging.getLogger(__name__)
+
+HERE = Path(__file__).parent
+LOCK = "compiling.lock"
+PATIENCE = 600.0
+"""Seconds to wait for another process that compiles; after that, both do."""
+
+
+def compiled(function: Callable, *, inline: bool = False) -> Callable:
+    """Decorator: compile with numba, without its lock on Python, and keep the result in `cache_folder()`."""
+    options = {"forceinline": True} if inline else {}
+    theirs, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())  # numba looks at it here and nowhere else
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    finally:
+        config.CACHE_DIR = theirs
+
+
+def inlined(function: Callable) -> Callable:
+    """As `compiled`, and the code becomes part of its callers."""
+    return compiled(function, inline=True)
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Where compiled code is kept: below NUMBA_CACHE_DIR, beside this file, or in the user's cache folder.
+
+    The first that can be written; if none can, a temporary folder, which means compiling again next time.
+    """
+    given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    name = "toporank-" + source_digest(HERE)
+    return first_writable(folder / name for folder in [*given, HERE / "__pycache__", user])
+
+
+def first_writable(folders: Iterable[Path]) -> Path:
+    """The first of the folders that exists or can be made, and written; else a new temporary one."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    return Path(tempfile.mkdtemp(prefix="toporank-"))
+
+
+def source_digest(folder: Path) -> str:
+    """Digest of all Python files of a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Keep other processes from entering here, so that one compiles and the others find its work.
+
+    Without it every job of a run that starts on an empty cache would compile for itself. It only saves time:
+    who cannot lock, or has waited for long enough, goes on.
+    """
+    lock = FileLock(cache_folder() / LOCK)
+    with contextlib.suppress(OSError, NotImplementedError):
+        lock.acquire(timeout=PATIENCE)
+    if not any(cache_folder().rglob("*.nbi")):
+        log.info("compiling the persistence code: less than a minute, once until it changes")
+    try:
+        yield
+    finally:
+        lock.release()
