@@ -124,7 +124,8 @@ def run_nodes(task: Task, store: Store) -> Entry:
         columns = {"lost": list(nodes.lost), **dict(zip(node_columns(task.choices), nodes.values.T, strict=True))}
         write_residues(path, complex_, residues, columns, {"nodes": choice.record(), "topology": topology.record()})
         lost = Counter(filter(None, nodes.lost))
-        return {"notes": [f"{n} interface residues are no nodes: {why}" for why, n in lost.most_common()]}
+        left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
+        return {"notes": left_out}
 
     depends_on = task.depends_on("nodes")
     depends_on |= {"topology": topology.record(), "dssp": dssp_version()}

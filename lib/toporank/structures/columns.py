@@ -14,16 +14,29 @@ from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
 
 WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
-NUMBER, COORDINATES = slice(22, 26), slice(30, 54)
-FIRST, LAST = NUMBER.start, COORDINATES.stop
+NUMBER, COORDINATES = slice(22, 26), range(30, 54, 8)
+QUADS = np.array([22, 30, 34, 38, 42, 46, 50])[:, None] + np.arange(4)
+"""Columns of residue number, and of x, y and z in two halves each."""
+CODE = 26
+"""Column of the insertion code."""
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
 _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.ASCII)
 """Decimal or hybrid-36."""
 
-SPACE, MINUS, DIGIT, POINT, OTHER = range(5)
-_KIND = np.full(256, OTHER, dtype=np.int8)
-_KIND[ord(" ")], _KIND[ord("-")], _KIND[ord(".")] = SPACE, MINUS, POINT
-_KIND[np.arange(ord("0"), ord("9") + 1)] = DIGIT
+_KINDS = " -0."
+_KIND = np.full(256, len(_KINDS), dtype=np.int16)
+for _kind, _signs in enumerate((" ", "-", "0123456789", ".")):
+    _KIND[list(_signs.encode())] = _kind
+_WEIGHTS = 5 ** np.arange(4, dtype=np.int16)
+
+
+def _shapes(*shapes: str) -> list[int]:
+    """The number of each four signs where `0` stands for any digit; see `_plain`."""
+    return [int(_KIND[list(shape.encode())] @ _WEIGHTS) for shape in shapes]
+
+
+_WHOLE = np.isin(np.arange(5**4), _shapes("   0", "  00", " 000", "0000", "  -0", " -00", "-000"))
+_POINT_AND_DECIMALS = _shapes(".000")[0]
 
 REQUIRED = (
     ("id",), ("type_symbol",), ("label_alt_id",), ("label_asym_id",), ("Cartn_x",), ("Cartn_y",), ("Cartn_z",),
@@ -43,7 +56,7 @@ def check_pdb(text: str) -> None:
     """
     data = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data == ord("\n")) + 1])
-    head = data[np.minimum(starts[:, None] + np.arange(4), len(data) - 1)]
+    head = np.take(data, starts[:, None] + np.arange(4), mode="clip")
     capital = head & 0xDF  # a-z to A-Z; what becomes of other signs does not matter
     model_ends = np.flatnonzero((capital == list(b"ENDM")).all(axis=1))
     lines = np.arange(model_ends[0] if len(model_ends) else len(starts))
@@ -52,33 +65,25 @@ def check_pdb(text: str) -> None:
     ends = np.flatnonzero((capital[:, :3] == list(b"END")).all(axis=1) & (head[:, 3] < ord("0")))
     if len(ends) and len(atoms) and atoms[-1] > ends[0]:
         raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
-    columns = data[np.minimum(starts[atoms][:, None] + np.arange(FIRST, LAST), len(data) - 1)]
-    for line in atoms[~_plain(_KIND[columns])]:
+    for line in atoms[~_plain(data, starts[atoms])]:
         _check_line(text[starts[line] :].partition("\n")[0], int(line) + 1)
 
 
-def _plain(kinds: np.ndarray) -> np.ndarray:
+def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Which records have a plain whole residue number and plain coordinates such as `-12.345`, bool, shape (n,).
 
-    kinds : the kind of sign in each of the columns FIRST to LAST, shape (n, LAST - FIRST).
+    data : uint8, the text. starts : int, shape (n,), where the records begin.
     """
-    number = kinds[:, NUMBER.start - FIRST : NUMBER.stop - FIRST]
-    code = kinds[:, NUMBER.stop - FIRST]
-    xyz = kinds[:, COORDINATES.start - FIRST :].reshape(-1, 3, 8)
-    coordinates = _whole(xyz[..., :4]) & (xyz[..., 4] == POINT) & (xyz[..., 5:] == DIGIT).all(axis=-1)
-    return _whole(number) & (code != DIGIT) & coordinates.all(axis=1)
-
-
-def _whole(kinds: np.ndarray) -> np.ndarray:
-    """Which rows of signs, shape (..., 4), are a whole number written to the right."""
-    rising = (np.diff(kinds, axis=-1) >= 0).all(axis=-1)
-    return rising & (kinds[..., -1] == DIGIT) & ((kinds == MINUS).sum(axis=-1) <= 1)
+    columns = np.take(data, starts[:, None] + QUADS.ravel(), mode="clip")
+    quads = _KIND[columns].reshape(len(starts), len(QUADS), 4) @ _WEIGHTS
+    numbers = _WHOLE[quads[:, [0, 1, 3, 5]]].all(axis=1) & (quads[:, [2, 4, 6]] == _POINT_AND_DECIMALS).all(axis=1)
+    return numbers & (_KIND[np.take(data, starts + CODE, mode="clip")] != _KIND[ord("0")])
 
 
 def _check_line(line: str, number: int) -> None:
     """Look closely at one atom record; `number` is its line number."""
     residue = f"{line[21:22].strip()}:{line[22:27].strip()}"
-    for start in range(COORDINATES.start, COORDINATES.stop, 8):
+    for start in COORDINATES:
         if not _COORDINATE.fullmatch(line[start : start + 8]):
             raise StructureError(
                 f"a coordinate of {residue} is not a number: {line[start : start + 8]!r} in line {number}",
@@ -86,7 +91,7 @@ def _check_line(line: str, number: int) -> None:
             )
     if not _RESIDUE_NUMBER.fullmatch(line[NUMBER]):
         raise StructureError(f"not a residue number in line {number}: {line[NUMBER]!r}", remedy=WRONG_COLUMNS)
-    if line[NUMBER].isdigit() and line[26:27].isdigit():
+    if line[NUMBER].isdigit() and line[CODE : CODE + 1].isdigit():
         raise StructureError(f"residue number of more than four digits in line {number}", remedy=WRONG_COLUMNS)
 
 

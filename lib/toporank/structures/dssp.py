@@ -25,7 +25,10 @@ from toporank.structures.complex import Complex
 PROGRAM = "mkdssp"
 SUPPORTED = ((4, 0), (5, 0))
 """First supported version and first version beyond."""
-INSTALL_HINT = "install it: `apt-get install dssp` on Debian and Ubuntu, `conda install -c conda-forge -c bioconda dssp` with conda"
+INSTALL_HINT = (
+    "install it: `apt-get install dssp` on Debian and Ubuntu,"
+    " `conda install -c conda-forge -c bioconda dssp` with conda"
+)
 TIMEOUT_SECONDS = 600
 CHAIN_LETTERS = string.ascii_uppercase
 """mkdssp writes no report of more than 26 chains; where there are more, several share a letter."""

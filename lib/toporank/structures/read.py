@@ -168,10 +168,8 @@ def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
-    flat = gemmi.FlatStructure(structure)
+    flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
-    if any(len(name) == 8 for name in set(atom_names.tolist())):  # where gemmi cuts
-        atom_names = np.array([atom.name.encode() for _, residue in residues for atom in residue])
     residue_of = np.repeat(np.arange(len(residues)), [len(r) for _, r in residues])
     _check_places(flat.pos, ids, residue_of)
     _check_twins(flat, ids, parents, residue_of)
@@ -184,6 +182,10 @@ def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
     whole = np.array([first.setdefault(place, i) for i, place in enumerate(zip(ids, names, strict=True))])[residue_of]
     order = np.flatnonzero(keep)[np.argsort(whole[keep], kind="stable")]  # parts of a residue may stand apart
     xyz, atom_names, residue_of = flat.pos[order], atom_names[order], whole[order]
+    ca = _ca_atoms(atom_names, residue_of, parents)
+    without = sum(bool(parents[r]) and ca[r] < 0 for r in set(residue_of.tolist()))
+    if without:
+        notes.append(f"{without} amino acids without CA atom")
     return Complex(
         residues=tuple(ids),
         names=tuple(names),
@@ -191,9 +193,25 @@ def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
         xyz=np.ascontiguousarray(xyz, dtype=np.float64),
         atom_names=atom_names,
         residue_of=residue_of,
-        ca=_ca_atoms(atom_names, residue_of, parents),
+        ca=ca,
         notes=tuple(notes),
     )
+
+
+def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
+    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError:
+        for chain in structure[0]:
+            chain.name = ""
+            for residue in chain:
+                residue.name = residue.subchain = residue.entity_id = ""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError as error:
+        name = str(error).rpartition(" ")[2]
+        raise StructureError(f"an atom name of eight letters or more: {name}", remedy="shorten it") from error
 
 
 def _check_places(xyz: np.ndarray, ids: list[ResidueId], residue_of: np.ndarray) -> None:
@@ -219,7 +237,7 @@ def _check_twins(flat: gemmi.FlatStructure, ids: list[ResidueId], parents: list[
         if not parents[residue]:
             continue
         twin = seen.setdefault((ids[residue], flat.altlocs[atom]), atom)
-        apart = np.linalg.norm(flat.pos[atom] - flat.pos[twin])
+        apart = np.linalg.norm(flat.pos[atom] - flat.pos[twin]) if atom != twin else 0.0
         if apart > TWIN_DISTANCE:
             raise StructureError(
                 f"residue {ids[residue]} stands twice in the file, {apart:.1f} Å apart",
