@@ -21,6 +21,8 @@ from toporank.structures.complex import STANDARD, Complex
 
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
+BEFORE_CHARGE = 78
+"""Columns of a PDB line that are read: what some programs write in place of the charge is none."""
 MAX_COORDINATE = 9999.0
 """Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as large."""
 TWIN_DISTANCE = 1.0
@@ -87,7 +89,8 @@ def _text(path: Path, zipped: bool) -> str:
         with gzip.open(path, "rb") if zipped else open(path, "rb") as handle:
             data = handle.read(MAX_BYTES + 1)
     except gzip.BadGzipFile as error:
-        remedy = "take .gz off its name if it is plain text, else fetch or compress it again"
+        plain = str(error).startswith("Not a gzipped file")
+        remedy = "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
         raise StructureError(f"damaged gzip file: {error}", where=path, remedy=remedy) from error
     except (EOFError, zlib.error) as error:
         raise StructureError(f"damaged gzip file: {error}", where=path, remedy="fetch or compress it again") from error
@@ -121,11 +124,11 @@ def _parsing(file_format: str) -> Iterator[None]:
 
 def _parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
     """PDB text into gemmi's structure, and notes."""
-    if "_atom_site." in text:
+    if "_atom_site." in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
     text = text.encode("ascii", errors="replace").decode("ascii")  # gemmi counts columns in bytes
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(text)
+        structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE)
     check_pdb(text)
     return structure, []
 
