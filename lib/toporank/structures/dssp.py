@@ -30,6 +30,8 @@ INSTALL_HINT = (
     " `conda install -c conda-forge -c bioconda dssp` with conda"
 )
 TIMEOUT_SECONDS = 600
+TIMEOUT_RESIDUES = 5000
+"""Up to this size a complex has that time; larger ones have more in proportion (20,000 residues take minutes)."""
 CHAIN_LETTERS = string.ascii_uppercase
 """mkdssp writes no report of more than 26 chains; where there are more, several share a letter."""
 MAX_RESIDUES_IN_CHAIN = 9999
@@ -92,17 +94,18 @@ def run_dssp(complex_: Complex) -> Dssp:
     fails on it; DsspMissingError when mkdssp itself is the trouble.
     """
     text, position = normalised_pdb(complex_)
+    limit = TIMEOUT_SECONDS * max(1.0, len(position) / TIMEOUT_RESIDUES)
     with tempfile.TemporaryDirectory(prefix="toporank-dssp-") as folder:
         source, result = Path(folder, "complex.pdb"), Path(folder, "complex.dssp")
         source.write_text(text)
         command = [PROGRAM, "--output-format=dssp", str(source), str(result)]
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
         except FileNotFoundError as error:
             raise DsspMissingError("not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT) from error
         except subprocess.TimeoutExpired as error:
             raise FeatureError(
-                f"mkdssp did not finish within {TIMEOUT_SECONDS} s",
+                f"mkdssp did not finish within {limit:g} s",
                 remedy="a very large complex? use a part of it",
             ) from error
         if answer.returncode != 0 or not result.exists():
