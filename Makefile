@@ -33,7 +33,7 @@ format: .venv/installed-dev ## format Python and Snakemake files
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
 
-.venv/installed: requirements.txt
+.venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@

@@ -12,6 +12,20 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
+# seconds of work each: not worth a cluster job
+localrules:
+    all,
+    build_graphs,
+    score,
+    write_coverage,
+    check_coverage,
+    select_sweep,
+    select_final,
+    evaluate_ranking,
+    report_study,
+    report_scores,
+
+
 include: "rules/common.smk"
 include: "rules/features.smk"
 include: "rules/training.smk"

@@ -1,7 +1,7 @@
 """`python -m toporank`: what there is to choose from.
 
 features list        all feature modules
-features show ID     one module with its parameters and columns
+features show ID     one module with its parameters and columns, or what a preset stands for
 config               every configuration key, as Markdown (config/README.md is made of this)
 """
 
@@ -11,11 +11,13 @@ import argparse
 import sys
 from typing import Any, get_args
 
+import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank.config import Config
 from toporank.errors import ConfigError
+from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, choose, modules
 from toporank.spelling import did_you_mean
 
@@ -37,7 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
     features.add_parser("list", help="all feature modules")
-    features.add_parser("show", help="one module").add_argument("id", help="id or alias")
+    features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
     args = parser.parse_args(arguments)
     try:
@@ -60,14 +62,16 @@ def features_list() -> str:
         rows.append((module.id + mark, module.alias, str(columns), module.summary))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", "* default of its stage", ""])
+    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
 
 
 def features_show(name: str) -> str:
-    """A module with parameters and columns. Raises ConfigError for an unknown one."""
+    """A module with parameters and columns, or a preset as YAML. Raises ConfigError for an unknown one."""
+    if name in PRESETS:
+        return yaml.safe_dump({"features": PRESETS[name]}, sort_keys=False)
     found = [m for m in modules().values() if name in (m.id, m.alias)]
     if not found:
-        raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, modules()))
+        raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, [*modules(), *PRESETS]))
     module = found[0]
     columns = choose(module.stage, {"module": module.id}).columns
     return "\n".join(

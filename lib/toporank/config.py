@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from toporank.errors import ConfigError
+from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
-from toporank.spelling import checked
+from toporank.spelling import checked, did_you_mean
 
 
 def _plain_name(name: str) -> str:
@@ -25,6 +26,9 @@ def _plain_name(name: str) -> str:
 def _text(name: Any) -> Any:
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""What every random number generator in use takes."""
 
 Name = Annotated[str, BeforeValidator(_text), AfterValidator(_plain_name)]
 """A name that becomes part of paths. YAML reads `1234` as a number; it is a name here."""
@@ -55,6 +59,15 @@ class Features(Section):
     topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
     nodes: dict[str, Any] = Field({}, description="Node features.")
     edges: dict[str, Any] = Field({}, description="Edge features.")
+
+
+def _preset(section: Any) -> Any:
+    """The mapping that the name of a preset stands for."""
+    if not isinstance(section, str):
+        return section
+    if section not in PRESETS:
+        raise ValueError(f"no preset of that name, {did_you_mean(section, PRESETS)}")
+    return PRESETS[section]
 
 
 class Coverage(Section):
@@ -135,7 +148,7 @@ class Sweep(Section):
         [SweepConfig(name=DEFAULT_SWEEP_CONFIG)], min_length=1,
         description="The configurations: `name` and the hyper-parameters that differ.",
     )  # fmt: skip
-    seeds: list[int] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
+    seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
 
     _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "configs"))
 
@@ -167,8 +180,8 @@ class Phase(Schedule):
 
     name: Name = Field(description="Name of the phase.")
     parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
-    seed: int | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
-    seeds: list[int] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
+    seed: Seed | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
+    seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
 
     @model_validator(mode="after")
     def _one_kind_of_seed(self) -> Phase:
@@ -245,7 +258,10 @@ class Config(Section):
     """The whole configuration."""
 
     datasets: list[Dataset] = Field([], description="The data sets.")
-    features: Features = Field(Features(), description="Feature module and parameters of each stage.")
+    features: Annotated[Features, BeforeValidator(_preset)] = Field(
+        Features(),
+        description=f"Feature module and parameters of each stage, or the name of a preset: `{'`, `'.join(PRESETS)}`.",
+    )
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
     workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")
@@ -269,6 +285,11 @@ class Config(Section):
                 raise ValueError(f"training.datasets: no data set {name!r}; there is {', '.join(names) or 'none'}")
             if self.dataset(name).labels is None:
                 raise ValueError(f"training.datasets: data set {name!r} has no labels")
+        return self
+
+    @model_validator(mode="after")
+    def _runs(self) -> Config:
+        _distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
         return self
 
     def dataset(self, name: str) -> Dataset:

@@ -52,6 +52,7 @@ def link_or_copy(source: Path, destination: Path) -> None:
     import shutil
 
     with replacing(destination) as temporary:
+        temporary.unlink(missing_ok=True)  # of a killed run with this process id: never write through its link
         try:
             os.link(source, temporary)
         except OSError:

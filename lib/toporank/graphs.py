@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ def run_graphs(task: Task, store: Store) -> Entry:
 
     return store.obtain("graphs", depends_on, ".pt", make)
 
+
+UNREADABLE = (
+    pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, TypeError, AttributeError, AssertionError,
+    struct.error,
+)  # fmt: skip
+"""What torch raises for a damaged file."""
 
 PYG_TYPES = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)
 """What a `Data` file consists of beside tensors and plain Python values."""
@@ -107,15 +114,26 @@ def read_graph(path: Path) -> Data:
     try:
         with torch.serialization.safe_globals(list(PYG_TYPES)):
             graph = torch.load(path, weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
-        raise GraphError(f"not a readable graph file: {str(error).splitlines()[0]}", where=path) from error
-    if not isinstance(graph, Data):
+            tensors = (
+                {name: graph.get(name) for name in ("x", "edge_index", "edge_attr")} if type(graph) is Data else {}
+            )
+    except UNREADABLE as error:
+        raise GraphError(
+            f"not a readable graph file: {' '.join(str(error).split()) or type(error).__name__}", where=path
+        ) from error
+    if type(graph) is not Data:
         raise GraphError(f"holds a {type(graph).__name__}, not a torch_geometric Data", where=path)
-    for name, dimensions in (("x", 2), ("edge_index", 2), ("edge_attr", 2)):
-        tensor = graph.get(name)
-        if tensor is None or tensor.dim() != dimensions:
-            found = "missing" if tensor is None else f"of shape {tuple(tensor.shape)}"
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2:
+            kind = (
+                f"of shape {tuple(tensor.shape)}" if isinstance(tensor, torch.Tensor) else f"a {type(tensor).__name__}"
+            )
+            found = "missing" if tensor is None else kind
             raise GraphError(f"`{name}` is {found}", where=path, remedy="build the graph again")
-    if len(graph.edge_attr) != graph.edge_index.shape[1]:
-        raise GraphError(f"{graph.edge_index.shape[1]} edges but {len(graph.edge_attr)} rows of edge_attr", where=path)
+    index = graph.edge_index
+    if len(graph.edge_attr) != index.shape[1]:
+        raise GraphError(f"{index.shape[1]} edges but {len(graph.edge_attr)} rows of edge_attr", where=path)
+    whole = not (index.is_floating_point() or index.is_complex()) and len(index) == 2
+    if not whole or (index.numel() and not 0 <= index.min() <= index.max() < len(graph.x)):
+        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy="build the graph again")
     return graph

@@ -78,6 +78,7 @@ def _kind(graph) -> dict[str, Any]:
         "node width": graph.x.shape[1],
         "edge width": graph.edge_attr.shape[1],
         "feature modules": metadata.get("features"),
+        "graph format": metadata.get("format"),
     }
 
 
@@ -127,9 +128,14 @@ class GraphStore:
                 descriptions.append(json.loads(file.metadata()[DESCRIPTION]))
             table = pd.DataFrame(descriptions[-1].pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
             tables.append(table.assign(dockq=parts[-1]["y"].double().numpy()))
+        full = [i for i, table in enumerate(tables) if len(table)] or [0]  # an empty pack fits any other
+        first = full[0]
+        for i in full:
             _check_alike(
-                str(paths[0]), _pack_kind(parts[0], descriptions[0]), str(path), _pack_kind(parts[-1], descriptions[-1])
-            )
+                str(paths[first]), _pack_kind(parts[first], descriptions[first]),
+                str(paths[i]), _pack_kind(parts[i], descriptions[i]),
+            )  # fmt: skip
+        paths, parts, tables, descriptions = ([each[i] for i in full] for each in (paths, parts, tables, descriptions))
         sizes = [len(table) for table in tables]
         return cls(
             decoys=pd.concat(tables, ignore_index=True),
@@ -171,4 +177,5 @@ def _pack_kind(part: dict[str, Tensor], description: dict[str, Any]) -> dict[str
         "node width": part["x"].shape[1],
         "edge width": part["edge_attr"].shape[1],
         "feature modules": description.get("features"),
+        "graph format": description.get("format"),
     }

@@ -91,6 +91,8 @@ def _check_writable(folder: Path) -> None:
 def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
     """Find the decoys and labels of a data set and write its plans."""
     folder = locate(dataset.decoys, repository)
+    if not str(folder).isprintable():
+        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {dataset.name}")
     decoys = find_decoys(dataset.name, folder)
     if not decoys:
         raise ConfigError(
@@ -100,8 +102,11 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     labels = labels_of(config, dataset.name, repository)
     dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
-    chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
-    write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
+    try:
+        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
+        write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
+    except OSError as error:
+        raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
     result.chunks[dataset.name] = chunks
     plan = [row for c in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset.name, chunk=c)))]
     ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]

@@ -17,7 +17,9 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy", "scipy", "snakemake")
 
-TRAINING_SOURCES = ("model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py")
+TRAINING_SOURCES = (
+    "metrics.py", "model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py",
+)  # fmt: skip
 """As paths below this package."""
 
 

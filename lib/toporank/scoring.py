@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from toporank.errors import CheckpointError
-from toporank.model.scorer import load_weights, predict
+from toporank.features.registry import same
+from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.pack import GraphStore
 
 DECIMALS = 6
@@ -36,7 +37,7 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
     """float64, shape (len(store),)."""
     network, description = load_weights(checkpoint)
     theirs, ours = description.get("features"), store.metadata.get("features")
-    if theirs != ours:
+    if not same(theirs, ours):
         different = sorted(
             k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k)
         )
@@ -44,4 +45,5 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
             f"was trained on other features than these graphs have: {', '.join(different)} differ",
             where=checkpoint, remedy="build the graphs with the checkpoint's features",
         )  # fmt: skip
+    check_fits(description, store, checkpoint)
     return predict(network, store).double().numpy()

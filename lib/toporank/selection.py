@@ -34,7 +34,9 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
         rows.append(row)
     table = pd.DataFrame(rows).sort_values("run", ignore_index=True)
     for each, checkpoint in CHECKPOINT_OF.items():
-        table.insert(1, f"rank_{each}", table[f"{checkpoint}.{each}"].rank(method="first").astype(int))
+        table.insert(
+            1, f"rank_{each}", table[f"{checkpoint}.{each}"].rank(method="first", na_option="bottom").astype(int)
+        )
     table = table.sort_values(f"rank_{rule}", ignore_index=True)
     table.insert(1, "chosen", [place == 0 for place in range(len(table))])
     return table

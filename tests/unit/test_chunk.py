@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _defects import known_defect
 
 import toporank
 from toporank.building.chunk import run_chunk
@@ -395,7 +394,6 @@ def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edi
     assert edit(name, lambda text: text + STRAY) == concerned
 
 
-@known_defect("building/stages.py, which decides what three stages write, is in no digest")
 def test_a_change_of_what_a_stage_writes_recomputes_it(edit):
     assert "interface" in edit("building/stages.py", lambda text: text.replace('zip("xyz", ca.T', 'zip("zyx", ca.T'))
 

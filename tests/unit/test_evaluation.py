@@ -68,7 +68,9 @@ def test_decoys_without_label_have_no_influence():
 
 
 def test_decoys_of_one_name_in_two_targets_keep_their_own_scores():
-    _, summary = evaluate(predictions(("A", "d", 0.9), ("B", "d", 0.1)), labels(("A", "d", 0.9, "val"), ("B", "d", 0.1, "val")))
+    _, summary = evaluate(
+        predictions(("A", "d", 0.9), ("B", "d", 0.1)), labels(("A", "d", 0.9, "val"), ("B", "d", 0.1, "val"))
+    )
     assert summary["val"]["pooled"]["mae"]["value"] == pytest.approx(0.0)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from _defects import known_defect
 from _synthetic import METADATA, members, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,7 +136,6 @@ def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
     assert list(store.decoys.columns) == ["target", "decoy", "split", "dockq"]
 
 
-@known_defect("GraphError: the empty pack has width 0", raises=GraphError)
 @pytest.mark.parametrize("first", [True, False])
 def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
     write_pack(tmp_path / "empty", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
@@ -183,6 +181,15 @@ def test_packs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
     assert f"graphs differ in {what.removesuffix(' of one alone')}" in str(caught.value)
     assert str(good) in str(caught.value)
     assert str(misfit) in str(caught.value)
+
+
+def test_graphs_of_another_format_are_not_packed_together(tmp_path):
+    later = random_graph(9, metadata={**METADATA, "format": METADATA["format"] + 1})
+    with pytest.raises(GraphError, match=r"graphs differ in graph format: 1 in .*, 2 in "):
+        pack_of(tmp_path, "pack", {**graphs_of("A"), ("Z", "later", "train"): later})
+    good = pack_of(tmp_path, "good", graphs_of("A"))
+    with pytest.raises(GraphError, match=r"graphs differ in graph format: 1 in .*, 2 in "):
+        GraphStore.open([good, pack_of(tmp_path, "later", {("Z", "later", "train"): later})])
 
 
 def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from _defects import known_defect
 
 from toporank.selection import CHECKPOINT_OF, leaderboard, winner, write_ensemble, write_selection
 
@@ -72,7 +71,6 @@ def test_a_single_run_wins():
     assert leaderboard([finished("only", 0.5, 0.5)], "val_selection")["chosen"].tolist() == [True]
 
 
-@known_defect("IntCastingNaNError: a run whose loss is nan has no place", raises=ValueError)
 @pytest.mark.parametrize("rule", CHECKPOINT_OF)
 def test_a_run_that_diverged_is_last_and_stops_nothing(rule):
     paths = [finished("a", math.nan, math.nan), finished("b", 0.9, 0.9), finished("c", 0.8, 0.8)]

@@ -357,7 +357,7 @@ def test_a_name_with_spaces_and_letters_of_any_alphabet_is_opened(read):
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "d.pdb", "binary data"),
         (pdb(pair()).encode() + b"\0", "d.pdb", "binary data"),
         (pdb(pair()).encode("utf-16"), "d.pdb", "binary data"),
-        (gzip.compress(pdb(pair()).encode()), "d.pdb", "binary data"),
+        (gzip.compress(pdb(pair()).encode(), mtime=0), "d.pdb", "binary data"),
         ("<html><body>404 Not Found</body></html>\n", "d.pdb", "no atoms found"),
         ("HEADER    NOTHING ELSE\nEND\n", "d.pdb", "no atoms found"),
         ("data_x\n_entry.id x\n", "d.cif", "no _atom_site table"),

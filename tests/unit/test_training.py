@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 import torch
 import yaml
-from _defects import known_defect
 from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
 
@@ -395,6 +394,14 @@ def test_a_run_that_diverges_ends_with_a_summary(tmp_path):
     assert metrics(folder)["val_loss"].isna().any()
 
 
+def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):
+    """As in a batch script with `--ntasks=4` that calls Snakemake."""
+    allocation = {"NTASKS": "4", "JOB_NAME": "study", "JOB_ID": "1", "PROCID": "0", "LOCALID": "0", "NODEID": "0"}
+    for name, value in allocation.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    assert len(metrics(train(small_run(max_epochs=1), pack))) == 1
+
+
 # ---- interruptions ----------------------------------------------------------------------------------------
 
 HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
@@ -429,7 +436,6 @@ def test_an_interrupted_run_goes_on_where_it_stopped(pack, interrupt, seen):
     assert table["epoch"].tolist() == [0, 1, 2, 3, 4]
 
 
-@known_defect("the schedule of the learning rate misses the loss of the last epoch before the interruption")
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("epoch", [1, 4])
 def test_an_interrupted_run_ends_as_if_nothing_had_happened(pack, interrupt, hook, epoch):
@@ -449,7 +455,6 @@ def test_an_interrupted_run_of_constant_learning_rate_ends_as_if_nothing_had_hap
     assert_same_run(resume(interrupt, run, pack, hook, epoch), whole)
 
 
-@known_defect("a run interrupted after its last epoch but before its files are finished trains an epoch more")
 def test_a_run_that_stopped_early_and_was_interrupted_before_its_end_does_not_go_on(pack, monkeypatch):
     run = small_run(max_epochs=60, early_stop_patience=2, learning_rate=0.1)
     whole = train(run, pack, output="whole")
@@ -570,10 +575,19 @@ def test_a_parent_trained_on_other_features_is_refused(tmp_path, parent):
         train(small_run("tuned", parent=parent), other)
 
 
-@known_defect("RuntimeError: widths are not compared where graphs do not name their features", raises=RuntimeError)
 def test_a_parent_trained_on_other_widths_is_refused(tmp_path):
     narrow = training_pack(tmp_path / "narrow.safetensors", metadata=None)
     wide = training_pack(tmp_path / "wide.safetensors", metadata=None, widths=(6, 3))
     parent = train(small_run(max_epochs=1), narrow) / "last.ckpt"
     with pytest.raises(CheckpointError):
         train(small_run("tuned", parent=parent), wide)
+
+
+def test_a_target_trained_on_in_one_data_set_and_validated_on_in_another_is_refused(tmp_path):
+    packs = []
+    for name, (first, second) in {"one": ("train", "val"), "two": ("val", "train")}.items():
+        graphs = {("A", name, first): random_graph(1, dockq=0.5), ("B", name, second): random_graph(2, dockq=0.5)}
+        packs.append(tmp_path / f"{name}.pack")
+        write_pack(packs[-1], members(tmp_path / name, graphs))
+    with pytest.raises(ConfigError, match="target 'A' is in split train and in split val"):
+        train(small_run(), *packs)

@@ -68,7 +68,7 @@ def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
     labelled = table[table["dockq"].notna()]
     missing = labelled[labelled["status"] != Status.OK]
-    percent = 100.0 * (1 - len(missing) / len(labelled)) if len(labelled) else 0.0
+    percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if len(labelled) else 0.0
     if percent < policy.minimum_percent or (policy.fail_on_missing and len(missing)):
         limit = "every label" if policy.fail_on_missing else f"at least {policy.minimum_percent:g} %"
         reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing["status"]).most_common())

@@ -55,7 +55,7 @@ def make_plans(
     for row in rows:
         chunks[names[zlib.crc32(f"{row.target}/{row.decoy}".encode()) % count]].append(row)
     chunks = {name: members for name, members in chunks.items() if members}
-    sizes = artefacts_on_disk(dataset) if before else {}
+    sizes = artefacts_on_disk(dataset)
     for name, members in chunks.items():
         path = folder / f"{name}.tsv"
         repairs = _repairs(path) + (1 if damaged_artefacts(dataset, name, members, sizes) else 0)
@@ -138,7 +138,8 @@ def _repairs(path: Path) -> int:
     if not path.exists():
         return 0
     with open(path, encoding="utf-8") as handle:
-        return int(handle.readline().rpartition(" ")[2])
+        count = handle.readline().rpartition(" ")[2].strip()
+    return int(count) if count.isdecimal() else 0
 
 
 def _format(repairs: int, members: list[PlanRow]) -> str:

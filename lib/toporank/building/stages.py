@@ -61,7 +61,9 @@ class Stage:
     run: Callable[[Task, Store], Entry]
 
 
-SHARED_SOURCES = ("structures/complex.py", "structures/columns.py", "structures/read.py", "building/tables.py")
+SHARED_SOURCES = (
+    "structures/complex.py", "structures/columns.py", "structures/read.py", "building/tables.py", "building/stages.py",
+)  # fmt: skip
 SOURCES = {
     "interface": (),
     "topology": (),

@@ -65,6 +65,6 @@ class Store:
             record = json.loads(path.with_suffix(".json").read_text())
             if path.stat().st_size == record["size"] and sha256(path) == record["sha256"]:
                 return Entry(path, record["sha256"], record["size"], record["facts"])
-        except (FileNotFoundError, json.JSONDecodeError, KeyError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError):  # no record, or none that can be read
             return None
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -17,6 +17,9 @@ from toporank.structures.complex import STANDARD, Complex
 
 ATOM_PAIRS = 1 << 20
 """Atom–atom distances that are held in memory at a time."""
+
+AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
+"""Columns of `Complex.xyz` that atom–atom distances are taken from."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class LegacyV11(Parameters):
         description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
         " Distances under the first edge are not counted.",
     )  # fmt: skip
+    coordinates: Literal["xyz", "xyy"] = Field(
+        "xyz",
+        description="Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on that.",
+    )
     scaling: Literal["per_decoy", "none"] = Field(
         "per_decoy",
         description="`per_decoy`: every column is scaled to [0, 1] within each decoy, as published.",
@@ -59,14 +66,15 @@ def legacy_columns(parameters: LegacyV11) -> list[str]:
 @register(
     "edges/legacy_v11",
     alias="legacy",
-    summary="CA distance and histogram of all atom–atom distances (true x, y and z)",
+    summary="CA distance and histogram of all atom–atom distances",
     parameters=LegacyV11,
     columns=legacy_columns,
 )
 def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
-    """The published edges with the third coordinate put right. nodes : int, shape (n,), residue indices."""
+    """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""
     pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
-    counts = atom_distance_counts(complex_, nodes[pairs], np.array([*parameters.bins, np.inf]))
+    seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])
+    counts = atom_distance_counts(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))
     attributes = np.column_stack([distance, counts])
     if parameters.scaling == "per_decoy":
         attributes = min_max(attributes)

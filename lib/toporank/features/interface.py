@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -36,6 +37,11 @@ class CaCutoff(Parameters):
         10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
         description="A residue is interface when its CA lies nearer than this to a CA of another chain.",
     )  # fmt: skip
+    residues: Literal["protein", "atom_records"] = Field(
+        "protein",
+        description="`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that the file"
+        " writes as HETATM, as published.",
+    )
 
 
 @register(
@@ -52,6 +58,8 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     distance) when none come near each other.
     """
     residues = np.flatnonzero(complex_.ca >= 0)
+    if parameters.residues == "atom_records":
+        residues = residues[~np.isin(residues, list(complex_.hetero))]
     chains, chain = np.unique(np.array([complex_.residues[r].chain for r in residues]), return_inverse=True)
     if len(chains) < 2:
         found = f"only one protein chain ({str(chains[0])!r})" if len(chains) else "no protein chain"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -49,6 +49,11 @@ class DsspTopology(Parameters):
         description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
         " are scaled to [0, 1] within each decoy, as published. `none`: degrees and raw topology.",
     )
+    modified: Literal["parent", "lost"] = Field(
+        "parent",
+        description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
+        " `lost`: it is no node and hidden from DSSP, as published.",
+    )
 
 
 def columns(parameters: DsspTopology) -> list[str]:
@@ -76,7 +81,14 @@ def dssp_topology_nodes(
     Result: values of shape (N, 32 + t).
     Raises FeatureError when DSSP knows none of the interface residues.
     """
-    return assemble_nodes(parameters, complex_, residues, topology, run_dssp(complex_))
+    known = without_modified(complex_) if parameters.modified == "lost" else complex_
+    return assemble_nodes(parameters, complex_, residues, topology, run_dssp(known))
+
+
+def without_modified(complex_: Complex) -> Complex:
+    """The complex with protein residues of the 20 names only; mkdssp leaves out the others by itself."""
+    parents = ["" if lost else parent for lost, parent in zip(complex_.is_modified, complex_.parents, strict=True)]
+    return replace(complex_, parents=tuple(parents))
 
 
 def assemble_nodes(
@@ -104,7 +116,7 @@ def assemble_nodes(
 def _why_lost(found: bool, letter: str) -> str:
     """Why an interface residue cannot be a node; empty when it can."""
     if not found:
-        return "not reported by DSSP (incomplete backbone?)"
+        return "not reported by DSSP (incomplete backbone, or modified?)"
     return "" if letter in MAX_ACCESSIBILITY else "residue type without a reference accessibility"
 
 

@@ -129,6 +129,18 @@ def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
     return {stage: choice.record() for stage, choice in choices.items()}
 
 
+def same(theirs: Any, ours: Any) -> bool:
+    """Whether two sets of records mean the same features: a parameter that one does not know yet has its default."""
+    return theirs == ours or _completed(theirs) == _completed(ours)
+
+
+def _completed(given: Any) -> Any:
+    try:
+        return records(resolve(given))
+    except (ConfigError, KeyError, TypeError):  # of modules or stages that are not ours
+        return given
+
+
 def canonical(value: Any) -> str:
     """JSON with one spelling per value: for keys, fingerprints and metadata."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

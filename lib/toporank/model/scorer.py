@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.metrics import validation_scores
+from toporank.model import topoqa
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.network import DockQNet
 from toporank.pack import GraphBatch, GraphStore
@@ -78,6 +79,12 @@ class Scorer(pl.LightningModule):
         )
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"}}
 
+    def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
+        """Nothing: Lightning would step after the checkpoint of the epoch is written, and a resumed run miss it."""
+
+    def on_train_epoch_end(self) -> None:
+        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
         checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})
@@ -89,13 +96,26 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     Raises CheckpointError when it is damaged or its weights do not fit its description.
     """
     description = read_description(path)
-    network = build_network(description["node_width"], description["edge_width"], description["hyperparameters"])
+    hyperparameters = description["hyperparameters"]
+    network = build_network(description["node_width"], description["edge_width"], hyperparameters)
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
-        network.load_state_dict({key.removeprefix("network."): value for key, value in state.items()})
+        if description.get("origin") == topoqa.ORIGIN:
+            weights = topoqa.network_weights(state, hyperparameters["heads"])
+        else:
+            weights = {key.removeprefix("network."): value for key, value in state.items()}
+        network.load_state_dict(weights)
     except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError) as error:
         raise CheckpointError(f"weights do not load: {error}", where=path) from error
     return network.eval(), description
+
+
+def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:
+    """Raise CheckpointError when a network was trained on graphs of another format or with other numbers of columns."""
+    ours = {"format": store.metadata.get("format"), "node_width": store.node_width, "edge_width": store.edge_width}
+    theirs = {name: description.get(name) for name in ours}
+    if theirs != ours:
+        raise CheckpointError(f"was trained on other graphs: {theirs}, these have {ours}", where=path)
 
 
 @torch.inference_mode()

@@ -45,31 +45,41 @@ def balance(decoys: pd.DataFrame) -> dict[str, Any]:
 
 
 def run_card(study: Study) -> list[dict[str, Any]]:
-    """Cards of the run: title and (name, value) pairs each."""
+    """Cards of the run: title and (name, value) pairs each. What the checkpoint does not say has no card."""
     model = study.checkpoint
-    parent = model.get("parent")
-    start = f"{parent['run']}, epoch {parent['epoch']}" if parent else "random weights"
-    rule = model["selection"]["rule"]
-    training = model["training_set"]
     made = model.get("provenance", {})
-    return [
-        {"title": "Checkpoint", "pairs": [
-            ("run", model["run"]), ("epoch", f"{model['epoch']} (the first is 0)"), ("seed", str(model["seed"])),
-            ("selection rule", f"{rule}: {RULES.get(rule, rule)}"),
-            ("Spearman weight", plain(model["selection"]["spearman_weight"])), ("trained from", start),
-        ]},
-        {"title": "Its validation metrics", "pairs": validation_metrics(study)},
-        {"title": "Training set", "pairs": [
-            ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
-            ("fingerprint", training["fingerprint"]),
-        ]},
-        {"title": "Network and training", "pairs": [
-            (name.replace("_", " "), plain(value)) for name, value in model["hyperparameters"].items()
-        ]},
-        {"title": "Trained with", "pairs": [
+    cards = {
+        "Checkpoint": origin(model),
+        "Its validation metrics": validation_metrics(study) if "metrics" in model else [],
+        "Training set": training_set(model["training_set"]) if "training_set" in model else [],
+        "Network and training": [(name.replace("_", " "), plain(v)) for name, v in model["hyperparameters"].items()],
+        "Trained with": [
             ("git state", made.get("git", "unknown")), *made.get("versions", {}).items(),
             ("this page", f"toporank {toporank.__version__}"),
-        ]},
+        ],
+    }  # fmt: skip
+    return [{"title": title, "pairs": pairs} for title, pairs in cards.items() if pairs]
+
+
+def origin(model: dict[str, Any]) -> Pairs:
+    """Which checkpoint it is, and how it came to be. model : its description."""
+    if "origin" in model:
+        return [("imported from", model["origin"])]
+    parent, selection = model.get("parent"), model["selection"]
+    start = f"{parent['run']}, epoch {parent['epoch']}" if parent else "random weights"
+    rule = selection["rule"]
+    return [
+        ("run", model["run"]), ("epoch", f"{model['epoch']} (the first is 0)"), ("seed", str(model["seed"])),
+        ("selection rule", f"{rule}: {RULES.get(rule, rule)}"),
+        ("Spearman weight", plain(selection["spearman_weight"])), ("trained from", start),
+    ]  # fmt: skip
+
+
+def training_set(training: dict[str, Any]) -> Pairs:
+    """Sizes and fingerprint of the training set, as the checkpoint tells them."""
+    return [
+        ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
+        ("fingerprint", training["fingerprint"]),
     ]  # fmt: skip
 
 

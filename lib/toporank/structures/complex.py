@@ -30,6 +30,7 @@ class Complex:
     atom_names : bytes, shape (A,)
     residue_of : int, shape (A,), the index of each atom's residue; never falls
     ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
+    hetero : indices of the residues that the file writes as HETATM
     notes : what the reader decided on the user's behalf, one sentence each
     """
 
@@ -40,12 +41,18 @@ class Complex:
     atom_names: np.ndarray
     residue_of: np.ndarray
     ca: np.ndarray
+    hetero: frozenset[int] = frozenset()
     notes: tuple[str, ...] = field(default=())
 
     @property
     def is_protein(self) -> np.ndarray:
         """bool, shape (R,)."""
         return np.array([bool(parent) for parent in self.parents], dtype=bool)
+
+    @property
+    def is_modified(self) -> np.ndarray:
+        """bool, shape (R,): protein residues that are none of the 20 by name, which count as their parents."""
+        return self.is_protein & ~np.isin(self.names, list(STANDARD))
 
     @property
     def elements(self) -> np.ndarray:

@@ -197,6 +197,7 @@ def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
         atom_names=atom_names,
         residue_of=residue_of,
         ca=ca,
+        hetero=frozenset(i for i, (_, r) in enumerate(residues) if r.het_flag == "H"),
         notes=tuple(notes),
     )
 

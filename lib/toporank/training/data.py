@@ -59,6 +59,17 @@ def split_indices(store: GraphStore, split: str) -> np.ndarray:
     return chosen.index.to_numpy()
 
 
+def check_splits(store: GraphStore) -> None:
+    """Raise ConfigError when a target is trained on in one data set and validated on in another."""
+    labelled = store.decoys[store.decoys["dockq"].notna()]
+    both = labelled.groupby("target")["split"].agg(set).map(lambda splits: {"train", "val"} <= splits)
+    if both.any():
+        raise ConfigError(
+            f"target {both.index[both][0]!r} is in split train and in split val of different data sets",
+            remedy="give it one split",
+        )
+
+
 def fingerprint(store: GraphStore) -> str:
     """Digest of what is trained on: decoys, splits, labels and feature values of both splits."""
     digest = hashlib.sha256(store.decoys.to_csv(index=False).encode())

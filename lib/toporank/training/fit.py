@@ -17,18 +17,26 @@ import torch
 import yaml
 from filelock import FileLock
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.config import Hyperparameters, Selection
 from toporank.errors import CheckpointError
-from toporank.features.registry import canonical
+from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, load_weights
+from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
-from toporank.training.data import fingerprint, seed_everything, split_indices, training_batches, validation_batches
+from toporank.training.data import (
+    check_splits,
+    fingerprint,
+    seed_everything,
+    split_indices,
+    training_batches,
+    validation_batches,
+)
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +79,13 @@ class BestCheckpoint(PortableCheckpoint):
         return super().check_monitor_top_k(
             trainer, current if first or current is None else current + self.minimum_delta
         )
+
+
+class Patience(EarlyStopping):
+    """Early stopping that a run resumed after its last epoch remembers."""
+
+    def on_train_start(self, trainer: pl.Trainer, module: Scorer) -> None:
+        trainer.should_stop = trainer.should_stop or self.wait_count >= self.patience or self.stopped_epoch > 0
 
 
 class MetricsTable(Callback):
@@ -138,6 +153,7 @@ def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Pa
     """
     seed_everything(run.seed, threads)
     graphs = GraphStore.open(packs)
+    check_splits(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
     training_set = {"fingerprint": fingerprint(graphs), **sizes}
     kept = store / "runs" / _key(run, training_set)
@@ -205,8 +221,9 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     if run.parent is None:
         return build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     inherited, description = load_weights(run.parent)
-    if description.get("features") != store.metadata.get("features"):
+    if not same(description.get("features"), store.metadata.get("features")):
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
+    check_fits(description, store, run.parent)
     network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     network.load_state_dict(inherited.state_dict())
     return network
@@ -225,8 +242,9 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path) -> pl.Trai
         accelerator="cpu", devices=1, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
         gradient_clip_val=hp.gradient_clip, deterministic=True, logger=False, enable_progress_bar=False,
         enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
+        plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
-            EarlyStopping("val_loss", patience=hp.early_stop_patience),
+            Patience("val_loss", patience=hp.early_stop_patience),
             MetricsTable(folder / "metrics.csv"),
             *(BestCheckpoint(folder, name, selection.minimum_delta) for name in TRACKED),
             PortableCheckpoint(folder, "last", monitor=None),

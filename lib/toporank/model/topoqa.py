@@ -1,0 +1,120 @@
+"""Checkpoints of TopoQA, the published implementation: what they look like and what they become here.
+
+Such a file is recognised by the names of its tensors, which are read out of the pickle as text: nothing of
+it is run, and torch is not needed. Its network is ours under other names, but for the edge update, which it
+computes once for each head and then averages; being linear, that is one map with averaged weights
+(Han et al. 2025).
+"""
+
+from __future__ import annotations
+
+import pickletools
+from collections.abc import Set
+from pathlib import Path
+from typing import Any
+
+from toporank.building.stages import node_columns
+from toporank.errors import CheckpointError
+from toporank.features.presets import PRESETS
+from toporank.features.registry import records, resolve
+
+ORIGIN = "TopoQA"
+FEATURES = "topoqa_compat"
+"""Preset of the features that these networks were trained on."""
+
+GRAPH_FORMAT = 1
+"""`graphs.FORMAT` with which the features of the preset were last held against the published ones."""
+
+ATTENTION_DROPOUT = 0.25
+"""As published; a checkpoint does not say, and scoring does not use it."""
+
+_LINEAR = {
+    "embed.0": "embed_nodes",
+    "edge_embed.0": "embed_edges",
+    "fc_edge": "pooled_edges",
+    "protein_fc_1.0": "head.0",
+    "fc1": "head.2",
+    "out": "head.4",
+}
+_LAYERS = ("conv1.0", "conv2.0")
+"""A third one is in the files, too, but no part of the prediction."""
+
+_ATTENTION = ("att", "bias", "lin_l.weight", "lin_l.bias", "lin_r.weight", "lin_r.bias", "lin_edge.weight")
+
+RENAMED = {
+    **{f"{old}.{part}": f"{new}.{part}" for old, new in _LINEAR.items() for part in ("weight", "bias")},
+    **{f"{layer}.{part}": f"layers.{i}.attention.{part}" for i, layer in enumerate(_LAYERS) for part in _ATTENTION},
+}
+"""Their name of a tensor to ours, where the tensor stays as it is."""
+
+AVERAGED = {
+    f"{layer}.edge_linear.{part}": f"layers.{i}.edge_update.{part}"
+    for i, layer in enumerate(_LAYERS)
+    for part in ("weight", "bias")
+}
+"""Their name of a tensor to ours, where heads × hidden rows become the mean over heads."""
+
+_INTEGERS = {"BININT", "BININT1", "BININT2", "LONG1"}
+
+TENSORS = frozenset({*RENAMED, *AVERAGED})
+
+
+def describe(pickled: bytes, path: Path) -> dict[str, Any] | None:
+    """A description, as `checkpoint.read_description` gives it, of a TopoQA checkpoint; None for any other.
+
+    pickled : the pickle of the file. path : the file, for messages.
+    Raises CheckpointError when the network takes other columns than the features of TopoQA have.
+    """
+    shapes = tensor_shapes(pickled, TENSORS)
+    if set(shapes) != TENSORS:
+        return None
+    choices = resolve(PRESETS[FEATURES])
+    nodes, edges = node_columns(choices), choices["edges"].columns
+    (hidden, node_width), (_, edge_width) = shapes["embed.0.weight"], shapes["edge_embed.0.weight"]
+    if (node_width, edge_width) != (len(nodes), len(edges)):
+        raise CheckpointError(
+            f"a {ORIGIN} network for {node_width} node and {edge_width} edge columns;"
+            f" the published features, which are all that is known here, have {len(nodes)} and {len(edges)}",
+            where=path,
+        )
+    return {
+        "origin": ORIGIN, "format": GRAPH_FORMAT, "features": records(choices),
+        "node_columns": nodes, "edge_columns": edges, "node_width": node_width, "edge_width": edge_width,
+        "hyperparameters": {
+            "hidden": hidden, "heads": shapes["conv1.0.att"][1], "layers": len(_LAYERS),
+            "readout": shapes["fc1.weight"][0], "attention_dropout": ATTENTION_DROPOUT,
+        },
+    }  # fmt: skip
+
+
+def tensor_shapes(pickled: bytes, names: Set[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the named tensors of a pickle, read from its text; names that are not there are left out.
+
+    In what torch writes, a name is followed by a reference to the stored numbers, the offset into them, and
+    a tuple of the dimensions.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+    name, numbers = None, None
+    for operation, argument, _ in pickletools.genops(pickled):
+        if isinstance(argument, str) and argument in names and argument not in shapes:
+            name, numbers = argument, None
+        elif operation.name == "BINPERSID":
+            numbers = []
+        elif name is not None and numbers is not None:
+            if operation.name in _INTEGERS:
+                numbers.append(argument)
+            elif "TUPLE" in operation.name:
+                shapes[name], name = tuple(numbers[1:]), None
+    return shapes
+
+
+def network_weights(state: dict[str, Any], heads: int) -> dict[str, Any]:
+    """State of our `DockQNet` from theirs; values are tensors.
+
+    Raises KeyError where one is missing, RuntimeError where its rows do not divide among the heads.
+    """
+    weights = {new: state[old] for old, new in RENAMED.items()}
+    for old, new in AVERAGED.items():
+        rows = state[old]
+        weights[new] = rows.reshape(heads, -1, *rows.shape[1:]).mean(0)
+    return weights

@@ -1,0 +1,223 @@
+"""The shape of the code: which module may know which, how long files may be, and what must not be in them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LIBRARY = REPOSITORY / "lib" / "toporank"
+MODULES = sorted(LIBRARY.rglob("*.py"))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+
+
+def name_of(path: Path) -> str:
+    """`lib/toporank/model/network.py` → `toporank.model.network`."""
+    parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def contracts() -> list[dict]:
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+
+
+# ---- who may import whom ----------------------------------------------------------------------------------
+
+
+def lint_imports(pyproject: Path, library: Path) -> subprocess.CompletedProcess:
+    pytest.importorskip("importlinter")
+    program = (
+        "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(sys.argv[1], no_cache=True))"
+    )
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(library)}
+    command = [sys.executable, "-c", program, str(pyproject)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=library, env=environment)
+
+
+def test_floors_look_down_only_and_torch_stays_above_its_line():
+    answer = lint_imports(REPOSITORY / "pyproject.toml", LIBRARY.parent)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert f"Contracts: {len(contracts())} kept, 0 broken" in answer.stdout
+
+
+def test_every_module_stands_on_a_floor():
+    (layers,) = (contract["layers"] for contract in contracts() if contract["type"] == "layers")
+    floors = [name.strip() for layer in layers for name in layer.split("|")]
+    homeless = [
+        name for name in map(name_of, MODULES)
+        if not any(name == floor or name.startswith(floor + ".") or floor.startswith(name + ".") for floor in floors)
+    ]  # fmt: skip
+    assert homeless == []
+
+
+def floor_of(name: str, floors: list[str]) -> int | None:
+    """The place of a module among the floors, 0 at the top."""
+    places = [i for i, layer in enumerate(floors) for each in layer.split("|") if _inside(name, each.strip())]
+    return places[0] if places else None
+
+
+def _inside(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of this library that a file imports, by its text alone."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    known = set(map(name_of, MODULES)) - {"toporank"}
+    return found & known
+
+
+def test_floors_look_down_only_by_the_text_of_the_imports():
+    """The same rule without import-linter, which must not be the only one to say so."""
+    (layers,) = (contract["layers"] for contract in contracts() if contract["type"] == "layers")
+    wrong = []
+    for path in MODULES:
+        here = floor_of(name_of(path), layers)
+        for other in imports_of(path):
+            there = floor_of(other, layers)
+            if here is not None and there is not None and there < here:
+                wrong.append(f"{name_of(path)} imports {other}")
+    assert wrong == []
+
+
+def test_the_workflow_starts_without_torch():
+    names = ["preflight", "rulebook", "building.chunk", "report.page", "__main__"]
+    program = (
+        f"import sys, {', '.join('toporank.' + name for name in names)}\n"
+        "heavy = {'torch', 'torch_geometric', 'pytorch_lightning', 'lightning_fabric'}\n"
+        "print(sorted({module.split('.')[0] for module in sys.modules} & heavy))\n"
+    )
+    command = [sys.executable, "-c", program]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert answer.stdout.strip() == "[]"
+
+
+# ---- length -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "most", "at_least"),
+    [
+        ("Snakefile", 60, 1),
+        ("rules/*.smk", 150, 5),
+        ("workflow_scripts/*", 80, 8),
+        ("lib/toporank/**/*.py", 370, 30),
+    ],
+)
+def test_files_are_short(pattern, most, at_least):
+    lines = {
+        str(path.relative_to(REPOSITORY)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in REPOSITORY.glob(pattern)
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert len(lines) >= at_least
+    assert {name: n for name, n in lines.items() if n > most} == {}
+
+
+def test_functions_are_short():
+    long = {
+        f"{name_of(path)}.{node.name}": node.end_lineno - node.lineno + 1
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60
+    }
+    assert long == {}
+
+
+# ---- what must not be there -------------------------------------------------------------------------------
+
+
+def broad_handlers(path: Path) -> list[int]:
+    """Lines of handlers that catch whatever comes."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ExceptHandler):
+            caught = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)} if node.type else {"BaseException"}
+            if caught & {"Exception", "BaseException"}:
+                found.append(node.lineno)
+    return found
+
+
+def test_only_the_boundary_of_a_chunk_catches_whatever_comes():
+    sources = [*MODULES, *REPOSITORY.glob("workflow_scripts/*.py")]
+    found = {str(path.relative_to(REPOSITORY)): len(broad_handlers(path)) for path in sources}
+    assert {name: n for name, n in found.items() if n} == {"lib/toporank/building/chunk.py": 1}
+
+
+def test_every_module_and_every_public_function_says_what_it_is():
+    silent = []
+    for path in MODULES:
+        tree = ast.parse(path.read_text())
+        if path.stat().st_size and not ast.get_docstring(tree):
+            silent.append(name_of(path))
+        for node in tree.body:
+            public = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+            if public and node.name != "main" and not ast.get_docstring(node):
+                silent.append(f"{name_of(path)}.{node.name}")
+    assert silent == []
+
+
+def tracked_files() -> list[Path]:
+    """Files under version control; none outside a clone."""
+    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        pytest.skip("not a clone")
+    return [path for name in answer.stdout.split("\0") if name and (path := REPOSITORY / name).is_file()]
+
+
+HOMES = re.compile(r"(?<![\w.<>{}$])/(home|Users|Volumes)/[A-Za-z0-9_]+")
+"""Folders of a person."""
+
+
+def test_no_tracked_file_names_a_folder_of_a_machine():
+    here = [str(place) for place in (REPOSITORY, Path(sys.prefix), Path.home()) if len(place.parts) > 2]
+    found = []
+    for path in tracked_files():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        hits = [place for place in here if place in text] + [match[0] for match in HOMES.finditer(text)]
+        found += [f"{path.relative_to(REPOSITORY)}: {hit}" for hit in hits]
+    assert found == []
+
+
+def test_no_tracked_file_was_made_by_a_run():
+    made = [
+        name for name in (str(path.relative_to(REPOSITORY)) for path in tracked_files())
+        if re.match(r"(results|logs|benchmarks|\.snakemake|\.toporank)/", name) or re.search(r"\.(pyc|ckpt|pt)$", name)
+    ]  # fmt: skip
+    assert made == []
+
+
+def test_every_external_package_the_library_imports_is_declared():
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.match(r"[\w-]+", entry)[0].replace("-", "_") for entry in declared}
+    names |= {{"pyyaml": "yaml", "biopython": "Bio"}.get(name, name) for name in names}
+    used = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                used.add(node.module.split(".")[0])
+    assert used - set(sys.stdlib_module_names) - names - {"toporank"} == set()
+
+
+def test_the_oldest_lightning_that_is_allowed_knows_what_is_asked_of_it():
+    declared = (REPOSITORY / "pyproject.toml").read_text()
+    oldest = re.search(r'"pytorch-lightning>=(\d+)\.(\d+)', declared)
+    assert (int(oldest[1]), int(oldest[2])) >= (2, 6)

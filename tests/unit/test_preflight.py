@@ -1,0 +1,309 @@
+"""The check before any job: everything that is wrong is listed, nothing raises, and the plans are written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from toporank.building.ledger import LedgerRow, write_ledger
+from toporank.building.plan import read_plan
+from toporank.config import Config, load_config
+from toporank.errors import CheckpointError, ConfigError
+from toporank.features.registry import DEFAULT_MODULES, records, resolve
+from toporank.identity import Status
+from toporank.model.checkpoint import KEY, describe
+from toporank.preflight import Preflight, checkpoint_of, feature_choices, labels_of, preflight, written_chunks
+from toporank.structures.dssp import dssp_version
+
+REPOSITORY = Path("repository")
+LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val\nB,gone,0.5,val\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"):
+        path = Path("decoys", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("atoms")
+    Path("labels.csv").write_text(LABELS)
+    dssp_version.cache_clear()
+    yield
+    dssp_version.cache_clear()
+
+
+def config(*datasets: dict, **other) -> Config:
+    return load_config({"datasets": list(datasets), **other})
+
+
+GOOD = {"name": "good", "decoys": "decoys", "labels": "labels.csv"}
+
+
+def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
+    return preflight(config(*datasets, **other), REPOSITORY, check_dssp=dssp)
+
+
+# ---- everything well --------------------------------------------------------------------------------------
+
+
+def test_a_good_data_set_is_planned_and_summed_up():
+    result = check(GOOD)
+    assert result.problems == []
+    assert result.chunks == {"good": ["001-of-001"]}
+    assert result.summary == {"good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"}
+    plan = read_plan(Path("results/good/plan/001-of-001.tsv"))
+    assert {(row.target, row.decoy): row.dockq for row in plan} == {
+        ("A", "d1"): "0.9", ("A", "d2"): "0.1", ("B", "d1"): "0.5",
+    }  # fmt: skip
+
+
+def test_the_labels_are_written_for_the_jobs():
+    check(GOOD)
+    written = pd.read_csv("results/good/labels.csv")
+    assert written.values.tolist() == [
+        ["A", "d1", 0.9, "train"],
+        ["A", "d2", 0.1, "train"],
+        ["B", "d1", 0.5, "val"],
+        ["B", "gone", 0.5, "val"],
+    ]
+
+
+def test_a_second_check_touches_no_file():
+    check(GOOD)
+    files = [path for path in Path("results").rglob("*") if path.is_file()]
+    assert len(files) == 2
+    for path in files:
+        os.utime(path, ns=(1, 1))
+    check(GOOD)
+    assert {path.stat().st_mtime_ns for path in files} == {1}
+
+
+def test_a_data_set_without_labels_is_planned_too():
+    result = check({"name": "bare", "decoys": "decoys"})
+    assert result.problems == []
+    assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
+    assert Path("results/bare/labels.csv").read_text() == "target,decoy,dockq,split\n"
+
+
+def test_what_is_built_is_told_from_what_is_not():
+    check(GOOD)
+    rows = [
+        LedgerRow("A", "d1", Status.OK, "graphs", "", 2, 9, "", 3),
+        LedgerRow("A", "d2", Status.FAILED, "nodes", "", -1, -1, "", 0),
+    ]
+    write_ledger(Path("results/good/ledger/graphs/001-of-001.tsv"), rows)
+    assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 not built yet + 1 ok;")
+
+
+def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
+    REPOSITORY.mkdir()
+    Path("decoys").rename(REPOSITORY / "decoys")
+    assert check(GOOD).problems == []
+    Path("decoys/C").mkdir(parents=True)
+    Path("decoys/C/own.pdb").write_text("atoms")
+    assert check(GOOD).summary["good"].startswith("1 decoys")
+
+
+def test_jobs_find_the_chunks_that_the_main_process_planned():
+    settings = config(GOOD, {"name": "other", "decoys": "decoys"}, workflow={"chunk_size": 1})
+    assert written_chunks(settings) == {"good": [], "other": []}
+    assert preflight(settings, REPOSITORY, check_dssp=False).chunks == written_chunks(settings)
+    assert len(written_chunks(settings)["good"]) > 1
+
+
+# ---- problems ---------------------------------------------------------------------------------------------
+
+
+def missing_folder():
+    return {"name": "bad", "decoys": "nowhere"}, "dataset bad, nowhere: the decoy folder cannot be listed: No such file"
+
+
+def folder_that_is_a_file():
+    return {"name": "bad", "decoys": "labels.csv"}, "dataset bad, labels.csv: the decoy folder cannot be listed"
+
+
+def empty_folder():
+    Path("empty/target").mkdir(parents=True)
+    Path("empty/target/notes.txt").write_text("not a structure")
+    return {"name": "bad", "decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"
+
+
+def twins():
+    Path("twins/A").mkdir(parents=True)
+    for name in ("d.pdb", "d.cif.gz"):
+        Path("twins/A", name).write_text("atoms")
+    return {"name": "bad", "decoys": "twins"}, "are both decoy 'd' of target 'A'"
+
+
+def missing_labels():
+    return {**GOOD, "name": "bad", "labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"
+
+
+def labels_of_bytes():
+    Path("binary.csv").write_bytes(b"\xff\xfe\x00\x00")
+    return {**GOOD, "name": "bad", "labels": "binary.csv"}, "binary.csv: the labels cannot be read"
+
+
+def labels_that_are_a_folder():
+    return {**GOOD, "name": "bad", "labels": "decoys"}, "decoys: the labels cannot be read"
+
+
+def impossible_label():
+    Path("wrong.csv").write_text("Target,Model,DockQ\nA,d1,1.5\n")
+    return {**GOOD, "name": "bad", "labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"
+
+
+def results_that_are_a_file():
+    Path("results").mkdir()
+    Path("results/bad").write_text("in the way")
+    return {"name": "bad", "decoys": "decoys"}, "results/bad: cannot be written"
+
+
+TROUBLE = [
+    missing_folder, folder_that_is_a_file, empty_folder, twins, missing_labels, labels_of_bytes,
+    labels_that_are_a_folder, impossible_label, results_that_are_a_file,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_a_problem_is_told_and_does_not_raise(trouble):
+    dataset, told = trouble()
+    result = check(dataset)
+    assert len(result.problems) == 1, result.problems
+    assert told in result.problems[0]
+    assert result.chunks == {"bad": []}
+    assert result.summary == {}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trouble):
+    dataset, _ = trouble()
+    result = check(dataset, GOOD)
+    assert len(result.problems) == 1
+    assert result.chunks["good"] == ["001-of-001"]
+    assert "good" in result.summary
+
+
+@pytest.mark.parametrize("folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"])
+def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(folder):
+    Path("decoys").rename(folder)
+    result = check({"name": "bad", "decoys": folder})
+    assert len(result.problems) == 1
+    assert "dataset bad" in result.problems[0]
+
+
+def test_all_problems_are_told_at_once(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    result = check(
+        {**missing_folder()[0], "name": "one"},
+        {**twins()[0], "name": "two"},
+        {**missing_labels()[0], "name": "three"},
+        dssp=True,
+    )
+    assert len(result.problems) == 4
+    for problem, part in zip(result.problems, ("mkdssp", "dataset one", "dataset two", "nowhere.csv"), strict=True):
+        assert part in problem
+
+
+def test_results_that_cannot_be_made_are_one_problem_for_each_place():
+    Path("results").write_text("in the way")
+    problems = check(GOOD).problems
+    assert all("cannot be written" in problem and "--directory" in problem for problem in problems)
+    assert any(problem.startswith(f"{Path('results').resolve()}:") for problem in problems)
+
+
+def test_a_reuse_store_that_cannot_be_made_is_a_problem():
+    Path("store").write_text("in the way")
+    (problem,) = check(GOOD, workflow={"reuse_store": "store"}).problems
+    assert problem.startswith(f"{Path('store').resolve()}: cannot be written")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
+def test_results_without_permission_are_a_problem():
+    Path("results").mkdir(mode=0o500)
+    assert any("Permission denied" in problem for problem in check(GOOD).problems)
+
+
+def test_without_any_data_set_there_is_a_problem():
+    (problem,) = check().problems
+    assert problem.startswith("datasets: none configured")
+
+
+def test_a_missing_mkdssp_is_told_with_the_remedy(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    (problem,) = check(GOOD, dssp=True).problems
+    assert problem.startswith("mkdssp: not found on the PATH")
+    assert "install" in problem
+    assert check(GOOD, dssp=False).problems == []
+
+
+@pytest.mark.parametrize(
+    ("version", "fine"), [("3.1.4", False), ("4.0.0", True), ("4.2.2", True), ("4.10", True), ("5.0.0", False)]
+)
+def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
+    program = tmp_path / "bin" / "mkdssp"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho mkdssp version {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    problems = check(GOOD, dssp=True).problems
+    assert problems == [] if fine else f"mkdssp: version {version} is not supported" in problems[0]
+
+
+# ---- features of the checkpoint ---------------------------------------------------------------------------
+
+
+def checkpoint(path: str, description: dict) -> str:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    torch.save({KEY: describe(description)}, path)
+    return path
+
+
+def features(cutoff: float) -> dict:
+    return records(
+        resolve({**{s: {} for s in DEFAULT_MODULES}, "interface": {"module": "ca_cutoff", "cutoff": cutoff}})
+    )
+
+
+def test_a_study_uses_the_configured_features():
+    settings = config(GOOD, features={"interface": {"cutoff": 8}})
+    assert records(feature_choices(settings)) == features(8.0)
+
+
+def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
+    path = checkpoint("some.ckpt", {"features": features(12.0)})
+    settings = load_config({"score_decoys": "decoys", "checkpoint": path, "features": {"interface": {"cutoff": 8}}})
+    assert records(feature_choices(settings)) == features(12.0)
+
+
+def test_scoring_uses_the_final_checkpoint_of_the_working_directory_by_default():
+    settings = load_config({"score_decoys": "decoys"})
+    assert checkpoint_of(settings) == "results/final/best.ckpt"
+    with pytest.raises(CheckpointError, match=r"results/final/best\.ckpt: no such checkpoint"):
+        feature_choices(settings)
+    checkpoint("results/final/best.ckpt", {"features": features(12.0)})
+    assert records(feature_choices(settings)) == features(12.0)
+
+
+def test_a_checkpoint_that_does_not_name_its_features_is_refused():
+    path = checkpoint("bare.ckpt", {"run": "x"})
+    with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": path}))
+
+
+def test_a_checkpoint_whose_module_is_unknown_here_is_a_config_error():
+    path = checkpoint("new.ckpt", {"features": {**features(10.0), "edges": {"module": "edges/of_the_future"}}})
+    with pytest.raises(ConfigError, match="no feature module 'edges/of_the_future'"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": path}))
+
+
+def test_scored_decoys_are_a_data_set_without_labels():
+    settings = load_config({"score_decoys": "decoys", "score_name": "mine"})
+    result = preflight(settings, REPOSITORY, check_dssp=False)
+    assert result.problems == []
+    assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
+    assert labels_of(settings, "mine", REPOSITORY).empty

@@ -1,0 +1,229 @@
+"""What goes into each job: files and parameters, for a study and for scoring alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toporank.config import Config, Hyperparameters, load_config
+from toporank.errors import ConfigError
+from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.rulebook import Rulebook, default_config, one_of, stage_features
+from toporank.training.fit import Run
+
+STUDY = {
+    "datasets": [
+        {"name": "one", "decoys": "a", "labels": "a.csv"},
+        {"name": "two", "decoys": "b", "labels": "b.csv"},
+        {"name": "bare", "decoys": "c"},
+    ],
+    "training": {
+        "sweep": {
+            "defaults": {"max_epochs": 30},
+            "configs": [{"name": "small", "hidden": 16}, {"name": "standard"}],
+            "seeds": [222, 777],
+        },
+        "selection": {"rule": "val_selection", "minimum_delta": 0.001},
+        "finetune": {
+            "defaults": {"max_epochs": 15},
+            "phases": [{"name": "phase1", "seed": 5}, {"name": "phase2", "parent": "phase1", "seeds": [6, 7]}],
+        },
+    },
+}
+CHUNKS = {"one": ["001-of-002", "002-of-002"], "two": ["001-of-001"], "bare": ["001-of-001"]}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def rules() -> Rulebook:
+    return Rulebook(load_config(STUDY), CHUNKS)
+
+
+def wildcards(**values: str) -> SimpleNamespace:
+    return SimpleNamespace(**values)
+
+
+# ---- files ------------------------------------------------------------------------------------------------
+
+
+def test_a_data_set_has_a_plan_and_a_ledger_for_each_chunk(rules):
+    assert rules.plans(wildcards(dataset="one")) == [
+        "results/one/plan/001-of-002.tsv",
+        "results/one/plan/002-of-002.tsv",
+    ]
+    assert rules.ledgers(wildcards(dataset="bare")) == ["results/bare/ledger/graphs/001-of-001.tsv"]
+
+
+def test_a_run_is_trained_on_every_labelled_data_set(rules):
+    assert rules.training_inputs("results/{dataset}/x") == ["results/one/x", "results/two/x"]
+
+
+def test_a_run_is_trained_on_the_named_data_sets_alone():
+    study = {**STUDY, "training": {**STUDY["training"], "datasets": ["two"]}}
+    assert Rulebook(load_config(study), CHUNKS).training_inputs("{dataset}") == ["two"]
+
+
+def test_every_configuration_is_trained_with_every_seed(rules):
+    assert rules.sweep_summaries() == [
+        f"results/training/{run}/summary.json"
+        for run in ("small_seed222", "small_seed777", "standard_seed222", "standard_seed777")
+    ]
+
+
+def test_every_phase_is_trained_with_its_seeds(rules):
+    assert rules.finetune_summaries() == [
+        f"results/finetune/{run}/summary.json" for run in ("phase1", "phase2_seed6", "phase2_seed7")
+    ]
+
+
+def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_rule(rules):
+    assert rules.parent(wildcards(run="phase1")) == "results/training/best.ckpt"
+    assert rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
+    study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
+    by_loss = Rulebook(load_config(study), CHUNKS)
+    assert by_loss.parent(wildcards(run="phase2_seed7")) == "results/finetune/phase1/best_loss.ckpt"
+
+
+def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
+    assert rules.rankings() == [f"results/scores/{name}/ranking.csv" for name in ("one", "two", "bare")]
+    assert rules.evaluations() == [f"results/evaluation/{name}/summary.json" for name in ("one", "two")]
+    assert rules.reports() == ["results/report.html"]
+
+
+def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
+    assert not rules.scoring_only
+    assert rules.scorer() == "results/final/best.ckpt"
+    assert rules.ensemble() == ["results/final/ensemble"]
+
+
+# ---- parameters -------------------------------------------------------------------------------------------
+
+
+def test_parameters_of_a_run_are_those_of_its_configuration(rules):
+    parameters = json.loads(rules.training_parameters(wildcards(run="small_seed777")))
+    assert parameters["seed"] == 777
+    assert parameters["hyperparameters"] == Hyperparameters(hidden=16, max_epochs=30).model_dump()
+    assert parameters["selection"] == {"rule": "val_selection", "spearman_weight": 1.0, "minimum_delta": 0.001}
+
+
+def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
+    given = json.loads(rules.training_parameters(wildcards(run="phase2_seed6")))["hyperparameters"]
+    assert given["max_epochs"] == 15
+    assert {"hidden", "heads", "layers", "readout", "name", "seed", "seeds", "parent"}.isdisjoint(given)
+
+
+def test_parameters_are_what_a_run_is_made_from(rules):
+    run = Run.parse("small_seed222", json.loads(rules.training_parameters(wildcards(run="small_seed222"))), None)
+    assert (run.seed, run.hyperparameters.hidden, run.selection.minimum_delta) == (222, 16, 0.001)
+
+
+def test_equal_configurations_give_equal_parameters(rules):
+    """Else Snakemake would train again."""
+    study = json.loads(json.dumps(STUDY))
+    study["training"]["sweep"] = dict(reversed(study["training"]["sweep"].items()))
+    study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
+    other = Rulebook(load_config(study), CHUNKS)
+    for run in ("small_seed222", "standard_seed777", "phase1"):
+        assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(wildcards(run=run))
+
+
+def test_runs_of_sweep_and_fine_tuning_cannot_be_confused():
+    training = {
+        "sweep": {"configs": [{"name": "same", "max_epochs": 30}], "seeds": [5]},
+        "finetune": {"phases": [{"name": "same", "seeds": [5], "max_epochs": 15}]},
+    }
+    with pytest.raises(ConfigError, match="same_seed5"):
+        load_config({"training": training})
+
+
+@pytest.mark.parametrize("part", ["sweep", "phase"])
+def test_a_seed_no_generator_takes_is_a_config_error(part):
+    study = json.loads(json.dumps(STUDY))
+    if part == "sweep":
+        study["training"]["sweep"]["seeds"] = [-5]
+    else:
+        study["training"]["finetune"]["phases"][0]["seed"] = -5
+    with pytest.raises(ConfigError, match="seed"):
+        load_config(study)
+
+
+def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
+    def texts(**changes: dict) -> dict[str, str]:
+        choices = resolve({**{stage: {} for stage in DEFAULT_MODULES}, **changes})
+        return {stage: stage_features(choices, stage) for stage in ("interface", "topology", "nodes", "graphs")}
+
+    default = texts()
+    changed = {
+        stage: {s for s, text in texts(**{stage: parameters}).items() if text != default[s]}
+        for stage, parameters in {
+            "interface": {"cutoff": 8},
+            "topology": {"radius": 6},
+            "nodes": {"scaling": "none"},
+            "edges": {"cutoff": 8},
+        }.items()
+    }
+    assert changed == {
+        "interface": {"interface", "graphs"},
+        "topology": {"topology", "nodes", "graphs"},
+        "nodes": {"nodes", "graphs"},
+        "edges": {"graphs"},
+    }
+    record = {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "protein"}
+    assert json.loads(default["interface"]) == {"interface": record}
+
+
+# ---- scoring alone ----------------------------------------------------------------------------------------
+
+
+def scoring(**other: str) -> Rulebook:
+    config: Config = load_config({**STUDY, "score_decoys": "my/decoys", **other})
+    return Rulebook(config, {dataset.name: ["001-of-001"] for dataset in config.datasets})
+
+
+def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
+    rules = scoring()
+    assert rules.scoring_only
+    assert rules.rankings() == ["results/scores/decoys/ranking.csv"]
+    assert rules.reports() == ["results/scores/decoys/report.html"]
+    assert rules.evaluations() == rules.training_inputs("{dataset}") == []
+
+
+def test_scoring_alone_uses_the_given_checkpoint_and_the_ensemble_beside_it():
+    assert scoring().scorer() == "results/final/best.ckpt"
+    rules = scoring(checkpoint="elsewhere/best.ckpt")
+    assert rules.scorer() == "elsewhere/best.ckpt"
+    assert rules.ensemble() == []
+    Path("elsewhere/ensemble").mkdir(parents=True)
+    assert rules.ensemble() == ["elsewhere/ensemble"]
+
+
+# ---- names and defaults -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text("ab.-_+(|", min_size=1), max_size=4), st.text("ab.-_+(|", min_size=1))
+def test_a_wildcard_matches_the_given_names_and_nothing_else(names, other):
+    matches = re.compile(f"(?:{one_of(names)})").fullmatch
+    assert all(matches(name) for name in names)
+    assert bool(matches(other)) == (other in names)
+
+
+def test_without_any_name_a_wildcard_matches_nothing():
+    assert re.fullmatch(one_of([]), "") is None
+
+
+def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_path):
+    repository = tmp_path / "repository"
+    assert default_config(repository) == repository / "config/config.yaml"
+    Path("config").mkdir()
+    Path("config/config.yaml").write_text("{}")
+    assert default_config(repository) == Path("config/config.yaml")

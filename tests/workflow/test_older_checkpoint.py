@@ -1,0 +1,72 @@
+"""Scoring with a checkpoint of the published implementation, from the user's own file to the ranking."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from conftest import EXAMPLE, Study
+from published_checkpoint import published_state, write_published_checkpoint
+from toporank.features.presets import PRESETS
+from toporank.graphs import read_graph
+
+
+def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
+    """Score a folder in a working directory; the ranking by decoy."""
+    home.mkdir()
+    Study(home).run("score", "--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}")
+    return pd.read_csv(home / f"results/scores/{decoys.name}/ranking.csv").set_index("decoy")
+
+
+def test_decoys_are_scored_with_an_older_checkpoint_on_published_features(tmp_path):
+    decoys = tmp_path / "models"
+    decoys.mkdir()
+    for file in ("near1.pdb.gz", "mid4.cif"):
+        shutil.copy(EXAMPLE / "decoys/1GCQ" / file, decoys / file)
+    checkpoint = write_published_checkpoint(tmp_path / "older.ckpt", published_state(seed=1))
+    ranking = score(tmp_path / "home", decoys, checkpoint)
+    assert list(ranking["status"]) == ["ok", "ok"]
+    assert ranking["pred_dockq"].between(0, 1).all()
+    graph = read_graph(tmp_path / "home/results/models/graphs/models/mid4.pt")
+    assert graph.metadata["features"] == PRESETS["topoqa_compat"]
+    page = (tmp_path / "home/results/scores/models/report.html").read_text()
+    assert "imported from" in page
+    assert "TopoQA" in page
+
+
+def test_a_foreign_checkpoint_stops_before_anything_is_computed(tmp_path):
+    decoys = tmp_path / "models"
+    decoys.mkdir()
+    shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
+    torch.save({"state_dict": {"encoder.weight": torch.zeros(3, 3)}}, tmp_path / "foreign.ckpt")
+    answer = Study(tmp_path).run(
+        "score", "--config", f"score_decoys={decoys}", f"checkpoint={tmp_path / 'foreign.ckpt'}", check=False
+    )
+    assert answer.returncode != 0
+    assert "foreign.ckpt: not a TopoRank checkpoint (use a best.ckpt that this workflow trained" in answer.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_features_by_name_are_written_into_the_graphs(tmp_path):
+    decoys = tmp_path / "models"
+    decoys.mkdir()
+    shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
+    study = Study(tmp_path)
+    datasets = json.dumps([{"name": "one", "decoys": str(decoys)}])
+    study.run("build_graphs", "--config", f"datasets={datasets}", "features=topoqa_compat")
+    graph = read_graph(study.results / "one/graphs/models/mid4.pt")
+    assert graph.metadata["features"] == PRESETS["topoqa_compat"]
+
+
+@pytest.mark.slow
+def test_the_decoys_of_the_reference_get_their_published_scores(tmp_path, reference_dir):
+    reference = reference_dir / "topoqa"
+    ranking = score(tmp_path / "home", reference / "pdb", reference / "topoqa.ckpt")
+    published = pd.read_csv(reference / "predictions.csv").set_index("name")["pred_official_xyy"]
+    assert len(ranking) == len(published) == 16
+    assert (ranking["pred_dockq"] - published).abs().max() < 1e-6
