@@ -32,3 +32,15 @@ def reference_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("the reference results are not at hand (set TOPORANK_REFERENCE to their folder)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def predictor_outputs() -> Path:
+    """Untouched output files of structure predictors, which are too large to be part of this project.
+
+    Looked for in $TOPORANK_INPUTS and in `shared/inputs` beside the clone; tests skip where it is absent.
+    """
+    folder = Path(os.environ.get("TOPORANK_INPUTS", REPOSITORY.parent / "shared" / "inputs"))
+    if not folder.is_dir():
+        pytest.skip("the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)")
+    return folder

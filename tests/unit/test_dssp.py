@@ -94,11 +94,17 @@ def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(t
     assert position == {("A", 1): 0, ("B", 1): 1}
 
 
-def test_sixty_two_chains_are_given_and_one_more_is_an_error():
-    residues = [(f"chain{i}", 1, "", (4.0 * i, 0.0, 0.0)) for i in range(63)]
-    assert len({letter for letter, _ in normalised_pdb(ca_trace(residues[:62]))[1]}) == 62
-    with pytest.raises(FeatureError, match="63 protein chains; mkdssp is given 62 at most"):
-        normalised_pdb(ca_trace(residues))
+def test_more_than_26_chains_share_letters_for_mkdssp_reports_no_more():
+    residues = [(f"chain{i:02}", 1, "", (4.0 * i, 0.0, 0.0)) for i in range(63)]
+    text, position = normalised_pdb(ca_trace(residues))
+    assert {line[21] for line in text.splitlines()[1:-1]} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert sorted(position.values()) == list(range(63))
+
+
+@needs_mkdssp
+def test_chains_that_share_a_letter_get_the_same_answer(decoy, dssp, monkeypatch):
+    monkeypatch.setattr("toporank.structures.dssp.CHAIN_LETTERS", "A")
+    assert_same(run_dssp(decoy), dssp)
 
 
 def test_more_residues_in_a_chain_than_the_format_holds_are_an_error():

@@ -164,7 +164,7 @@ def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_ze
 def test_pairs_are_counted_the_same_in_blocks_of_any_size(monkeypatch):
     complex_ = random_complex(3)
     whole = legacy_edges(RAW, complex_, nodes_of(complex_)).attributes
-    monkeypatch.setattr(edges_module, "PAIR_BLOCK", 3)
+    monkeypatch.setattr(edges_module, "ATOM_PAIRS", 1000)
     np.testing.assert_array_equal(legacy_edges(RAW, complex_, nodes_of(complex_)).attributes, whole)
 
 

@@ -17,6 +17,7 @@ from toporank.features.registry import Choice
 from toporank.files import link_or_copy, sha256
 from toporank.identity import Status
 from toporank.structures.dssp import DsspMissingError
+from toporank.structures.read import check_file
 
 log = logging.getLogger(__name__)
 
@@ -79,16 +80,20 @@ def _run_decoy(
     if not (product.exists() and product.samefile(entry.path)):
         link_or_copy(entry.path, product)
     facts = {k: entry.facts[k] for k in ("n_chains", "n_interface_residues") if k in entry.facts}
+    facts["reason"] = "; ".join(filter(None, [before.reason, *entry.facts.get("notes", ())]))
     return dataclasses.replace(before, stage=stage.name, sha256=entry.sha256, size=entry.size, **facts)
 
 
 def _task(dataset: str, stage: Stage, member: PlanRow, before: LedgerRow, choices: dict[str, Choice]) -> Task:
     previous = layout.STAGES.index(stage.name) - 1
     source = Path(member.path)
+    check_file(source)
     try:
         digest = sha256(source)
     except OSError as error:
-        raise StructureError(f"cannot be read: {error.strerror}") from error
+        raise StructureError(
+            f"cannot be read: {error.strerror}", remedy="make it readable for the user who runs the workflow"
+        ) from error
     return Task(
         source=source,
         upstream=_product(dataset, layout.STAGES[previous], member) if previous >= 0 else None,

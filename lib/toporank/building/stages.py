@@ -7,6 +7,7 @@ of the code that runs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,9 @@ class Stage:
     run: Callable[[Task, Store], Entry]
 
 
-SHARED_SOURCES = ("structures/complex.py", "structures/read.py", "building/tables.py", "building/stages.py")
+SHARED_SOURCES = (
+    "structures/complex.py", "structures/columns.py", "structures/read.py", "building/tables.py", "building/stages.py",
+)  # fmt: skip
 SOURCES = {
     "interface": (),
     "topology": tuple(
@@ -125,7 +128,9 @@ def run_nodes(task: Task, store: Store) -> Entry:
         nodes: NodeTable = choice(complex_, residues, matrix(table, topology.columns))
         columns = {"lost": list(nodes.lost), **dict(zip(node_columns(task.choices), nodes.values.T, strict=True))}
         write_residues(path, complex_, residues, columns, {"nodes": choice.record(), "topology": topology.record()})
-        return {"nodes_lost": sum(map(bool, nodes.lost))}
+        lost = Counter(filter(None, nodes.lost))
+        left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
+        return {"notes": left_out}
 
     depends_on = task.depends_on("nodes")
     depends_on |= {"topology": topology.record(), "dssp": dssp_version()}

@@ -8,14 +8,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
+from scipy.spatial import cKDTree
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import min_max
 from toporank.structures.complex import STANDARD, Complex
 
-PAIR_BLOCK = 4096
-"""Residue pairs whose atom distances are held in memory at a time."""
+ATOM_PAIRS = 1 << 20
+"""Atom–atom distances that are held in memory at a time."""
 
 AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
 """Columns of `Complex.xyz` that atom–atom distances are taken from."""
@@ -158,12 +159,18 @@ def node_pairs(
     """
     ca = complex_.xyz[complex_.ca[nodes]]
     chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
-    distance = np.linalg.norm(ca[:, None] - ca[None], axis=-1)
-    joined = (chain[:, None] != chain[None]) & (distance > 0) & (distance >= least) & (distance < cutoff)
-    pairs = np.argwhere(np.triu(joined))
-    if len(pairs) == 0:
-        raise FeatureError(f"no two nodes of different chains within {cutoff:g} Å, so the graph has no edge")
-    return pairs, distance[pairs[:, 0], pairs[:, 1]]
+    near = cKDTree(ca).query_pairs(cutoff, output_type="ndarray")  # each pair as i < j
+    near = near[chain[near[:, 0]] != chain[near[:, 1]]]
+    distance = np.linalg.norm(ca[near[:, 0]] - ca[near[:, 1]], axis=-1)
+    joined = (distance > 0) & (distance >= least) & (distance < cutoff)
+    if not joined.any():
+        raise FeatureError(
+            f"no two nodes of different chains within {cutoff:g} Å and not in one place, so the graph has no edge",
+            remedy="do the chains lie on each other, or are contacts incomplete residues? see the node table",
+        )
+    pairs, distance = near[joined], distance[joined]
+    order = np.lexsort(pairs.T[::-1])
+    return pairs[order], distance[order]
 
 
 def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray) -> Edges:
@@ -185,8 +192,9 @@ def atom_distance_counts(complex_: Complex, pairs: np.ndarray, bins: np.ndarray)
     real = np.arange(widest) < sizes[:, None]
     padded = complex_.xyz[np.minimum(atoms, len(complex_.xyz) - 1)]  # (R, widest, 3)
     counts = np.zeros((len(pairs), len(bins) - 1))
-    for start in range(0, len(pairs), PAIR_BLOCK):
-        i, j = pairs[start : start + PAIR_BLOCK].T
+    block = max(1, ATOM_PAIRS // widest**2)
+    for start in range(0, len(pairs), block):
+        i, j = pairs[start : start + block].T
         difference = padded[i][:, :, None] - padded[j][:, None]
         distance = np.sqrt(np.einsum("pabk,pabk->pab", difference, difference))
         distance[~(real[i][:, :, None] & real[j][:, None])] = -1.0

@@ -59,11 +59,14 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     residues = np.flatnonzero(complex_.ca >= 0)
     if parameters.residues == "atom_records":
         residues = residues[~np.isin(residues, list(complex_.hetero))]
-    chains = sorted({complex_.residues[r].chain for r in residues})
+    chains, chain = np.unique(np.array([complex_.residues[r].chain for r in residues]), return_inverse=True)
     if len(chains) < 2:
-        found = f"only one protein chain ({chains[0]!r})" if chains else "no protein chain"
-        raise StructureError(f"{found} with CA atoms, at least two are needed")
-    chain = np.array([chains.index(complex_.residues[r].chain) for r in residues])
+        found = f"only one protein chain ({str(chains[0])!r})" if len(chains) else "no protein chain"
+        notes = "".join(f"; {note}" for note in complex_.notes)
+        raise StructureError(
+            f"{found} with CA atoms, at least two are needed{notes}",
+            remedy="write all chains, each with a name of its own, into one model",
+        )
     xyz = complex_.xyz[complex_.ca[residues]]
     pairs = _tree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
     pairs = pairs[chain[pairs[:, 0]] != chain[pairs[:, 1]]]

@@ -18,6 +18,8 @@ SECONDARY_STRUCTURE = "HBEGITS-"
 """DSSP's eight states; every other letter (mkdssp 4 has P, poly-proline) counts as `-`."""
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
+REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the decoy out"
+
 MAX_ACCESSIBILITY = {
     "A": 106, "R": 248, "N": 157, "D": 163, "C": 135, "Q": 198, "E": 194, "G": 84, "H": 184, "I": 169,
     "L": 164, "K": 205, "M": 188, "F": 197, "P": 136, "S": 130, "T": 142, "W": 227, "Y": 222, "V": 142,
@@ -96,7 +98,7 @@ def assemble_nodes(
     letters = [STANDARD.get(complex_.parents[r], "unknown") for r in residues]
     lost = tuple(_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True))
     if all(lost):
-        raise FeatureError(f"none of the {len(lost)} interface residues can become a node: {lost[0]}")
+        raise FeatureError(f"none of the {len(lost)} interface residues can become a node: {lost[0]}", remedy=REMEDY)
     max_acc = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
     rasa = np.minimum(dssp.accessibility[residues] / max_acc, 1.0)
     angles = np.stack([dssp.phi, dssp.psi], axis=1)

@@ -30,8 +30,14 @@ INSTALL_HINT = (
     " `conda install -c conda-forge -c bioconda dssp` with conda"
 )
 TIMEOUT_SECONDS = 600
-CHAIN_LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
+TIMEOUT_RESIDUES = 5000
+"""Up to this size a complex has that time; larger ones have more in proportion (20,000 residues take minutes)."""
+CHAIN_LETTERS = string.ascii_uppercase
+"""mkdssp writes no report of more than 26 chains; where there are more, several share a letter."""
 MAX_RESIDUES_IN_CHAIN = 9999
+ROOM = (-999.0, 9999.0)
+"""Å, the smallest and largest coordinate that fit into the columns."""
+LOOK = "look at the structure: overlapping chains or atoms that lie on each other?"
 NO_ANGLE = 360.0
 """What DSSP reports for φ or ψ where a neighbour is missing."""
 
@@ -84,58 +90,75 @@ def dssp_version() -> str:
 def run_dssp(complex_: Complex) -> Dssp:
     """Run mkdssp on the protein residues of a complex.
 
-    Raises FeatureError when the complex has more chains or residues than the format holds or when
-    mkdssp fails on it; DsspMissingError when mkdssp itself is the trouble.
+    Raises FeatureError when the complex has more residues or is wider than the format holds or when mkdssp
+    fails on it; DsspMissingError when mkdssp itself is the trouble.
     """
     text, position = normalised_pdb(complex_)
+    limit = TIMEOUT_SECONDS * max(1.0, len(position) / TIMEOUT_RESIDUES)
     with tempfile.TemporaryDirectory(prefix="toporank-dssp-") as folder:
         source, result = Path(folder, "complex.pdb"), Path(folder, "complex.dssp")
         source.write_text(text)
         command = [PROGRAM, "--output-format=dssp", str(source), str(result)]
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
         except FileNotFoundError as error:
             raise DsspMissingError("not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT) from error
         except subprocess.TimeoutExpired as error:
-            raise FeatureError(f"mkdssp did not finish within {TIMEOUT_SECONDS} s") from error
+            raise FeatureError(
+                f"mkdssp did not finish within {limit:g} s",
+                remedy="a very large complex? use a part of it",
+            ) from error
         if answer.returncode != 0 or not result.exists():
             said = (answer.stderr or answer.stdout).strip().splitlines() or ["nothing"]
-            raise FeatureError(f"mkdssp failed with exit status {answer.returncode} and said: {said[-1]}")
+            raise FeatureError(f"mkdssp failed with exit status {answer.returncode} and said: {said[-1]}", remedy=LOOK)
         return parse_dssp(result.read_text(), position, len(complex_.residues))
 
 
 def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     """PDB text of the protein residues, and for each (chain letter, number) in it the residue's index."""
-    letters = dict(zip(complex_.chains, CHAIN_LETTERS, strict=False))
-    if len(letters) < len(complex_.chains):
-        raise FeatureError(f"{len(complex_.chains)} protein chains; mkdssp is given {len(CHAIN_LETTERS)} at most")
+    chains = complex_.chains
+    shared = max(len(chains), len(CHAIN_LETTERS))  # neighbours in the alphabet share a letter where there are too many
+    letters = {chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // shared] for i, chain in enumerate(chains)}
     lines = ["HEADER    COMPLEX                                 01-JAN-00   XXXX\n"]
     position: dict[tuple[str, int], int] = {}
-    count = dict.fromkeys(letters, 0)
-    names, slices, serial = complex_.atom_names.astype(str), complex_.atom_slices, 0
+    count = dict.fromkeys(letters.values(), 0)
+    names, slices, serial = np.char.decode(complex_.atom_names, "utf-8", "replace"), complex_.atom_slices, 0
     hydrogen = np.isin([name.lstrip(string.digits)[:1] for name in names], ["H", "D"])
-    fits = len(complex_.xyz) == 0 or (complex_.xyz.min() > -999 and complex_.xyz.max() < 9999)
-    origin = np.zeros(3) if fits else np.round(complex_.xyz.mean(axis=0))  # whole Å: the decimals stay
+    origin = _origin(complex_.xyz)
     for r in np.argsort([res.chain for res in complex_.residues], kind="stable"):
         chain, parent = complex_.residues[r].chain, complex_.parents[r]
         if not parent:
             continue
-        count[chain] += 1
-        position[letters[chain], count[chain]] = int(r)
+        letter = letters[chain]
+        count[letter] += 1
+        position[letter, count[letter]] = int(r)
         for atom in range(slices[r], slices[r + 1]):
             if hydrogen[atom]:
                 continue  # mkdssp ignores those it knows as hydrogens, which it cannot tell from the name alone
-            name, (x, y, z) = names[atom], complex_.xyz[atom] - origin
+            name, (x, y, z) = names[atom][:4], complex_.xyz[atom] - origin
             serial += 1
             lines.append(
                 _PDB_ATOM.format(
                     serial=serial % 100000, name=name if len(name) > 3 else f" {name}", residue=parent,
-                    chain=letters[chain], number=count[chain], x=x, y=y, z=z, element=name[0],
+                    chain=letter, number=count[letter], x=x, y=y, z=z, element=name[0],
                 )
             )  # fmt: skip
     if max(count.values(), default=0) > MAX_RESIDUES_IN_CHAIN:
-        raise FeatureError(f"a chain has more than {MAX_RESIDUES_IN_CHAIN} residues, the most mkdssp is given")
+        raise FeatureError(
+            f"more than {MAX_RESIDUES_IN_CHAIN} residues in a chain, the most mkdssp is given",
+            remedy="use a part of the complex",
+        )
     return "".join([*lines, "END\n"]), position
+
+
+def _origin(xyz: np.ndarray) -> np.ndarray:
+    """Å, shape (3,): what to take off coordinates, shape (A, 3), to fit them into PDB columns; 0 where they fit."""
+    if len(xyz) == 0 or (xyz.min() > ROOM[0] and xyz.max() < ROOM[1]):
+        return np.zeros(3)
+    width = float(np.ptp(xyz, axis=0).max())
+    if width > ROOM[1] - ROOM[0] - 2:
+        raise FeatureError(f"the complex is {width:.0f} Å wide", remedy="are chains or atoms lost in space?")
+    return np.floor(xyz.min(axis=0) - ROOM[0]) - 1  # whole Å: the decimals stay
 
 
 def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int) -> Dssp:

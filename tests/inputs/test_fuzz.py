@@ -1,0 +1,38 @@
+"""Thousands of damaged decoys: each is read or refused in words, in time, and never takes the process with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SEEDS = 3200
+SHARES = 4
+SECONDS = 120
+"""For one share, on a busy machine; alone on a core all of them together take a quarter of that."""
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_damaged_decoys_are_read_or_refused_in_words(share, repository):
+    size = SEEDS // SHARES
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (repository / "lib", repository / "tests", here)))
+    command = [sys.executable, str(here / "_fuzz.py"), str(share * size), str((share + 1) * size)]
+    started = time.monotonic()
+    answer = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    seeds = [line for line in answer.stderr.splitlines() if line.isdigit()]
+    assert answer.returncode == 0, f"ended with {answer.returncode} at seed {seeds[-1:]}: {answer.stderr[-2000:]}"
+    result = json.loads(answer.stdout)
+    assert result["bad"] == {}
+    assert sum(result["outcomes"].values()) == size
+    assert set(result["outcomes"]) >= {"read", "StructureError"}, (
+        "the damage is too light or too heavy to tell anything"
+    )
+    assert time.monotonic() - started < SECONDS

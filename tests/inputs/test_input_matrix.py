@@ -1,0 +1,99 @@
+"""Every kind of file, one by one, from the file to the graph: see the table in `_cases.py`."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+from pathlib import Path
+
+import _cases
+import pytest
+from _cases import ALL, OK, Case, base
+
+from structures_text import pdb, write
+from toporank.building.chunk import run_chunk
+from toporank.building.ledger import LedgerRow
+from toporank.building.plan import make_plans
+from toporank.building.stages import STAGES
+from toporank.building.store import Store
+from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.graphs import GRAPHS, read_graph
+from toporank.identity import Decoy, split_suffix
+from toporank.layout import LEDGER, PLAN
+
+pytestmark = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
+ROOT = os.geteuid() == 0
+
+
+def build(path: Path, folder: Path) -> tuple[LedgerRow, Path]:
+    """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
+    decoy = Decoy("set", "T", split_suffix(path.name)[0], path.absolute())
+    before, here, choices = None, Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
+    os.chdir(folder)
+    try:
+        (chunk,) = make_plans("set", [decoy], {}, 10)
+        plan = Path(PLAN.format(dataset="set", chunk=chunk))
+        for stage in (*STAGES.values(), GRAPHS):
+            ledger = Path(LEDGER.format(dataset="set", stage=stage.name, chunk=chunk))
+            (row,) = run_chunk(stage, "set", plan, before, ledger, choices, Store(Path("store")))
+            before = ledger
+    finally:
+        os.chdir(here)
+    return row, folder / "results/set/graphs/T" / f"{decoy.name}.pt"
+
+
+@functools.cache
+def plain_graph(folder: Path):
+    """The graph of the plain PDB file."""
+    folder.mkdir()
+    row, path = build(write(folder / "d.pdb", pdb(base())), folder)
+    assert (row.status, row.reason) == (OK, "")
+    return path.read_bytes(), read_graph(path)
+
+
+@pytest.fixture
+def plain(tmp_path_factory):
+    return plain_graph(tmp_path_factory.getbasetemp() / "plain")
+
+
+def numbers(graph) -> list[list]:
+    return [graph.x.tolist(), graph.edge_index.tolist(), graph.edge_attr.tolist()]
+
+
+@pytest.mark.parametrize("case", ALL, ids=[case.name for case in ALL])
+def test_input(case: Case, plain, tmp_path):
+    if case.name == "forbidden" and ROOT:
+        pytest.skip("root reads everything")
+    (tmp_path / "in").mkdir()
+    row, path = build(case.make(tmp_path / "in"), tmp_path)
+    assert row.status == case.status, row
+    assert "unexpected" not in row.reason
+    assert path.exists() == (case.status == OK)
+    if case.status != OK:
+        assert re.search(case.says, row.reason), row.reason
+        return
+    assert case.says == "..." or re.fullmatch(case.says, row.reason), row.reason
+    graph = read_graph(path)
+    assert graph.x.isfinite().all()
+    assert graph.edge_attr.isfinite().all()
+    assert graph.num_edges > 0
+    if case.same:
+        assert numbers(graph) == numbers(plain[1])
+    if "byte for byte" in case.happens and "chothia" not in case.name:
+        assert path.read_bytes() == plain[0]
+    if case.chains:
+        assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(case.chains)
+
+
+def test_names_are_unique_and_every_refusal_says_what_to_do():
+    assert len({case.name for case in ALL}) == len(ALL)
+    refused = [case for case in ALL if case.status in (_cases.UNREADABLE, _cases.FAILED)]
+    assert all(case.remedy != _cases.NOTHING for case in refused)
+
+
+def test_the_page_for_users_is_the_table(repository):
+    assert (repository / "docs" / "inputs.md").read_text() == _cases.markdown(), (
+        "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/inputs.md"
+    )
