@@ -62,7 +62,8 @@ class Stage:
 
 
 SHARED_SOURCES = (
-    "structures/complex.py", "structures/columns.py", "structures/read.py", "building/tables.py", "building/stages.py",
+    "structures/complex.py", "structures/columns.py", "structures/read.py", "features/neighbours.py",
+    "building/tables.py", "building/stages.py",
 )  # fmt: skip
 SOURCES = {
     "interface": (),

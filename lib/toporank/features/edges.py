@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
-from scipy.spatial import cKDTree
 
 from toporank.errors import FeatureError
+from toporank.features.neighbours import kd_tree
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import min_max
 from toporank.structures.complex import STANDARD, Complex
@@ -159,7 +159,7 @@ def node_pairs(
     """
     ca = complex_.xyz[complex_.ca[nodes]]
     chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
-    near = cKDTree(ca).query_pairs(cutoff, output_type="ndarray")  # each pair as i < j
+    near = kd_tree(ca).query_pairs(cutoff, output_type="ndarray")  # each pair as i < j
     near = near[chain[near[:, 0]] != chain[near[:, 1]]]
     distance = np.linalg.norm(ca[near[:, 0]] - ca[near[:, 1]], axis=-1)
     joined = (distance > 0) & (distance >= least) & (distance < cutoff)

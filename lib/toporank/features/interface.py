@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from toporank.errors import NoInterfaceError, StructureError
+from toporank.features.neighbours import kd_tree
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
 
@@ -68,7 +69,7 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
             remedy="write all chains, each with a name of its own, into one model",
         )
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs = _tree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
+    pairs = kd_tree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
     pairs = pairs[chain[pairs[:, 0]] != chain[pairs[:, 1]]]
     distance = np.linalg.norm(xyz[pairs[:, 0]] - xyz[pairs[:, 1]], axis=1)
     pairs, distance = pairs[distance < parameters.cutoff], distance[distance < parameters.cutoff]
@@ -88,12 +89,5 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 def closest_approach(xyz: np.ndarray, chain: np.ndarray) -> float:
     """Smallest distance in Å between points of different chains. xyz : (n, 3); chain : int, (n,)."""
     return min(
-        float(_tree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
+        float(kd_tree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
     )
-
-
-def _tree(xyz: np.ndarray) -> Any:
-    """A KD-tree of points."""
-    from scipy.spatial import cKDTree  # slow to import, and every job imports all feature modules
-
-    return cKDTree(xyz)
