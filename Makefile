@@ -4,10 +4,10 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format clean dssp
+.PHONY: help demo test lint format bench-features clean dssp
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
 demo: .venv/installed dssp ## run the embedded example from decoys to report
 	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- all
@@ -29,6 +29,9 @@ format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt .
+
+bench-features: .venv/installed-dev dssp ## time the features, stage by stage; DECOYS=folder for your own
+	PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
