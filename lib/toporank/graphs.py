@@ -21,6 +21,7 @@ from toporank.building.tables import matrix, read_residues
 from toporank.errors import GraphError
 from toporank.features.edges import Edges
 from toporank.features.registry import Choice, records
+from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
 FORMAT = 1
@@ -38,8 +39,8 @@ def run_graphs(task: Task, store: Store) -> Entry:
 
     def make(path: Path) -> dict[str, Any]:
         arrays = safetensors.numpy.load_file(edges.path)
-        index, values = _read_nodes(task)
         complex_ = read_complex(task.source)
+        index, values = _read_nodes(task, complex_)
         residues = [str(complex_.residues[r]) for r in index]
         graph = make_graph(values, Edges(arrays["index"], arrays["attributes"]), task.dockq, metadata, residues)
         path.write_bytes(graph_bytes(graph))
@@ -61,15 +62,15 @@ GRAPHS = Stage("graphs", run_graphs)
 
 
 def _make_edges(task: Task, path: Path) -> dict[str, Any]:
-    index, _ = _read_nodes(task)
-    edges: Edges = task.choices["edges"](read_complex(task.source), index)
+    complex_ = read_complex(task.source)
+    edges: Edges = task.choices["edges"](complex_, _read_nodes(task, complex_)[0])
     path.write_bytes(safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}))
     return {"n_edges": edges.index.shape[1]}
 
 
-def _read_nodes(task: Task) -> tuple[np.ndarray, np.ndarray]:
+def _read_nodes(task: Task, complex_: Complex) -> tuple[np.ndarray, np.ndarray]:
     """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
-    index, table = read_residues(task.upstream, read_complex(task.source))
+    index, table = read_residues(task.upstream, complex_)
     kept = np.array([not reason for reason in table["lost"].to_pylist()])
     return index[kept], matrix(table, node_columns(task.choices))[kept]
 
@@ -111,29 +112,30 @@ def read_graph(path: Path) -> Data:
 
     Raises GraphError when it is damaged, holds something else, or lacks x, edge_index or edge_attr.
     """
+    graph, matrices = _load(path)
+    for name, tensor in matrices.items():
+        if not isinstance(tensor, torch.Tensor):
+            found = "missing" if tensor is None else f"a {type(tensor).__name__}"
+            raise GraphError(f"`{name}` is {found}", where=path, remedy="build the graph again")
+        if tensor.dim() != 2:
+            raise GraphError(f"`{name}` is of shape {tuple(tensor.shape)}", where=path, remedy="build the graph again")
+    x, index, attributes = matrices.values()
+    if len(attributes) != index.shape[1]:
+        raise GraphError(f"{index.shape[1]} edges but {len(attributes)} rows of edge_attr", where=path)
+    whole = not (index.is_floating_point() or index.is_complex()) and len(index) == 2
+    if not whole or (index.numel() and not 0 <= index.min() <= index.max() < len(x)):
+        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy="build the graph again")
+    return graph
+
+
+def _load(path: Path) -> tuple[Data, dict[str, Any]]:
+    """A graph and what it has under the names x, edge_index and edge_attr."""
     try:
         with torch.serialization.safe_globals(list(PYG_TYPES)):
             graph = torch.load(path, weights_only=True)
-            tensors = (
-                {name: graph.get(name) for name in ("x", "edge_index", "edge_attr")} if type(graph) is Data else {}
-            )
+        if type(graph) is Data:
+            return graph, {name: graph.get(name) for name in ("x", "edge_index", "edge_attr")}
     except UNREADABLE as error:
-        raise GraphError(
-            f"not a readable graph file: {' '.join(str(error).split()) or type(error).__name__}", where=path
-        ) from error
-    if type(graph) is not Data:
-        raise GraphError(f"holds a {type(graph).__name__}, not a torch_geometric Data", where=path)
-    for name, tensor in tensors.items():
-        if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2:
-            kind = (
-                f"of shape {tuple(tensor.shape)}" if isinstance(tensor, torch.Tensor) else f"a {type(tensor).__name__}"
-            )
-            found = "missing" if tensor is None else kind
-            raise GraphError(f"`{name}` is {found}", where=path, remedy="build the graph again")
-    index = graph.edge_index
-    if len(graph.edge_attr) != index.shape[1]:
-        raise GraphError(f"{index.shape[1]} edges but {len(graph.edge_attr)} rows of edge_attr", where=path)
-    whole = not (index.is_floating_point() or index.is_complex()) and len(index) == 2
-    if not whole or (index.numel() and not 0 <= index.min() <= index.max() < len(graph.x)):
-        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy="build the graph again")
-    return graph
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise GraphError(f"not a readable graph file: {said}", where=path) from error
+    raise GraphError(f"holds a {type(graph).__name__}, not a torch_geometric Data", where=path)

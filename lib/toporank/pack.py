@@ -92,11 +92,38 @@ def _check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[s
 
 
 @dataclass(frozen=True)
+class _Pack:
+    """One pack file, memory-mapped. decoys : target, decoy, split, dockq; row i is graph i."""
+
+    path: Path
+    tensors: dict[str, Tensor]
+    decoys: pd.DataFrame
+    metadata: dict[str, Any]
+
+    @classmethod
+    def open(cls, path: Path) -> _Pack:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- not a dict
+            metadata = json.loads(file.metadata()[DESCRIPTION])
+        decoys = pd.DataFrame(metadata.pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
+        return cls(path, tensors, decoys.assign(dockq=tensors["y"].double().numpy()), metadata)
+
+    def kind(self) -> dict[str, Any]:
+        """What must be equal for packs to be used together."""
+        return {
+            "node width": self.tensors["x"].shape[1],
+            "edge width": self.tensors["edge_attr"].shape[1],
+            "feature modules": self.metadata.get("features"),
+            "graph format": self.metadata.get("format"),
+        }
+
+
+@dataclass(frozen=True)
 class GraphStore:
     """The graphs of one or more packs, in memory-mapped tensors.
 
     decoys : DataFrame with target, decoy, split, dockq (nan where unlabelled); row i is graph i.
-    features : the feature modules with parameters; empty for graphs made elsewhere without metadata.
+    metadata : format, feature modules and columns; empty for graphs made elsewhere without metadata.
     """
 
     decoys: pd.DataFrame
@@ -120,28 +147,17 @@ class GraphStore:
 
     @classmethod
     def open(cls, paths: list[Path]) -> GraphStore:
-        """Open packs and check that they hold the same kind of graphs."""
-        parts, tables, descriptions = [], [], []
-        for path in paths:
-            with safe_open(path, framework="pt") as file:
-                parts.append({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 -- not a dict
-                descriptions.append(json.loads(file.metadata()[DESCRIPTION]))
-            table = pd.DataFrame(descriptions[-1].pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
-            tables.append(table.assign(dockq=parts[-1]["y"].double().numpy()))
-        full = [i for i, table in enumerate(tables) if len(table)] or [0]  # an empty pack fits any other
-        first = full[0]
-        for i in full:
-            _check_alike(
-                str(paths[first]), _pack_kind(parts[first], descriptions[first]),
-                str(paths[i]), _pack_kind(parts[i], descriptions[i]),
-            )  # fmt: skip
-        paths, parts, tables, descriptions = ([each[i] for i in full] for each in (paths, parts, tables, descriptions))
-        sizes = [len(table) for table in tables]
+        """Open packs and check that they hold the same kind of graphs; an empty one fits any other."""
+        packs = [_Pack.open(path) for path in paths]
+        packs = [pack for pack in packs if len(pack.decoys)] or packs[:1]
+        for pack in packs:
+            _check_alike(str(packs[0].path), packs[0].kind(), str(pack.path), pack.kind())
+        sizes = [len(pack.decoys) for pack in packs]
         return cls(
-            decoys=pd.concat(tables, ignore_index=True),
-            metadata=descriptions[0],
-            parts=parts,
-            part_of=np.repeat(np.arange(len(parts)), sizes),
+            decoys=pd.concat([pack.decoys for pack in packs], ignore_index=True),
+            metadata=packs[0].metadata,
+            parts=[pack.tensors for pack in packs],
+            part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
         )
 
@@ -170,12 +186,3 @@ class GraphStore:
             y=torch.stack(y),
             index=torch.tensor(indices),
         )
-
-
-def _pack_kind(part: dict[str, Tensor], description: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "node width": part["x"].shape[1],
-        "edge width": part["edge_attr"].shape[1],
-        "feature modules": description.get("features"),
-        "graph format": description.get("format"),
-    }
