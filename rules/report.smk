@@ -17,7 +17,7 @@ rule report_study:
         "../envs/report.yaml"
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --leaderboard {input.leaderboard} --checkpoint {input.checkpoint} --page {output.page} > {log} 2>&1"
+        " --leaderboard {input.leaderboard} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -33,5 +33,5 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     shell:
-        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --checkpoint {input.checkpoint}"
+        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --checkpoint {input.checkpoint:q}"
         " --page {output.page} > {log} 2>&1"

@@ -16,7 +16,7 @@ rule score_decoys:
     conda:
         "../envs/learning.yaml"
     shell:
-        "score.py --checkpoint {input.checkpoint} --ensemble {input.ensemble} --pack {input.pack}"
+        "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
         " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
 
 

@@ -96,7 +96,8 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     home = tmp_path / "scoring"
     home.mkdir()
     study = type(finished)(home)
-    checkpoint = finished.results / "final/best.ckpt"
+    shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
+    checkpoint = tmp_path / "a copy of it/best.ckpt"
     study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}")
     ranking = pd.read_csv(study.results / "scores/my_models/ranking.csv")
     assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
@@ -114,10 +115,12 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     (folder / "1AVZ").mkdir(parents=True)
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
     study = type(finished)(tmp_path)
-    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={finished.results / 'final/best.ckpt'}")
+    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "lone.ckpt")  # without the ensemble beside it
+    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={lone}")
     alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
     together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
     assert alone["pred_dockq"] == pytest.approx(together["pred_dockq"], abs=1e-6)
+    assert pd.isna(alone["pred_sd"])
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
