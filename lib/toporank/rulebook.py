@@ -13,7 +13,8 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.stages import NEEDED
-from toporank.config import Config, Hyperparameters
+from toporank.config import Config
+from toporank.config.training import Hyperparameters
 from toporank.features.registry import Choice, canonical
 from toporank.preflight import checkpoint_of
 from toporank.selection import CHECKPOINT_OF

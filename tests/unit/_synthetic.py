@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from torch_geometric.data import Data
 
-from toporank.config import Hyperparameters, Selection
+from toporank.config.training import Hyperparameters, Selection
 from toporank.graphs import graph_bytes
 from toporank.pack import write_pack
 from toporank.training.fit import Run

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from toporank.__main__ import config_markdown, features_show, main
-from toporank.config import Config, Hyperparameters, load_config
+from toporank.config import Config, load_config
+from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import modules
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toporank.config import Config, Hyperparameters, load_config, locate
+from toporank.config import Config, load_config, locate
+from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.spelling import did_you_mean
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toporank.config import Config, Hyperparameters, load_config
+from toporank.config import Config, load_config
+from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.rulebook import Rulebook, default_config, one_of, stage_features

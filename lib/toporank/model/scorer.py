@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from toporank.config import Hyperparameters, Selection
+from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.metrics import validation_scores
 from toporank.model import topoqa

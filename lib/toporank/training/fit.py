@@ -19,7 +19,7 @@ from filelock import FileLock
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
-from toporank.config import Hyperparameters, Selection
+from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text

@@ -1,0 +1,154 @@
+"""The configuration: every key with its type, default, limits and description, in this one place.
+
+`config/README.md` is generated from these classes (`python -m toporank config`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from toporank.config.base import Name, Section, distinct
+from toporank.config.training import Phase, SweepConfig, Training
+from toporank.errors import ConfigError
+from toporank.features.presets import PRESETS
+from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
+from toporank.spelling import checked, did_you_mean
+
+
+class Dataset(Section):
+    """One set of decoys."""
+
+    name: Name = Field(description="Name of the data set; its results lie under `results/<name>/`.")
+    decoys: str = Field(description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
+    labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
+        None,
+        description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
+        " nothing for a data set that is only scored.",
+    )
+
+
+class Features(Section):
+    """For each stage `module: ID` and its parameters; what is left out has its default."""
+
+    interface: dict[str, Any] = Field({}, description="Which residues are interface.")
+    topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
+    nodes: dict[str, Any] = Field({}, description="Node features.")
+    edges: dict[str, Any] = Field({}, description="Edge features.")
+
+
+def _preset(section: Any) -> Any:
+    """The mapping that the name of a preset stands for."""
+    if not isinstance(section, str):
+        return section
+    if section not in PRESETS:
+        raise ValueError(f"no preset of that name, {did_you_mean(section, PRESETS)}")
+    return PRESETS[section]
+
+
+class Coverage(Section):
+    """When too few labelled decoys became graphs to go on with training."""
+
+    minimum_percent: float = Field(
+        90.0, ge=0, le=100, json_schema_extra={"unit": "%"},
+        description="Least share of the labels of a data set that must have a graph before it is trained on.",
+    )  # fmt: skip
+    fail_on_missing: bool = Field(False, description="Stop as soon as a single label has no graph.")
+
+
+class Workflow(Section):
+    """How the work is cut and where finished work is kept for reuse."""
+
+    chunk_size: int = Field(
+        250, ge=1, json_schema_extra={"unit": "decoys"}, description="Decoys that one feature job handles, about."
+    )
+    reuse_store: str = Field(
+        ".toporank/store",
+        description="Folder of finished artefacts by content; may be shared between working directories.",
+    )
+
+
+class Config(Section):
+    """The whole configuration."""
+
+    datasets: list[Dataset] = Field([], description="The data sets.")
+    features: Annotated[Features, BeforeValidator(_preset)] = Field(
+        Features(),
+        description=f"Feature module and parameters of each stage, or the name of a preset: `{'`, `'.join(PRESETS)}`.",
+    )
+    coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
+    training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
+    workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")
+    score_decoys: str | None = Field(
+        None,
+        description="Folder of decoys to score with `checkpoint` instead of the data sets (`--config score_decoys=…`).",
+    )
+    score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
+    checkpoint: str | None = Field(
+        None, description="Checkpoint to score `score_decoys` with; `results/final/best.ckpt` by default."
+    )
+
+    @model_validator(mode="after")
+    def _references(self) -> Config:
+        names = [d.name for d in self.datasets]
+        distinct(names, "data set name")
+        for reserved in sorted({"training", "finetune", "final", "scores", "evaluation"} & set(names)):
+            raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
+        for name in self.training.datasets:
+            if name not in names:
+                raise ValueError(f"training.datasets: no data set {name!r}; there is {', '.join(names) or 'none'}")
+            if self.dataset(name).labels is None:
+                raise ValueError(f"training.datasets: data set {name!r} has no labels")
+        return self
+
+    @model_validator(mode="after")
+    def _runs(self) -> Config:
+        distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
+        return self
+
+    def dataset(self, name: str) -> Dataset:
+        """The data set of that name."""
+        return next(d for d in self.datasets if d.name == name)
+
+    @property
+    def training_datasets(self) -> list[str]:
+        """Names of the data sets that are trained on."""
+        return self.training.datasets or [d.name for d in self.datasets if d.labels is not None]
+
+    def choices(self) -> dict[str, Choice]:
+        """The resolved feature modules."""
+        return resolve({stage: getattr(self.features, stage) for stage in DEFAULT_MODULES})
+
+    def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
+        """Run name `<config>_seed<seed>` to its configuration and seed."""
+        return {f"{c.name}_seed{s}": (c, s) for c in self.training.sweep.configs for s in self.training.sweep.seeds}
+
+    def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
+        """Run name to its phase and seed."""
+        return {run: (phase, seed) for phase in self.training.finetune.phases for run, seed in phase.runs().items()}
+
+
+def load_config(values: dict[str, Any]) -> Config:
+    """Check a configuration and fill in the defaults. Raises ConfigError listing every fault."""
+    config = checked(Config, values, where="")
+    config.choices()
+    if config.score_decoys is None:
+        if config.checkpoint or config.score_name:
+            raise ConfigError(
+                "`checkpoint` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too"
+            )
+        return config
+    name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
+    try:
+        scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
+        return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
+    except ConfigError as error:
+        raise ConfigError(error.what, remedy="give another name with score_name=NAME") from error
+
+
+def locate(path: str, repository: Path) -> Path:
+    """A path of the configuration: as given from the working directory or, if not there, in the repository."""
+    return Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path

@@ -1,0 +1,166 @@
+"""How networks are trained, and which result is kept."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from toporank.config.base import Name, Section, Seed, distinct
+from toporank.spelling import checked
+
+
+class Schedule(Section):
+    """How a network is trained."""
+
+    learning_rate: float = Field(0.005, gt=0, le=1, description="First learning rate of Adam.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
+    batch_size: int = Field(16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch.")
+    accumulate: int = Field(
+        16, ge=1, json_schema_extra={"unit": "batches"}, description="Batches in one optimiser step."
+    )
+    plateau_factor: float = Field(
+        0.2, gt=0, lt=1, description="The learning rate is multiplied by this when `val_loss` stops falling."
+    )
+    plateau_patience: int = Field(
+        6, ge=0, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before that."
+    )
+    early_stop_patience: int = Field(
+        45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
+    )
+    max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
+    gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; nothing for no limit.")
+    attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
+
+
+class Hyperparameters(Schedule):
+    """How one network is built and trained."""
+
+    hidden: int = Field(32, ge=1, description="Width of node and edge embeddings.")
+    heads: int = Field(8, ge=1, description="Attention heads of each layer; their results are averaged.")
+    layers: int = Field(2, ge=1, description="Edge-aware GATv2 layers.")
+    readout: int = Field(64, ge=1, description="Width of the two layers between pooling and score.")
+
+
+DEFAULT_SWEEP_CONFIG = "sched_boost"
+
+
+def _merge_defaults(section: Any, entries: str) -> Any:
+    """Give each entry the keys of `defaults` that it does not set itself."""
+    if isinstance(section, dict) and section.get("defaults") and entries == "configs":
+        section = {"configs": [{"name": DEFAULT_SWEEP_CONFIG}], **section}
+    if isinstance(section, dict) and isinstance(section.get(entries), list):
+        defaults = section.get("defaults") or {}
+        merged = [
+            {**defaults, **e} if isinstance(e, dict) and isinstance(defaults, dict) else e for e in section[entries]
+        ]
+        return {**section, entries: merged}
+    return section
+
+
+class SweepConfig(Hyperparameters):
+    """One configuration of the sweep: a name, and what differs from `sweep.defaults`."""
+
+    name: Name = Field(description="Name of the configuration.")
+
+
+class Sweep(Section):
+    """Every configuration is trained with every seed."""
+
+    defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all entries of `configs`.")
+    configs: list[SweepConfig] = Field(
+        [SweepConfig(name=DEFAULT_SWEEP_CONFIG)], min_length=1,
+        description="The configurations: `name` and the hyper-parameters that differ.",
+    )  # fmt: skip
+    seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
+
+    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "configs"))
+
+    @model_validator(mode="after")
+    def _names(self) -> Sweep:
+        distinct([c.name for c in self.configs], "configuration name")
+        distinct([str(s) for s in self.seeds], "seed")
+        return self
+
+
+class Selection(Section):
+    """Which checkpoint is best."""
+
+    rule: Literal["val_loss", "val_selection"] = Field(
+        "val_loss",
+        description="`val_loss`: lowest validation loss. `val_selection`: lowest"
+        " `val_loss − spearman_weight · val_spearman`. Both are tracked and shown; this one chooses.",
+    )
+    spearman_weight: float = Field(
+        1.0, ge=0, description="Weight of the pooled validation Spearman in `val_selection`."
+    )
+    minimum_delta: float = Field(
+        0.0, ge=0, description="A later epoch must be better by more than this to replace the best."
+    )
+
+
+class Phase(Schedule):
+    """One fine-tune phase: its parent's network and weights with a fresh optimiser and schedule."""
+
+    name: Name = Field(description="Name of the phase.")
+    parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
+    seed: Seed | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
+    seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
+
+    @model_validator(mode="after")
+    def _one_kind_of_seed(self) -> Phase:
+        if (self.seed is None) == (self.seeds is None):
+            raise ValueError(f"phase {self.name!r} needs either `seed` or `seeds`")
+        if self.name == "sweep":
+            raise ValueError("a phase cannot be called 'sweep': as a parent that means the sweep")
+        distinct([str(seed) for seed in self.seeds or []], "seed")
+        return self
+
+    def runs(self) -> dict[str, int]:
+        """Run name to seed."""
+        if self.seeds is None:
+            return {self.name: self.seed}
+        return {f"{self.name}_seed{seed}": seed for seed in self.seeds}
+
+
+class Finetune(Section):
+    """The fine-tune phases, in order."""
+
+    defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all phases.")
+    phases: list[Phase] = Field([], description="The phases; none for no fine-tuning.")
+
+    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "phases"))
+
+    @field_validator("defaults")
+    @classmethod
+    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        checked(Hyperparameters, defaults, where="training.finetune.defaults")
+        return defaults
+
+    @model_validator(mode="after")
+    def _chain(self) -> Finetune:
+        distinct([run for phase in self.phases for run in phase.runs()], "run name")
+        known = {"sweep"}
+        for phase in self.phases:
+            if phase.parent not in known:
+                raise ValueError(
+                    f"phase {phase.name!r}: parent {phase.parent!r} is not `sweep` nor an earlier phase with one seed"
+                )
+            if phase.seed is not None:
+                known.add(phase.name)
+        return self
+
+
+class Training(Section):
+    """What is trained on, how, and which result is kept."""
+
+    datasets: list[Name] = Field([], description="Names of the data sets to train on; empty for every labelled one.")
+    validation_percent: float = Field(
+        20.0, gt=0, lt=100, json_schema_extra={"unit": "% of targets"},
+        description="Targets set aside for validation where the labels have no split.",
+    )  # fmt: skip
+    split_seed: int = Field(0, description="Seed of that choice.")
+    threads: int = Field(1, ge=1, description="CPU threads of one training run; Snakemake runs as many as cores allow.")
+    sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
+    selection: Selection = Field(Selection(), description="Which checkpoint is best.")
+    finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
