@@ -10,7 +10,7 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, register
-from toporank.features.scaling import min_max
+from toporank.features.scaling import Scaling, min_max, scaled
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, run_dssp
 
@@ -44,10 +44,11 @@ class NodeTable:
 class DsspTopology(Parameters):
     """Parameters of `nodes/dssp_topology/v1`."""
 
-    scaling: Literal["per_decoy", "none"] = Field(
+    scaling: Scaling = Field(
         "per_decoy",
         description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
-        " are scaled to [0, 1] within each decoy, as published. `none`: degrees and raw topology.",
+        " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and standard deviation of the"
+        " training graphs, kept in the checkpoint. `none`: degrees and raw topology.",
     )
     modified: Literal["parent", "lost"] = Field(
         "parent",
@@ -102,10 +103,9 @@ def assemble_nodes(
     max_acc = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
     rasa = np.minimum(dssp.accessibility[residues] / max_acc, 1.0)
     angles = np.stack([dssp.phi, dssp.psi], axis=1)
-    if parameters.scaling == "per_decoy":
-        scaled_angles, topology = min_max(angles[residues], angles[dssp.found]), min_max(topology)
-    else:
-        scaled_angles = angles[residues]
+    per_decoy = parameters.scaling == "per_decoy"
+    scaled_angles = min_max(angles[residues], angles[dssp.found]) if per_decoy else angles[residues]
+    topology = scaled(topology, parameters.scaling)
     states = one_hot([chr(s[0]) for s in dssp.structure[residues]], SECONDARY_STRUCTURE)
     types = one_hot(letters, [*AMINO_ACIDS, "unknown"])
     values = np.concatenate([rasa[:, None], scaled_angles, states, types, topology], axis=1)
