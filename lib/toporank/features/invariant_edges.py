@@ -8,6 +8,7 @@ nothing and are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -50,7 +51,7 @@ def columns(parameters: Invariant) -> list[str]:
         "ca_distance", "inverse_distance", "band_short", "band_medium", "band_long",
         "nearest_atoms", "side_chain_distance",
         *(f"contacts_{limit:g}" for limit in parameters.contacts),
-        *(f"atom_pairs_{low:g}_{high:g}" for low, high in zip(bins[:-1], bins[1:], strict=True)),
+        *(f"atom_pairs_{low:g}_{high:g}" for low, high in pairwise(bins)),
         "axes_x", "axes_y", "axes_z", "side_chains",
         "from_x", "from_y", "from_z", "side_chain_from",
         "to_x", "to_y", "to_z", "side_chain_to",
@@ -60,7 +61,7 @@ def columns(parameters: Invariant) -> list[str]:
 @register(
     "edges/invariant/v1",
     alias="invariant",
-    summary="distance bands, local directions and orientation, heavy-atom histogram and contacts; the same in any frame",
+    summary="distance bands, local directions and orientation, heavy-atom histogram, contacts; the same in any frame",
     parameters=Invariant,
     columns=columns,
 )

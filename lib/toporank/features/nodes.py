@@ -55,6 +55,11 @@ class DsspTopology(Parameters):
         description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
         " `lost`: it is no node and hidden from DSSP, as published.",
     )
+    orientation: Literal["file", "principal_axes"] = Field(
+        "file",
+        description="How the complex lies when mkdssp sees it, whose accessibilities depend on that by 1 Å² and more."
+        " `file`: as in the file, as published. `principal_axes`: always the same way, by its own shape.",
+    )
 
 
 def columns(parameters: DsspTopology) -> list[str]:
@@ -83,6 +88,8 @@ def dssp_topology_nodes(
     Raises FeatureError when DSSP knows none of the interface residues.
     """
     known = without_modified(complex_) if parameters.modified == "lost" else complex_
+    if parameters.orientation == "principal_axes":
+        known = along_principal_axes(known)
     return assemble_nodes(parameters, complex_, residues, topology, run_dssp(known))
 
 
@@ -90,6 +97,19 @@ def without_modified(complex_: Complex) -> Complex:
     """The complex with protein residues of the 20 names only; mkdssp leaves out the others by itself."""
     parents = ["" if lost else parent for lost, parent in zip(complex_.is_modified, complex_.parents, strict=True)]
     return replace(complex_, parents=tuple(parents))
+
+
+def along_principal_axes(complex_: Complex) -> Complex:
+    """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
+
+    Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
+    """
+    ca = complex_.xyz[complex_.ca[complex_.ca >= 0]]
+    centre = ca.mean(axis=0)
+    _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
+    axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)
+    axes[:, 0] = np.cross(axes[:, 1], axes[:, 2])
+    return replace(complex_, xyz=(complex_.xyz - centre) @ axes)
 
 
 def assemble_nodes(
