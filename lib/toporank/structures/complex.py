@@ -32,6 +32,8 @@ class Complex:
     ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
     hetero : indices of the residues that the file writes as HETATM
     notes : what the reader decided on the user's behalf, one sentence each
+    labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
+        empty for a PDB file, which knows the author's numbers only
     """
 
     residues: tuple[ResidueId, ...]
@@ -43,6 +45,7 @@ class Complex:
     ca: np.ndarray
     hetero: frozenset[int] = frozenset()
     notes: tuple[str, ...] = field(default=())
+    labels: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def is_protein(self) -> np.ndarray:
