@@ -67,11 +67,20 @@ SHARED_SOURCES = (
 )  # fmt: skip
 SOURCES = {
     "interface": (),
-    "topology": tuple(
-        f"persistence/{module}.py"
-        for module in ("__init__", "alpha", "clouds", "compilation", "delaunay", "double", "pairing", "summary")
+    "topology": (
+        "compilation.py",
+        *(
+            f"persistence/{module}.py"
+            for module in ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
+        ),
     ),
-    "nodes": ("structures/dssp.py", "features/scaling.py"),
+    "nodes": (
+        "compilation.py",
+        "structures/builtin_dssp.py",
+        "structures/dssp.py",
+        "features/scaling.py",
+        *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
+    ),
     "edges": ("features/scaling.py", "features/edges.py"),
     "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),
 }
@@ -133,8 +142,9 @@ def run_nodes(task: Task, store: Store) -> Entry:
         left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
         return {"notes": left_out}
 
-    depends_on = task.depends_on("nodes")
-    depends_on |= {"topology": topology.record(), "dssp": dssp_version()}
+    depends_on = task.depends_on("nodes") | {"topology": topology.record()}
+    if choice.parameters.calls_mkdssp:
+        depends_on["dssp"] = dssp_version()
     return store.obtain("nodes", depends_on, ".parquet", make)
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import min_max
+from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, run_dssp
 
@@ -54,6 +55,15 @@ class DsspTopology(Parameters):
         description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
         " `lost`: it is no node and hidden from DSSP, as published.",
     )
+    dssp: Literal["builtin", "mkdssp"] = Field(
+        "builtin",
+        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 40 times as fast."
+        " `mkdssp`: by that program, which must be installed. They agree as docs/features.md tells.",
+    )
+
+    @property
+    def calls_mkdssp(self) -> bool:
+        return self.dssp == "mkdssp"
 
 
 def columns(parameters: DsspTopology) -> list[str]:
@@ -75,14 +85,15 @@ def columns(parameters: DsspTopology) -> list[str]:
 def dssp_topology_nodes(
     parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
 ) -> NodeTable:
-    """Node table of a complex; runs mkdssp on all its protein residues.
+    """Node table of a complex; DSSP sees all its protein residues.
 
     residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage.
     Result: values of shape (N, 32 + t).
     Raises FeatureError when DSSP knows none of the interface residues.
     """
     known = without_modified(complex_) if parameters.modified == "lost" else complex_
-    return assemble_nodes(parameters, complex_, residues, topology, run_dssp(known))
+    dssp = run_dssp(known) if parameters.dssp == "mkdssp" else builtin_dssp(known, residues)
+    return assemble_nodes(parameters, complex_, residues, topology, dssp)
 
 
 def without_modified(complex_: Complex) -> Complex:

@@ -60,6 +60,11 @@ class Complex:
         return self.atom_names.astype("S1")
 
     @property
+    def is_hydrogen(self) -> np.ndarray:
+        """bool, shape (A,): atoms whose name begins with H or D, after digits."""
+        return np.isin(np.strings.lstrip(self.atom_names, b"0123456789").astype("S1"), [b"H", b"D"])
+
+    @property
     def chains(self) -> list[str]:
         """Names of the chains that hold protein, sorted."""
         return sorted({r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent})
