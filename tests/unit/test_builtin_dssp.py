@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dssp_agreement import compare, needs_mkdssp, turn
 from structures_text import EXAMPLES, Atom, alanine, changed, complex_of, moved, pair, random_complex
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import Dssp, run_dssp
 from toporank.structures.read import read_complex
-
-needs_mkdssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 
 REFERENCE = [
     "1A2K_trimer_model", "1AHW_bound", "1AY7_bound", "1BUH_bound", "1DFJ_bound", "1E6E_unbound", "1GLA_unbound",
@@ -32,28 +30,6 @@ def decoy() -> Complex:
 
 def all_of(complex_: Complex) -> Dssp:
     return builtin_dssp(complex_, np.arange(len(complex_.residues)))
-
-
-def turn(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Degrees between angles; 0 where neither is defined, 360 where only one is."""
-    apart = np.abs((one - other + 180) % 360 - 180)
-    return np.where((one == 360.0) == (other == 360.0), apart, 360.0)
-
-
-def compare(ours: Dssp, theirs: Dssp) -> dict[str, int]:
-    """How many residues there are, and how many have another accessibility, angle or state, as nodes see it."""
-    np.testing.assert_array_equal(ours.found, theirs.found)
-    found = ours.found
-    accessibility = np.abs(ours.accessibility - theirs.accessibility)[found]
-    assert accessibility.max(initial=0) <= 1.0
-    angle = np.maximum(turn(ours.phi, theirs.phi), turn(ours.psi, theirs.psi))[found]
-    state = (ours.structure != np.where(theirs.structure == b"P", b"-", theirs.structure))[found]
-    return {
-        "residues": int(found.sum()),
-        "accessibility": int((accessibility > 0).sum()),
-        "angle": int((angle > 0.101).sum()),
-        "state": int(state.sum()),
-    }
 
 
 # ---- agreement with mkdssp --------------------------------------------------------------------------------

@@ -273,7 +273,12 @@ def test_atoms_further_apart_than_a_water_fits_between_do_not_cover_each_other()
 
 def test_the_surface_of_a_residue_is_that_of_its_atoms_and_what_is_inside_has_none():
     assert surface([("CB", 0.0), ("CG", 20.0)]) == pytest.approx(2 * 4 * np.pi * 3.2**2)
-    assert surface([("O", 0.0)], [("CA", 0.0)]).tolist() == pytest.approx([0.0, 4 * np.pi * 3.27**2])
+    assert surface([("O", 0.1)], [("CA", 0.0)]).tolist() == pytest.approx([0.0, 4 * np.pi * 3.27**2])
+
+
+@pytest.mark.parametrize(("apart", "share"), [(0.0, 1.0), (0.009, 1.0), (0.011, 0.5)])
+def test_atoms_in_one_place_do_not_cover_each_other(apart, share):
+    np.testing.assert_allclose(surface([("CB", 0.0)], [("CB", apart)]), share * 4 * np.pi * 3.2**2, rtol=0.02)
 
 
 def test_no_residues_have_no_state_and_no_surface():

@@ -35,14 +35,8 @@ def test_all_decoys_of_the_reference_are_compared(reference_dir: Path):
 def test_features_equal_the_published_ones(name: str, reference_dir: Path):
     published = np.load(reference_dir / "topoqa" / "npz" / f"{name}.npz")
     complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
-    compute = resolve(
-        {
-            "interface": {},
-            "topology": {"atoms": "all", "precision": "float32"},
-            "nodes": {"dssp": "mkdssp"},
-            "edges": {},
-        }
-    )
+    published_way = {"topology": {"atoms": "all", "precision": "float32"}, "nodes": {"dssp": "mkdssp"}}
+    compute = resolve({"interface": {}, "edges": {}, **published_way})
 
     residues = compute["interface"](complex_).index
     np.testing.assert_array_equal(complex_.xyz[complex_.ca[residues]], published["ca"])
@@ -56,9 +50,8 @@ def test_features_equal_the_published_ones(name: str, reference_dir: Path):
 
     ours = choose("nodes", {})(complex_, residues, topology)
     assert ours.lost == nodes.lost
-    np.testing.assert_allclose(
-        ours.values[:, 0], published["x"][:, 0], rtol=0, atol=1 / min(MAX_ACCESSIBILITY.values())
-    )
+    one_square = 1 / min(MAX_ACCESSIBILITY.values())
+    np.testing.assert_allclose(ours.values[:, 0], published["x"][:, 0], rtol=0, atol=one_square)
     np.testing.assert_allclose(ours.values[:, 1:], published["x"][:, 1:], rtol=0, atol=0.1 / 360)
 
     edges = compute["edges"](complex_, residues)

@@ -12,6 +12,8 @@ RADII = {b"N": 1.65, b"CA": 1.87, b"C": 1.76, b"O": 1.40}
 """Å, of backbone atoms by name."""
 SIDE_CHAIN = 1.80
 """Å, the radius of every other atom."""
+SAME_PLACE = 1e-4
+"""Å², the squared distance up to which atoms do not cover each other: an atom itself, and twins laid over it."""
 HALF = 200
 POINTS = 2 * HALF + 1
 
@@ -79,7 +81,7 @@ def accessible_surface(xyz, reach, start, wanted, sphere):
             count = 0
             for k in range(closes):
                 for b in range(start[close[k]], start[close[k] + 1]):
-                    if b != a and _square(xyz[a], xyz[b]) < (reach[a] + reach[b]) ** 2:
+                    if SAME_PLACE < _square(xyz[a], xyz[b]) < (reach[a] + reach[b]) ** 2:
                         near[count, 0], near[count, 1], near[count, 2] = xyz[b, 0], xyz[b, 1], xyz[b, 2]
                         near[count, 3] = reach[b] ** 2
                         count += 1
