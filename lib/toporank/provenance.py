@@ -18,7 +18,8 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
 TRAINING_SOURCES = (
-    "metrics.py", "model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py",
+    "metrics.py", "model/network.py", "model/kernels.py", "model/scorer.py", "training/data.py",
+    "training/fit.py", "pack.py",
 )  # fmt: skip
 """As paths below this package."""
 
