@@ -72,8 +72,8 @@ SOURCES = {
         for module in ("__init__", "alpha", "clouds", "compilation", "delaunay", "double", "pairing", "summary")
     ),
     "nodes": ("structures/dssp.py", "features/scaling.py"),
-    "edges": ("features/scaling.py", "features/edges.py"),
-    "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),
+    "edges": ("features/scaling.py", "features/edges.py", "features/kernels/distances.py"),
+    "graphs": ("features/scaling.py", "features/edges.py", "features/kernels/distances.py", "graphs.py"),
 }
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 

@@ -70,7 +70,11 @@ class EdgeAwareGATv2(nn.Module):
 
 
 class DockQNet(nn.Module):
-    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data."""
+    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
+
+    scale_nodes, scale_edges : what is done to the features first; nothing, unless the network's maker puts a
+    `toporank.model.scaling.Standardise` there.
+    """
 
     def __init__(
         self,
@@ -84,6 +88,8 @@ class DockQNet(nn.Module):
         readout: int,
     ):
         super().__init__()
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
@@ -100,7 +106,8 @@ class DockQNet(nn.Module):
         """Predicted DockQ of each graph: (B,), between 0 and 1."""
         batch = by_destination(batch)
         adjacency = Adjacency.of(batch.edge_index, len(batch.x))
-        x, edge, embedding = self.embed_nodes(batch.x), batch.edge_attr, self.embed_edges
+        x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
+        embedding = self.embed_edges
         for layer in self.layers:
             x, edge = layer(x, adjacency, edge, embedding)
             embedding = None
