@@ -26,13 +26,16 @@ PATIENCE = 600.0
 """Seconds to wait for another process that compiles; after that, both do."""
 
 
-def compiled(function: Callable, *, inline: bool = False) -> Callable:
-    """Decorator: compile with numba, without its lock on Python; the result is kept in `cache_folder`."""
+def compiled(function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False) -> Callable:
+    """Decorator: compile with numba, without its lock on Python; the result is kept in `cache_folder`.
+
+    fastmath : liberties with sums, in numba's words; none by default.
+    """
     options = {"forceinline": True} if inline else {}
     folder = cache_folder(Path(function.__code__.co_filename).parent)
     theirs, config.CACHE_DIR = config.CACHE_DIR, str(folder)  # numba looks at it here and nowhere else
     try:
-        return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        return njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options)(function)
     finally:
         config.CACHE_DIR = theirs
 

@@ -232,9 +232,9 @@ def test_a_graph_made_elsewhere_needs_no_metadata(file):
 class Build:
     """The four stages over the decoys of `in/`, in one folder; a new `Store` object for every run."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, **features: str):
         self.folder = folder
-        self.choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+        self.choices = resolve({s: {"module": features[s]} if s in features else {} for s in DEFAULT_MODULES})
 
     def run(self, labels: dict[tuple[str, str], float]) -> Data:
         with pytest.MonkeyPatch.context() as patch:
@@ -292,6 +292,17 @@ def test_the_nodes_are_the_residues_at_the_interface(graph, contacts):
     expected = sorted({a for a, _ in contacts}, key=lambda name: (name[0], int(name[2:])))
     assert graph.metadata["residues"] == expected
     assert graph.x.shape == (len(expected), 172)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "columns"),
+    [({"topology": "none"}, slice(0, 32)), ({"nodes": "topology_only"}, slice(32, None))],
+)
+def test_features_can_be_left_out_to_learn_what_they_are_worth(build, graph, left_out, columns):
+    part = Build(build.folder, **left_out).run({("1AVZ", "near1"): 0.9464})
+    assert part.metadata["node_columns"] == graph.metadata["node_columns"][columns]
+    assert torch.equal(part.x, graph.x[:, columns])
+    assert torch.equal(part.edge_attr, graph.edge_attr)
 
 
 def test_the_edges_are_the_contacts_in_both_directions(graph, contacts):

@@ -58,4 +58,4 @@ def read_residues(path: Path, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
 
 def matrix(table: pa.Table, columns: list[str]) -> np.ndarray:
     """The named columns as float64, shape (N, len(columns))."""
-    return np.column_stack([table[name].to_numpy() for name in columns])
+    return np.column_stack([table[name].to_numpy() for name in columns]) if columns else np.zeros((len(table), 0))
