@@ -65,6 +65,7 @@ SHARED_SOURCES = (
     "structures/complex.py", "structures/columns.py", "structures/read.py", "features/neighbours.py",
     "building/tables.py", "building/stages.py",
 )  # fmt: skip
+EDGES = ("compilation.py", "features/scaling.py", "features/edges.py", "features/kernels/distances.py")
 SOURCES = {
     "interface": (),
     "topology": (
@@ -81,8 +82,8 @@ SOURCES = {
         "features/scaling.py",
         *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
-    "edges": ("features/scaling.py", "features/edges.py"),
-    "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),
+    "edges": EDGES,
+    "graphs": (*EDGES, "graphs.py"),
 }
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 

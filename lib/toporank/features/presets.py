@@ -21,6 +21,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "module": "nodes/dssp_topology/v1",
             "scaling": "per_decoy",
             "modified": "lost",
+            "orientation": "file",
             "dssp": "mkdssp",
         },
         "edges": {
