@@ -24,7 +24,7 @@ from toporank.graphs import GRAPHS, read_graph
 from toporank.identity import Decoy, split_suffix
 from toporank.layout import LEDGER, PLAN
 from toporank.structures.builtin_dssp import builtin_dssp
-from toporank.structures.dssp import run_dssp
+from toporank.structures.dssp import dssp_version, run_dssp
 from toporank.structures.read import read_complex
 
 ROOT = os.geteuid() == 0
@@ -88,6 +88,13 @@ def test_input(case: Case, plain, tmp_path):
         assert path.read_bytes() == plain[0]
     if case.chains:
         assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(case.chains)
+
+
+def test_no_program_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    dssp_version.cache_clear()
+    row, _ = build(write(tmp_path / "d.pdb", pdb(base())), tmp_path)
+    assert row.status == OK
 
 
 @needs_mkdssp

@@ -9,7 +9,8 @@ import pytest
 
 from structures_text import random_complex
 from toporank.errors import ConfigError
-from toporank.features.registry import DEFAULT_MODULES, canonical, choose, modules, records, resolve
+from toporank.features.presets import PRESETS
+from toporank.features.registry import DEFAULT_MODULES, call_mkdssp, canonical, choose, modules, records, resolve
 
 LENGTHS = {
     "cutoff", "radius", "bands", "bins", "bin_width", "contact", "contacts", "h0_max_death", "min_persistence",
@@ -94,6 +95,12 @@ def test_a_choice_called_is_the_module_s_function_with_these_parameters():
     complex_ = random_complex(0, spread=20.0)
     near, far = (choose("interface", {"cutoff": cutoff})(complex_) for cutoff in (12.0, 40.0))
     assert len(near.index) < len(far.index)
+
+
+def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
+    assert not call_mkdssp(resolve(NOTHING))
+    assert call_mkdssp(resolve({**NOTHING, "nodes": {"dssp": "mkdssp"}}))
+    assert call_mkdssp(resolve(PRESETS["topoqa_compat"]))
 
 
 def test_choosing_does_not_change_the_record_it_was_given():

@@ -63,7 +63,7 @@ class DsspTopology(Parameters):
     )
     dssp: Literal["builtin", "mkdssp"] = Field(
         "builtin",
-        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 40 times as fast."
+        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as fast."
         " `mkdssp`: by that program, which must be installed. They agree as docs/features.md tells.",
     )
 
@@ -105,7 +105,7 @@ def dssp_topology_nodes(
 
 
 def without_modified(complex_: Complex) -> Complex:
-    """The complex with protein residues of the 20 names only; mkdssp leaves out the others by itself."""
+    """The complex with protein residues of the 20 names only; DSSP leaves out the others by itself."""
     parents = ["" if lost else parent for lost, parent in zip(complex_.is_modified, complex_.parents, strict=True)]
     return replace(complex_, parents=tuple(parents))
 
