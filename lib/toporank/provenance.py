@@ -18,8 +18,8 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
 TRAINING_SOURCES = (
-    "metrics.py", "model/losses.py", "model/network.py", "model/scorer.py", "pack.py", "training/data.py",
-    "training/fit.py", "training/sampling.py",
+    "metrics.py", "model/losses.py", "model/network.py", "model/scorer.py", "pack.py", "training/callbacks.py",
+    "training/data.py", "training/fit.py", "training/sampling.py",
 )  # fmt: skip
 """As paths below this package."""
 

@@ -86,6 +86,11 @@ class Rulebook:
         """summary.json of every fine-tune run."""
         return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
 
+    def final_options(self) -> str:
+        """Size and score of the final ensemble as options of `select_best.py`."""
+        final = self.config.training.final
+        return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
+
     def scorer(self) -> str:
         """The checkpoint that scores."""
         return checkpoint_of(self.config) if self.scoring_only else layout.FINAL_CHECKPOINT

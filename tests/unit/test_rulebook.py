@@ -114,7 +114,15 @@ def test_parameters_of_a_run_are_those_of_its_configuration(rules):
     parameters = json.loads(rules.training_parameters(wildcards(run="small_seed777")))
     assert parameters["seed"] == 777
     assert parameters["hyperparameters"] == Hyperparameters(hidden=16, max_epochs=30).model_dump()
-    assert parameters["selection"] == {"rule": "val_selection", "spearman_weight": 1.0, "minimum_delta": 0.001}
+    assert parameters["selection"] == {
+        "rule": "val_selection", "spearman": "pooled", "spearman_weight": 1.0, "minimum_delta": 0.001,
+    }  # fmt: skip
+
+
+def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
+    assert rules.final_options() == "--score best"
+    study = {**STUDY, "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}}}
+    assert Rulebook(load_config(study), CHUNKS).final_options() == "--score mean --members 3"
 
 
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):

@@ -17,7 +17,7 @@ from _synthetic import METADATA, SMALL, members, random_graph, small_run, traini
 from pytorch_lightning.callbacks import Callback
 
 from toporank.config.training import Schedule
-from toporank.errors import CheckpointError, ConfigError
+from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import Scorer, load_weights
 from toporank.pack import GraphStore, write_pack
@@ -31,7 +31,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit.*"),
 ]
 
-FILES = ["best_loss.ckpt", "best_selection.ckpt", "config.yaml", "last.ckpt", "metrics.csv", "summary.json"]
+CHECKPOINTS = {"best_loss": "val_loss", "best_selection": "val_selection", "best_ranking": "val_ranking_loss"}
+FILES = sorted([*(f"{name}.ckpt" for name in CHECKPOINTS), "config.yaml", "last.ckpt", "metrics.csv", "summary.json"])
 STORE = Path("store")
 
 
@@ -123,8 +124,10 @@ def finished(tmp_path_factory, pack) -> Path:
         return train(small_run(max_epochs=8, plateau_patience=1), pack).resolve()
 
 
-def test_a_run_leaves_its_six_files_and_nothing_else(finished):
-    assert sorted(path.name for path in finished.iterdir()) == FILES
+def test_a_run_leaves_its_files_and_nothing_else(finished):
+    assert sorted(path.name for path in finished.iterdir()) == sorted([*FILES, "runners_up"])
+    (kept,) = (finished.parent / STORE / "runs").iterdir()
+    assert sorted(path.name for path in kept.iterdir()) == sorted([*FILES, "runners_up", "checksums.json", "lock"])
 
 
 def test_metrics_have_one_row_an_epoch(finished):
@@ -137,13 +140,20 @@ def test_metrics_have_one_row_an_epoch(finished):
     assert table.notna().all().all()
 
 
-@pytest.mark.parametrize(("name", "metric"), [("best_loss", "val_loss"), ("best_selection", "val_selection")])
+@pytest.mark.parametrize(("name", "metric"), CHECKPOINTS.items())
 def test_a_best_checkpoint_is_that_of_the_epoch_with_the_lowest_metric(finished, name, metric):
     table = metrics(finished)
     best = table.loc[table[metric].idxmin()]
     description = read_description(finished / f"{name}.ckpt")
     assert description["epoch"] == best["epoch"]
     assert description["metrics"] == {k: v for k, v in best.items() if k.startswith("val_")}
+
+
+@pytest.mark.parametrize(("name", "metric"), CHECKPOINTS.items())
+def test_second_and_third_are_those_of_the_next_lowest_metrics(finished, name, metric):
+    order = metrics(finished).sort_values(metric, kind="stable")["epoch"].tolist()
+    files = [f"{name}.ckpt", f"runners_up/{name}_2.ckpt", f"runners_up/{name}_3.ckpt"]
+    assert [read_description(finished / file)["epoch"] for file in files] == order[:3]
 
 
 def test_the_run_above_has_its_best_epochs_neither_first_nor_last(finished):
@@ -167,6 +177,12 @@ def test_selection_is_loss_minus_weighted_correlation(pack):
     pd.testing.assert_series_equal(
         table["val_selection"], table["val_loss"] - 0.5 * table["val_spearman"], check_names=False, rtol=1e-5
     )
+
+
+def test_selection_may_look_at_the_correlation_per_target(pack):
+    table = metrics(train(small_run(spearman="per_target", max_epochs=2), pack))
+    expected = table["val_loss"] - table["val_spearman_per_target"]
+    pd.testing.assert_series_equal(table["val_selection"], expected, check_names=False, rtol=1e-5)
 
 
 def test_the_summary_gives_both_best_epochs_with_their_metrics(finished):
@@ -254,7 +270,14 @@ def test_a_damaged_run_is_trained_again(pack, name):
 
 @pytest.mark.parametrize(
     "other",
-    [{"seed": 2}, {"learning_rate": 0.01}, {"hidden": 4}, {"spearman_weight": 0.5}, {"minimum_delta": 0.1}],
+    [
+        {"seed": 2},
+        {"learning_rate": 0.01},
+        {"hidden": 4},
+        {"spearman_weight": 0.5},
+        {"minimum_delta": 0.1},
+        {"spearman": "per_target"},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_decides_the_result_makes_it_another_run(pack, seen, other):
@@ -365,7 +388,7 @@ def test_training_stops_early_when_the_loss_does_not_fall(pack):
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.002, 0.02, 10.0])
-@pytest.mark.parametrize(("name", "metric"), [("best_loss", "val_loss"), ("best_selection", "val_selection")])
+@pytest.mark.parametrize(("name", "metric"), CHECKPOINTS.items())
 def test_a_later_epoch_must_be_better_by_more_than_the_minimum_delta(pack, delta, name, metric):
     folder = train(small_run(max_epochs=8, minimum_delta=delta, seed=3), pack)
     table = metrics(folder)
@@ -387,15 +410,36 @@ def test_the_minimum_delta_matters_in_the_run_above(pack):
     assert len(set(epochs.values())) >= 2
 
 
-def test_a_run_that_diverges_ends_with_a_summary(tmp_path):
-    """Its features are larger than single precision can square."""
+def test_a_loss_that_is_no_number_from_the_start_is_an_error_that_names_the_decoys_of_the_batch(tmp_path):
+    """Features of one training decoy are infinite."""
     graphs = training_graphs()
-    for graph in graphs.values():
-        graph.x = graph.x * 1e38
+    graphs["T1", "d3", "train"].x *= torch.inf
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
-    folder = train(small_run(), tmp_path / "pack")
-    assert sorted(path.name for path in folder.iterdir()) == FILES
-    assert metrics(folder)["val_loss"].isna().any()
+    with pytest.raises(TrainingError, match=r"run run: the training loss is not a finite number in epoch 0.*T1/d3"):
+        train(small_run(learning_rate=0.001, max_epochs=2, batch_size=1), tmp_path / "pack")
+
+
+def test_a_prediction_that_is_no_number_is_an_error_that_names_the_decoy(tmp_path):
+    graphs = training_graphs()
+    graphs["V1", "d3", "val"].x *= torch.inf
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    with pytest.raises(TrainingError, match=r"the prediction is not a finite number in epoch 0, decoys V1/d3 "):
+        train(small_run(), tmp_path / "pack")
+
+
+def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why(pack, monkeypatch):
+    step = Scorer.training_step
+    monkeypatch.setattr(
+        Scorer, "training_step", lambda self, batch, n: step(
+            self, batch._replace(x=batch.x * torch.nan) if self.current_epoch == 2 and n == 1 else batch, n
+        ),
+    )  # fmt: skip
+    folder = train(small_run(), pack)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["epochs"] == len(metrics(folder)) == 2
+    assert "the training loss is not a finite number in epoch 2, decoys T" in summary["stopped"]
+    assert read_description(folder / "last.ckpt")["epoch"] == 1
+    assert all(value.isfinite().all() for value in weights(folder / "best_loss.ckpt").values())
 
 
 # ---- objectives and samplings -----------------------------------------------------------------------------
@@ -467,7 +511,9 @@ def resume(interrupt, run: Run, pack: Path, hook: str, epoch: int) -> Path:
 def assert_same_run(one: Path, other: Path) -> None:
     for name in ("metrics.csv", "summary.json", "config.yaml"):
         assert (one / name).read_text() == (other / name).read_text(), name
-    for name in ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt"):
+    checkpoints = [path.relative_to(one) for path in sorted(one.rglob("*.ckpt"))]
+    assert checkpoints == [path.relative_to(other) for path in sorted(other.rglob("*.ckpt"))]
+    for name in checkpoints:
         assert same_weights(one / name, other / name), name
         assert read_description(one / name) == read_description(other / name), name
 
