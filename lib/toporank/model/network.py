@@ -36,7 +36,11 @@ class EdgeAwareGATv2(nn.Module):
 
 
 class DockQNet(nn.Module):
-    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data."""
+    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
+
+    scale_nodes, scale_edges : what is done to the features first; nothing, unless the network's maker puts a
+    `toporank.model.scaling.Standardise` there.
+    """
 
     def __init__(
         self,
@@ -50,6 +54,8 @@ class DockQNet(nn.Module):
         readout: int,
     ):
         super().__init__()
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
@@ -65,7 +71,8 @@ class DockQNet(nn.Module):
     def forward(self, batch: GraphBatch) -> Tensor:
         """Predicted DockQ of each graph: (B,), between 0 and 1."""
         n_graphs = len(batch.index)
-        x, edge = self.embed_nodes(batch.x), self.embed_edges(batch.edge_attr)
+        x = self.embed_nodes(self.scale_nodes(batch.x))
+        edge = self.embed_edges(self.scale_edges(batch.edge_attr))
         for layer in self.layers:
             x, edge = layer(x, batch.edge_index, edge)
             x, edge = F.elu(x), F.elu(edge)

@@ -18,6 +18,7 @@ from toporank.model import topoqa
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.losses import Objective
 from toporank.model.network import DockQNet
+from toporank.model.scaling import Standardise, is_scaled
 from toporank.pack import GraphBatch, GraphStore
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
@@ -27,9 +28,17 @@ SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
 """The score behind each choice of `selection.spearman`."""
 
 
-def build_network(node_width: int, edge_width: int, hyperparameters: dict[str, Any]) -> DockQNet:
-    """The network of a hyper-parameter set for graphs of these widths."""
-    return DockQNet(node_width, edge_width, **{key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")})
+def build_network(
+    node_width: int, edge_width: int, hyperparameters: dict[str, Any], features: dict[str, Any] | None
+) -> DockQNet:
+    """The network of a hyper-parameter set for graphs of these widths and features (records of the modules)."""
+    shape = {key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")}
+    network = DockQNet(node_width, edge_width, **shape)
+    if is_scaled(features, "nodes"):
+        network.scale_nodes = Standardise(node_width)
+    if is_scaled(features, "edges"):
+        network.scale_edges = Standardise(edge_width)
+    return network
 
 
 class NotFiniteError(Exception):
@@ -116,7 +125,8 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """
     description = read_description(path)
     hyperparameters = description["hyperparameters"]
-    network = build_network(description["node_width"], description["edge_width"], hyperparameters)
+    widths = description["node_width"], description["edge_width"]
+    network = build_network(*widths, hyperparameters, description.get("features"))
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
         if description.get("origin") == topoqa.ORIGIN:

@@ -26,6 +26,7 @@ from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
+from toporank.model.scaling import set_statistics
 from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
@@ -176,14 +177,16 @@ def _finish(run: Run, kept: Path, best: list[BestEpochs], stopped: str) -> None:
 
 
 def _network(run: Run, store: GraphStore) -> DockQNet:
-    """A new network, or the parent's."""
+    """A new network, scaling by the training graphs if the features ask for it, or the parent's with its scaling."""
+    features = store.metadata.get("features")
+    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump(), features)
     if run.parent is None:
-        return build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
+        set_statistics(network, store, split_indices(store, "train").tolist())
+        return network
     inherited, description = load_weights(run.parent)
-    if not same(description.get("features"), store.metadata.get("features")):
+    if not same(description.get("features"), features):
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     check_fits(description, store, run.parent)
-    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     network.load_state_dict(inherited.state_dict())
     return network
 
