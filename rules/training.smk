@@ -47,8 +47,9 @@ rule select_sweep:
 rule train_finetune:
     """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
     input:
-        packs=RULES.training_inputs(layout.PACK),
-        checks=RULES.training_inputs(layout.COVERAGE_CHECK),
+        packs=RULES.finetune_inputs(layout.PACK),
+        checks=RULES.finetune_inputs(layout.COVERAGE_CHECK),
+        validation=RULES.training_inputs(layout.PACK),
         parent=RULES.parent,
     output:
         layout.run_files(layout.FINETUNE_RUN),
@@ -64,7 +65,8 @@ rule train_finetune:
         run=RULES.training_parameters,
         code=training_code(),
     shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
+        "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
+        " --parameters {params.run:q} --threads {threads}"
         ' --parent {input.parent} --store "$TOPORANK_STORE" --output results/finetune/{wildcards.run} > {log} 2>&1'
 
 

@@ -236,3 +236,21 @@ def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_pa
     Path("config").mkdir()
     Path("config/config.yaml").write_text("{}")
     assert default_config(repository) == Path("config/config.yaml")
+
+
+def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
+    tuned = {
+        "phases": [{"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]}, {"name": "q", "seed": 1}]
+    }
+    rules = Rulebook(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHUNKS)
+    inputs = rules.finetune_inputs("{dataset}")
+    assert inputs(wildcards(run="p")) == ["two"]
+    assert inputs(wildcards(run="q")) == ["one", "two"]
+    assert json.loads(rules.training_parameters(wildcards(run="p")))["freeze"] == ["embed_nodes"]
+    assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))
+
+
+def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
+    tuned = {"phases": [{"name": "p", "seed": 1, "datasets": ["three"]}]}
+    with pytest.raises(ConfigError, match=r"phases, p: datasets: no data set 'three'"):
+        load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -685,3 +686,99 @@ def test_a_target_trained_on_in_one_data_set_and_validated_on_in_another_is_refu
         write_pack(packs[-1], members(tmp_path / name, graphs))
     with pytest.raises(ConfigError, match="target 'A' is in split train and in split val"):
         train(small_run(), *packs)
+
+
+# ---- phases that freeze, or learn from other data ---------------------------------------------------------
+
+
+def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, parent):
+    run = dataclasses.replace(small_run("tuned", parent=parent, max_epochs=1), freeze=("embed_nodes", "layers.0"))
+    before, after = weights(parent), weights(train(run, pack) / "last.ckpt")
+    same = {name for name, value in before.items() if torch.equal(after[name], value)}
+    frozen = {name for name in before if name.startswith(("network.embed_nodes.", "network.layers.0."))}
+    assert frozen
+    assert frozen <= same
+    assert any(name.startswith("network.head.") for name in before.keys() - same)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (("heads",), "the network has no part 'heads' .*embed_nodes.*head"),
+        (None, "every part of the network is frozen"),
+    ],
+)
+def test_a_part_that_is_not_there_or_all_of_them_cannot_be_frozen(pack, parent, parts, said):
+    everything = tuple({name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"})
+    run = dataclasses.replace(small_run("tuned", parent=parent), freeze=everything if parts is None else parts)
+    with pytest.raises(ConfigError, match=said):
+        train(run, pack)
+
+
+def test_a_frozen_part_makes_it_another_run(pack, parent, seen):
+    run = small_run("tuned", parent=parent, max_epochs=1)
+    train(run, pack)
+    seen.clear()
+    train(dataclasses.replace(run, freeze=("embed_nodes",)), pack)
+    assert seen != []
+
+
+def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, pack, seen):
+    graphs = {(f"O{t[1:]}", d, s): g for (t, d, s), g in training_graphs(seed=5, train=1, val=1).items()}
+    write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
+    folder = Path("tuned")
+    train_run(small_run("tuned", max_epochs=1), [tmp_path / "other"], 1, folder, STORE, validation=[pack])
+    assert len(by_epoch(seen)[0]) == 6
+    said = read_description(folder / "last.ckpt")["training_set"]
+    assert (said["train"], said["val"]) == (6, 12)
+
+
+def test_a_target_learned_from_in_a_phase_and_validated_on_in_the_study_is_refused(tmp_path, pack):
+    graphs = {("V0", "d0", "train"): random_graph(1, dockq=0.5), ("V0", "d1", "train"): random_graph(2, dockq=0.6)}
+    write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
+    with pytest.raises(ConfigError, match="target 'V0' is in split train and in split val"):
+        train_run(small_run(), [tmp_path / "other"], 1, Path("tuned"), STORE, validation=[pack])
+
+
+def test_a_chain_of_three_phases(pack, parent):
+    for name in ("one", "two", "three"):
+        parent = train(small_run(name, parent=parent, max_epochs=1), pack) / "best_loss.ckpt"
+    assert read_description(parent)["parent"]["run"] == "two"
+
+
+# ---- labels that cannot be learned from -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [-0.1, 1.5, 49.0])
+def test_a_label_that_is_no_dockq_is_an_error_that_names_the_decoy(tmp_path, label):
+    graphs = training_graphs()
+    graphs["T1", "d2", "train"].y = torch.tensor([label])
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    with pytest.raises(ConfigError, match="T1/d2: 1 labels are not in 0 to 1"):
+        train(small_run(), tmp_path / "pack")
+
+
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_equal_labels_are_an_error_that_names_the_split(tmp_path, split):
+    graphs = training_graphs()
+    for key, graph in graphs.items():
+        graph.y = torch.tensor([0.3]) if key[2] == split else graph.y
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    with pytest.raises(ConfigError, match=f"labels of split '{split}' are 0.3"):
+        train(small_run(), tmp_path / "pack")
+
+
+# ---- threads ----------------------------------------------------------------------------------------------
+
+
+def test_another_number_of_threads_gives_the_same_metrics_within_a_thousandth(pack):
+    """Sums in another order differ in the last bit, which training carries on: equal bits are not promised."""
+    try:
+        tables = []
+        for threads in (1, 2):
+            folder = Path(f"threads{threads}")
+            train_run(small_run(max_epochs=4), [pack], threads, folder, Path(f"store{threads}"))
+            tables.append(metrics(folder))
+    finally:
+        torch.set_num_threads(1)
+    pd.testing.assert_frame_equal(*tables, rtol=1e-3, atol=1e-3)

@@ -169,6 +169,14 @@ class Phase(Schedule):
     parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
     seed: Seed | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
     seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
+    freeze: list[str] = Field(
+        [], description="Parts of the network that keep their parent's weights, such as `embed_nodes` or `layers.0`."
+    )
+    datasets: list[Name] = Field(
+        [],
+        description="Data sets whose training targets this phase learns from; empty for those of the study."
+        " Validation is that of the study in any case, so that a phase compares with its parent.",
+    )
 
     @model_validator(mode="after")
     def _one_kind_of_seed(self) -> Phase:

@@ -101,7 +101,8 @@ class Scorer(pl.LightningModule):
         })  # fmt: skip
 
     def configure_optimizers(self) -> dict[str, Any]:
-        optimizer = torch.optim.Adam(self.parameters(), lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
+        trained = [weight for weight in self.parameters() if weight.requires_grad]
+        optimizer = torch.optim.Adam(trained, lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
         )

@@ -20,7 +20,7 @@ from filelock import FileLock
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.errors import CheckpointError, TrainingError
+from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES, RUNNERS_UP
@@ -33,8 +33,10 @@ from toporank.provenance import provenance, training_code
 from toporank.selection import CHECKPOINT_OF
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
+    check_labels,
     check_splits,
     fingerprint,
+    open_graphs,
     seed_everything,
     split_indices,
     training_batches,
@@ -52,6 +54,7 @@ class Run:
     """What one training run is: everything that decides its result, beside the graphs.
 
     parent : checkpoint whose network and weights to start from, with fresh optimiser and schedule.
+    freeze : parts of the network, as its weights are called, that are not trained.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Run:
     hyperparameters: Hyperparameters
     selection: Selection
     parent: Path | None
+    freeze: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -67,7 +71,8 @@ class Run:
         if parent is not None:
             inherited = read_description(parent)["hyperparameters"]
             given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
-        return cls(name, parameters["seed"], Hyperparameters(**given), Selection(**parameters["selection"]), parent)
+        selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
+        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, freeze)
 
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
@@ -77,19 +82,24 @@ class Run:
             "seed": self.seed,
             "hyperparameters": self.hyperparameters.model_dump(),
             "selection": self.selection.model_dump(),
+            "freeze": list(self.freeze),
             "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
         }
 
 
-def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Path) -> dict[str, Any]:
+def train_run(
+    run: Run, packs: list[Path], threads: int, output: Path, store: Path, *, validation: list[Path] | None = None
+) -> dict[str, Any]:
     """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
     before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
+    packs : their `train` splits are learned from. validation : packs whose `val` splits judge; `packs` by default.
     """
     seed_everything(run.seed, threads)
-    graphs = GraphStore.open(packs)
+    graphs = open_graphs(packs, packs if validation is None else validation)
     check_splits(graphs)
+    check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
     training_set = {"fingerprint": fingerprint(graphs), **sizes}
     kept = store / "runs" / _key(run, training_set)
@@ -136,7 +146,9 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
         **run.record(), "node_width": graphs.node_width, "edge_width": graphs.edge_width, **graphs.metadata,
         "training_set": training_set, "provenance": provenance(),
     }  # fmt: skip
-    scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
+    network = _network(run, graphs)
+    freeze(network, run.freeze)
+    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
     loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
     if last.exists():
@@ -189,6 +201,19 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     check_fits(description, store, run.parent)
     network.load_state_dict(inherited.state_dict())
     return network
+
+
+def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
+    """Train nothing of these parts. Raises ConfigError when one is not there or nothing is left to train."""
+    for part in parts:
+        inside = [p for name, p in network.named_parameters() if name == part or name.startswith(f"{part}.")]
+        if not inside:
+            known = ", ".join(dict.fromkeys(name.split(".")[0] for name, _ in network.named_parameters()))
+            raise ConfigError(f"the network has no part {part!r}", where="freeze", remedy=f"its parts are {known}")
+        for weight in inside:
+            weight.requires_grad_(False)
+    if not any(weight.requires_grad for weight in network.parameters()):
+        raise ConfigError("every part of the network is frozen", where="freeze", remedy="leave one out, such as head")
 
 
 def _codes(store: GraphStore) -> torch.Tensor:
