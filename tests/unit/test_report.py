@@ -366,11 +366,8 @@ def test_leaderboard_marks_the_chosen_run_and_sums_up_seeds(files: Files) -> Non
 
 def test_the_page_shows_the_winner_under_each_rule_with_its_regret_and_what_fine_tuning_brought(files: Files) -> None:
     text = Page(render(files.study())).text
-    assert "lowest validation loss chosen phase1 0 0.0700" in text
-    assert (
-        "lowest ranking loss of the validation targets small_seed1 1 0.0800 0.600 0.500 0.100 0.0100 0.000 0.000"
-        in text
-    )
+    assert "val_loss chosen phase1 0 0.0700" in text
+    assert "val_ranking_loss small_seed1 1 0.0800 0.600 0.500 0.100 0.0100 0.000 0.000" in text
     assert "Fine-tuning: fine-tune phase1 beats its parent small_seed1 and is final." in text
 
 
