@@ -8,6 +8,7 @@ rule train_sweep:
         checks=RULES.training_inputs(layout.COVERAGE_CHECK),
     output:
         layout.run_files(layout.SWEEP_RUN),
+        directory(layout.runners_up(layout.SWEEP_RUN)),
     log:
         "logs/training/{run}.log",
     benchmark:
@@ -24,11 +25,12 @@ rule train_sweep:
 
 
 rule select_sweep:
-    """Leaderboard of the sweep under both rules, and the checkpoint the configured rule chooses."""
+    """Leaderboard of the sweep under every rule, and the checkpoint the configured rule chooses."""
     input:
         summaries=RULES.sweep_summaries(),
     output:
         table=report(layout.LEADERBOARD, category="Training"),
+        details=layout.beside(layout.LEADERBOARD),
         checkpoint=layout.SWEEP_CHECKPOINT,
         why=layout.SWEEP_REASON,
     log:
@@ -45,11 +47,13 @@ rule select_sweep:
 rule train_finetune:
     """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
     input:
-        packs=RULES.training_inputs(layout.PACK),
-        checks=RULES.training_inputs(layout.COVERAGE_CHECK),
+        packs=RULES.finetune_inputs(layout.PACK),
+        checks=RULES.finetune_inputs(layout.COVERAGE_CHECK),
+        validation=RULES.training_inputs(layout.PACK),
         parent=RULES.parent,
     output:
         layout.run_files(layout.FINETUNE_RUN),
+        directory(layout.runners_up(layout.FINETUNE_RUN)),
     log:
         "logs/finetune/{run}.log",
     benchmark:
@@ -61,16 +65,18 @@ rule train_finetune:
         run=RULES.training_parameters,
         code=training_code(),
     shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
+        "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
+        " --parameters {params.run:q} --threads {threads}"
         ' --parent {input.parent} --store "$TOPORANK_STORE" --output results/finetune/{wildcards.run} > {log} 2>&1'
 
 
 rule select_final:
-    """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of all runs."""
+    """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of the best runs."""
     input:
         summaries=[*RULES.sweep_summaries(), *RULES.finetune_summaries()],
     output:
         table=report(layout.FINAL_LEADERBOARD, category="Training"),
+        details=layout.beside(layout.FINAL_LEADERBOARD),
         checkpoint=layout.FINAL_CHECKPOINT,
         why=layout.FINAL_REASON,
         ensemble=directory(layout.FINAL_ENSEMBLE),
@@ -80,6 +86,7 @@ rule select_final:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
+        final=RULES.final_options(),
     shell:
         "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
-        " --best {output.checkpoint} --ensemble {output.ensemble} 2>&1 | tee {log}"
+        " --best {output.checkpoint} --ensemble {output.ensemble} {params.final} 2>&1 | tee {log}"

@@ -9,14 +9,17 @@ from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
 from toporank.files import write_text
 from toporank.ranking import model_pred_dockq, ranking
-from toporank.scoring import score_pack
+from toporank.scoring import read_ensemble, score_pack
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
     parser.add_argument(
-        "--ensemble", type=Path, nargs="*", default=[], help="folder of checkpoints that give the spread"
+        "--ensemble",
+        type=Path,
+        nargs="?",
+        help="folder of checkpoints for the spread, and for the score if it says so",
     )
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
@@ -24,9 +27,10 @@ def main() -> None:
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ")
     args = parser.parse_args()
 
-    ensemble = sorted(file for folder in args.ensemble for file in folder.glob("*.ckpt"))
     try:
-        table = ranking(read_coverage(args.coverage), score_pack(args.checkpoint, ensemble, args.pack))
+        ensemble, mean = read_ensemble(args.ensemble) if args.ensemble else ([], False)
+        scores = score_pack(args.checkpoint, ensemble, args.pack, mean=mean)
+        table = ranking(read_coverage(args.coverage), scores)
     except TopoRankError as error:
         sys.exit(str(error))
     write_text(args.ranking, table.to_csv(index=False))

@@ -15,7 +15,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="name of the run")
     parser.add_argument("--packs", type=Path, nargs="+", required=True, help="packed graphs of the training data sets")
-    parser.add_argument("--parameters", required=True, help="seed, hyperparameters and selection as JSON")
+    parser.add_argument("--validation", type=Path, nargs="+", help="packs to validate on; those of --packs by default")
+    parser.add_argument("--parameters", required=True, help="seed, hyperparameters, selection and freeze as JSON")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
@@ -25,7 +26,7 @@ def main() -> None:
 
     try:
         run = Run.parse(args.name, json.loads(args.parameters), args.parent)
-        train_run(run, args.packs, args.threads, args.output, args.store)
+        train_run(run, args.packs, args.threads, args.output, args.store, validation=args.validation)
     except TopoRankError as error:
         sys.exit(str(error))
 

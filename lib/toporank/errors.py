@@ -45,5 +45,9 @@ class GraphError(TopoRankError):
     """A graph file or graph store is damaged or does not fit the others."""
 
 
+class TrainingError(TopoRankError):
+    """A training run cannot go on."""
+
+
 class CheckpointError(TopoRankError):
     """A checkpoint cannot be used."""

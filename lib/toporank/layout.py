@@ -18,8 +18,14 @@ COVERAGE = "results/{dataset}/coverage.tsv"
 COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 PACK = "results/{dataset}/graphs.safetensors"
 
-RUN_FILES = ("best_loss.ckpt", "best_selection.ckpt", "last.ckpt", "metrics.csv", "summary.json", "config.yaml")
+RUN_FILES = (
+    "best_loss.ckpt", "best_selection.ckpt", "best_ranking.ckpt", "last.ckpt", "metrics.csv", "summary.json",
+    "config.yaml",
+)  # fmt: skip
 """What every training run leaves behind, sweep and fine-tune alike."""
+
+RUNNERS_UP = "runners_up"
+"""Folder of a run with the second and third best checkpoints under each rule: `best_loss_2.ckpt` and so on."""
 
 SWEEP_RUN = "results/training/{run}"
 FINETUNE_RUN = "results/finetune/{run}"
@@ -47,6 +53,17 @@ def artefact(stage: str, target: str, decoy: str) -> str:
 def ledger(stage: str) -> str:
     """Pattern of the ledgers of one stage."""
     return LEDGER.replace("{stage}", stage)
+
+
+def beside(table: str) -> list[str]:
+    """Further tables of a leaderboard: the winner under each rule, mean and deviation over seeds."""
+    folder = table.rpartition("/")[0]
+    return [f"{folder}/winners.csv", f"{folder}/configs.csv"]
+
+
+def runners_up(run: str) -> str:
+    """The folder of a run's second and third best checkpoints."""
+    return f"{run}/{RUNNERS_UP}"
 
 
 def run_files(run: str) -> list[str]:

@@ -6,7 +6,7 @@ The answers are here, importable and tested, so that rule files hold rules only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from toporank import layout
 from toporank.building.stages import NEEDED
 from toporank.config import Config
-from toporank.config.training import Hyperparameters
+from toporank.config.training import Hyperparameters, Phase
 from toporank.features.registry import Choice, canonical
 from toporank.preflight import checkpoint_of
 from toporank.selection import CHECKPOINT_OF
@@ -63,12 +63,22 @@ class Rulebook:
         """One file for each data set that is trained on."""
         return [pattern.format(dataset=name) for name in self.config.training_datasets]
 
+    def finetune_inputs(self, pattern: str) -> Callable[[Any], list[str]]:
+        """For a fine-tune run one file for each data set that its phase learns from."""
+
+        def inputs(wildcards: Any) -> list[str]:
+            phase, _ = self.config.finetune_runs()[wildcards.run]
+            return [pattern.format(dataset=name) for name in phase.datasets or self.config.training_datasets]
+
+        return inputs
+
     def training_parameters(self, wildcards: Any) -> str:
         """Hyper-parameters, selection and seed of a run as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
         selection = self.config.training.selection.model_dump()
-        return canonical({"seed": seed, "hyperparameters": hyperparameters, "selection": selection})
+        parameters = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection}
+        return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 
     def parent(self, wildcards: Any) -> str:
         """Checkpoint a fine-tune run starts from."""
@@ -85,6 +95,11 @@ class Rulebook:
     def finetune_summaries(self) -> list[str]:
         """summary.json of every fine-tune run."""
         return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
+
+    def final_options(self) -> str:
+        """Size and score of the final ensemble as options of `select_best.py`."""
+        final = self.config.training.final
+        return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
 
     def scorer(self) -> str:
         """The checkpoint that scores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +12,32 @@ from toporank.errors import CheckpointError
 from toporank.features.registry import same
 from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.pack import GraphStore
+from toporank.selection import MEMBERS
 
 DECIMALS = 6
 """Of written scores: finer than single precision would be noise."""
 
 
-def score_pack(checkpoint: Path, ensemble: list[Path], pack: Path) -> pd.DataFrame:
+def read_ensemble(folder: Path) -> tuple[list[Path], bool]:
+    """The checkpoints of a folder, and whether the score is their mean, as `selection.write_ensemble` left it."""
+    members = folder / MEMBERS
+    mean = members.exists() and json.loads(members.read_text())["score"] == "mean"
+    return sorted(folder.glob("*.ckpt")), mean
+
+
+def score_pack(checkpoint: Path, ensemble: list[Path], pack: Path, *, mean: bool = False) -> pd.DataFrame:
     """Score every graph of a pack: target, decoy, pred_dockq and pred_sd.
 
-    checkpoint gives the score. pred_sd is the standard deviation over the checkpoints of `ensemble`, nan
-    with fewer than two. Raises CheckpointError when a checkpoint was trained on other features than the
-    graphs have.
+    checkpoint gives the score or, with `mean`, the checkpoints of `ensemble` together. pred_sd is the standard
+    deviation over those of `ensemble`, nan with fewer than two. Raises CheckpointError when a checkpoint was
+    trained on other features than the graphs have.
     """
     store = GraphStore.open([pack])
     if len(store) == 0:
         return pd.DataFrame(columns=["target", "decoy", "pred_dockq", "pred_sd"])
     table = store.decoys[["target", "decoy"]].copy()
-    table["pred_dockq"] = _scores(checkpoint, store)
     members = np.array([_scores(member, store) for member in ensemble])
+    table["pred_dockq"] = members.mean(axis=0) if mean else _scores(checkpoint, store)
     table["pred_sd"] = members.std(axis=0, ddof=1) if len(members) > 1 else np.nan
     return table.round({"pred_dockq": DECIMALS, "pred_sd": DECIMALS})
 

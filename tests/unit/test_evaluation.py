@@ -16,7 +16,7 @@ def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:
 
 def predictions(*rows: tuple[str, str, float]) -> pd.DataFrame:
     """As much of a ranking as evaluation looks at; nan for a decoy that was not scored."""
-    return pd.DataFrame(rows, columns=["target", "decoy", "pred_dockq"]).assign(status="ok")
+    return pd.DataFrame(rows, columns=["target", "decoy", "pred_dockq"]).assign(status="ok", pred_sd=0.1)
 
 
 LABELS = labels(
@@ -43,6 +43,13 @@ def test_every_split_is_summarised_apart():
     assert summary["train"]["pooled"]["spearman"]["value"] == pytest.approx(1.0)
     assert summary["val"]["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.8 - 0.3)
     assert summary["val"]["pooled"]["spearman"]["value"] == pytest.approx(0.5)  # ranks 3 2 1 against 2 3 1
+
+
+def test_the_spread_is_held_against_the_error():
+    _, summary = evaluate(PREDICTED, LABELS)
+    assert summary["val"]["calibration"]["n"] == 3
+    assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)  # errors 0.6, 0.3 and 0.1
+    assert evaluate(PREDICTED.assign(pred_sd=math.nan), LABELS)[1]["val"]["calibration"] is None
 
 
 def test_labels_that_were_not_scored_are_counted_and_not_judged():

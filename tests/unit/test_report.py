@@ -26,7 +26,7 @@ from toporank.report import figures, tables, words
 from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.study import Study, read_study, validation_random_pick
-from toporank.selection import leaderboard
+from toporank.selection import CHECKPOINT_OF, leaderboard
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
 HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
@@ -35,8 +35,11 @@ METRICS = {
     "val_selection": -0.4,
     "val_spearman": 0.5,
     "val_spearman_per_target": 0.6,
+    "val_pearson": 0.5,
+    "val_pearson_per_target": 0.6,
     "val_ranking_loss": 0.1,
 }
+BEST = tuple(CHECKPOINT_OF.values())
 DOCKQ = {"train": (0.9, 0.5, 0.1, 0.3), "val": (0.85, 0.6, 0.2, 0.05)}
 PREDICTED = {"train": (0.8, 0.6, 0.1, 0.2), "val": (0.3, 0.7, 0.25, 0.1)}
 
@@ -136,7 +139,9 @@ def write_leaderboard() -> Path:
     summaries = []
     for place, folder in enumerate(("finetune/phase1", "training/small_seed1", "training/small_seed2")):
         best = {"epoch": place, **METRICS, "val_loss": 0.07 + place / 100}
-        run = {"run": Path(folder).name, "seed": max(1, place), "epochs": 3, "best_loss": best, "best_selection": best}
+        run = {"run": Path(folder).name, "seed": max(1, place), "epochs": 3, "stopped": "",
+               "parent": None if place else {"run": "small_seed1", "epoch": 1},
+               **dict.fromkeys(BEST, best)}  # fmt: skip
         summaries.append(write(Path("results", folder, "summary.json"), json.dumps(run)))
         epochs = pd.DataFrame({"epoch": range(3), "learning_rate": [0.1, 0.1, 0.01], "train_loss": 0.1, **METRICS})
         write(Path("results", folder, "metrics.csv"), epochs.to_csv(index=False))
@@ -313,7 +318,7 @@ def test_ranking_loss_stands_beside_that_of_a_random_pick(files: Files) -> None:
     # best of 2XYZ is 0.85, the one ranked first has 0.60, the mean is 0.425
     assert "Ranking loss of the ranking (dot) 0.250 of a random pick (bar) 0.425" in text
     assert validation_random_pick(files.study()) == pytest.approx(0.425)
-    assert text.count("ranking loss (random 0.425)") == 3  # under both rules and over the seeds
+    assert text.count("ranking loss (random 0.425)") == 4  # under every rule and over the seeds
 
 
 def test_the_random_pick_is_not_guessed_from_another_validation_set(files: Files) -> None:
@@ -351,10 +356,35 @@ def test_leaderboard_marks_the_chosen_run_and_sums_up_seeds(files: Files) -> Non
     assert [(row["run"], row["kind"], bool(row["chosen"])) for row in board["rows"]] == [
         ("phase1", "fine-tune", True), ("small_seed1", "sweep", False), ("small_seed2", "sweep", False),
     ]  # fmt: skip
-    assert {rule: row["rank"] for rule, row in board["rows"][0]["rules"].items()} == {"val_loss": 1, "val_selection": 1}
+    assert {rule: row["rank"] for rule, row in board["rows"][0]["rules"].items()} == {
+        "val_loss": 1, "val_selection": 3, "val_ranking_loss": 3,  # in a tie the sweep comes first
+    }  # fmt: skip
     small = board["configurations"][1]
     assert (small["name"], small["seeds"]) == ("small", 2)
     assert small["loss"] == pytest.approx((0.085, 0.01 / 2**0.5))
+
+
+def test_the_page_shows_the_winner_under_each_rule_with_its_regret_and_what_fine_tuning_brought(files: Files) -> None:
+    text = Page(render(files.study())).text
+    assert "val_loss chosen phase1 0 0.0700" in text
+    assert "val_ranking_loss small_seed1 1 0.0800 0.600 0.500 0.100 0.0100 0.000 0.000" in text
+    assert "Fine-tuning: fine-tune phase1 beats its parent small_seed1 and is final." in text
+
+
+def test_the_page_tells_why_a_run_ended_early(files: Files) -> None:
+    table = pd.read_csv(files.leaderboard)
+    table["stopped"] = table["stopped"].astype(object)
+    table.loc[1, "stopped"] = "the training loss is not a finite number in epoch 2, decoys A/d1"
+    table.to_csv(files.leaderboard, index=False)
+    text = Page(render(files.study())).text
+    assert f"{table['run'][1]} ended early: the training loss is not a finite number in epoch 2, decoys A/d1." in text
+
+
+def test_the_page_holds_the_spread_against_the_error(files: Files) -> None:
+    found = json.loads(files.evaluations[0].read_text())["val"]["calibration"]
+    text = Page(render(files.study())).text
+    assert "The spread over the ensemble (sd) against the error" in text
+    assert f"validation 4 {words.NOTHING} {100 * found['within_1_sd']:.0f} % {100 * found['within_2_sd']:.0f} %" in text
 
 
 def test_learning_rate_drops_lie_between_epochs() -> None:

@@ -114,7 +114,15 @@ def test_parameters_of_a_run_are_those_of_its_configuration(rules):
     parameters = json.loads(rules.training_parameters(wildcards(run="small_seed777")))
     assert parameters["seed"] == 777
     assert parameters["hyperparameters"] == Hyperparameters(hidden=16, max_epochs=30).model_dump()
-    assert parameters["selection"] == {"rule": "val_selection", "spearman_weight": 1.0, "minimum_delta": 0.001}
+    assert parameters["selection"] == {
+        "rule": "val_selection", "spearman": "pooled", "spearman_weight": 1.0, "minimum_delta": 0.001,
+    }  # fmt: skip
+
+
+def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
+    assert rules.final_options() == "--score best"
+    study = {**STUDY, "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}}}
+    assert Rulebook(load_config(study), CHUNKS).final_options() == "--score mean --members 3"
 
 
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
@@ -228,3 +236,21 @@ def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_pa
     Path("config").mkdir()
     Path("config/config.yaml").write_text("{}")
     assert default_config(repository) == Path("config/config.yaml")
+
+
+def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
+    tuned = {
+        "phases": [{"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]}, {"name": "q", "seed": 1}]
+    }
+    rules = Rulebook(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHUNKS)
+    inputs = rules.finetune_inputs("{dataset}")
+    assert inputs(wildcards(run="p")) == ["two"]
+    assert inputs(wildcards(run="q")) == ["one", "two"]
+    assert json.loads(rules.training_parameters(wildcards(run="p")))["freeze"] == ["embed_nodes"]
+    assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))
+
+
+def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
+    tuned = {"phases": [{"name": "p", "seed": 1, "datasets": ["three"]}]}
+    with pytest.raises(ConfigError, match=r"phases, p: datasets: no data set 'three'"):
+        load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}})

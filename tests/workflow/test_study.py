@@ -13,7 +13,9 @@ PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
     "mini/graphs/1AVZ/near1.pt", "mini/coverage.tsv",
     *(f"training/tiny_seed{seed}/{name}" for seed in (1, 2) for name in (
-        "best_loss.ckpt", "best_selection.ckpt", "last.ckpt", "metrics.csv", "summary.json", "config.yaml")),
+        "best_loss.ckpt", "best_selection.ckpt", "best_ranking.ckpt", "last.ckpt", "metrics.csv", "summary.json",
+        "config.yaml")),
+    "training/tiny_seed1/runners_up/best_loss_2.ckpt", "training/winners.csv", "training/configs.csv",
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",

@@ -97,11 +97,13 @@ class Config(Section):
         distinct(names, "data set name")
         for reserved in sorted({"training", "finetune", "final", "scores", "evaluation"} & set(names)):
             raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
-        for name in self.training.datasets:
+        used = {"training.datasets": self.training.datasets}
+        used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}
+        for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
             if name not in names:
-                raise ValueError(f"training.datasets: no data set {name!r}; there is {', '.join(names) or 'none'}")
+                raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
             if self.dataset(name).labels is None:
-                raise ValueError(f"training.datasets: data set {name!r} has no labels")
+                raise ValueError(f"{key}: data set {name!r} has no labels")
         return self
 
     @model_validator(mode="after")

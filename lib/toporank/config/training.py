@@ -135,17 +135,31 @@ class Sweep(Section):
 class Selection(Section):
     """Which checkpoint is best."""
 
-    rule: Literal["val_loss", "val_selection"] = Field(
+    rule: Literal["val_loss", "val_selection", "val_ranking_loss"] = Field(
         "val_loss",
         description="`val_loss`: lowest validation loss. `val_selection`: lowest"
-        " `val_loss − spearman_weight · val_spearman`. Both are tracked and shown; this one chooses.",
+        " `val_loss − spearman_weight · Spearman`. `val_ranking_loss`: lowest mean ranking loss of the validation"
+        " targets. All are tracked and shown; this one chooses.",
     )
-    spearman_weight: float = Field(
-        1.0, ge=0, description="Weight of the pooled validation Spearman in `val_selection`."
+    spearman: Literal["pooled", "per_target"] = Field(
+        "pooled", description="Which validation Spearman is part of `val_selection`."
     )
+    spearman_weight: float = Field(1.0, ge=0, description="Weight of that Spearman.")
     minimum_delta: float = Field(
         0.0, ge=0, description="A later epoch must be better by more than this to replace the best."
     )
+
+
+class Final(Section):
+    """What scores in the end."""
+
+    score: Literal["best", "mean"] = Field(
+        "best", description="`pred_dockq` is that of the best checkpoint, or the mean over the ensemble."
+    )
+    members: int | None = Field(
+        None, ge=2, json_schema_extra={"unit": "runs"},
+        description="The ensemble is the best so many of the final leaderboard; nothing for all. It gives `pred_sd`.",
+    )  # fmt: skip
 
 
 class Phase(Schedule):
@@ -155,6 +169,14 @@ class Phase(Schedule):
     parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
     seed: Seed | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
     seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
+    freeze: list[str] = Field(
+        [], description="Parts of the network that keep their parent's weights, such as `embed_nodes` or `layers.0`."
+    )
+    datasets: list[Name] = Field(
+        [],
+        description="Data sets whose training targets this phase learns from; empty for those of the study."
+        " Validation is that of the study in any case, so that a phase compares with its parent.",
+    )
 
     @model_validator(mode="after")
     def _one_kind_of_seed(self) -> Phase:
@@ -212,4 +234,5 @@ class Training(Section):
     threads: int = Field(1, ge=1, description="CPU threads of one training run; Snakemake runs as many as cores allow.")
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
+    final: Final = Field(Final(), description="One checkpoint or an ensemble.")
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")

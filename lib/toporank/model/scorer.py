@@ -24,6 +24,9 @@ from toporank.pack import GraphBatch, GraphStore
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
 """Hyper-parameters that decide which weights a network has."""
 
+SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
+"""The score behind each choice of `selection.spearman`."""
+
 
 def build_network(
     node_width: int, edge_width: int, hyperparameters: dict[str, Any], features: dict[str, Any] | None
@@ -36,6 +39,14 @@ def build_network(
     if is_scaled(features, "edges"):
         network.scale_edges = Standardise(edge_width)
     return network
+
+
+class NotFiniteError(Exception):
+    """A loss or a prediction is not a finite number. graphs : positions in the store of those at fault."""
+
+    def __init__(self, what: str, graphs: Tensor):
+        super().__init__(what)
+        self.what, self.graphs = what, graphs.tolist()
 
 
 class Scorer(pl.LightningModule):
@@ -60,6 +71,8 @@ class Scorer(pl.LightningModule):
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
         loss = self.objective(self.network(batch), batch.y, self.target_codes[batch.index], number)
+        if not torch.isfinite(loss):
+            raise NotFiniteError("the training loss", batch.index)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
         return loss
 
@@ -70,14 +83,16 @@ class Scorer(pl.LightningModule):
         """Loss and ranking metrics over the whole validation set."""
         index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
         self._seen.clear()
+        if not torch.isfinite(predicted).all():
+            raise NotFiniteError("the prediction", index[~torch.isfinite(predicted)])
         scores = validation_scores(self.target_codes[index].numpy(force=True), dockq.double().numpy(force=True),
                                    predicted.double().numpy(force=True))  # fmt: skip
         loss = F.mse_loss(predicted, dockq)
-        spearman = scores["spearman_pooled"]
+        spearman = scores[SPEARMAN[self.selection.spearman]]
         known = 0.0 if spearman != spearman else spearman  # constant predictions have no correlation
         self.log_dict({
             "val_loss": loss,
-            "val_spearman": spearman,
+            "val_spearman": scores["spearman_pooled"],
             "val_pearson": scores["pearson_pooled"],
             "val_spearman_per_target": scores["spearman_per_target"],
             "val_pearson_per_target": scores["pearson_per_target"],
@@ -86,7 +101,8 @@ class Scorer(pl.LightningModule):
         })  # fmt: skip
 
     def configure_optimizers(self) -> dict[str, Any]:
-        optimizer = torch.optim.Adam(self.parameters(), lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
+        trained = [weight for weight in self.parameters() if weight.requires_grad]
+        optimizer = torch.optim.Adam(trained, lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
         )

@@ -48,7 +48,9 @@ def evaluations(study: Study) -> list[dict[str, Any]]:
     return [
         {"name": name, "cards": [card(split, summary[split]) for split in SPLITS if split in summary],
          "splits": [SPLITS[split] for split in SPLITS if split in summary],
-         "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS]}
+         "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS],
+         "calibrations": [{"name": SPLITS[split], **summary[split]["calibration"]}
+                          for split in SPLITS if summary.get(split, {}).get("calibration")]}
         for name, summary in study.evaluations.items()
     ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from toporank.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.model.checkpoint import read_description
 from toporank.ranking import read_ranking
 from toporank.report.words import NOT_SCORED, SCORED
+from toporank.selection import read_leaderboard
 
 FROM_RANKING = ("rank", "pred_dockq", "pred_sd", "pred_capri")
 
@@ -73,7 +74,7 @@ def read_study(
     for name in (*ranked, *evaluated):
         if name not in covered:
             raise ConfigError("its coverage was not given", where=f"data set {name}", remedy="add it to --coverage")
-    board = pd.read_csv(leaderboard, dtype={"run": str, "folder": str}) if leaderboard else None
+    board = read_leaderboard(leaderboard) if leaderboard else None
     return Study(
         study_table(covered, ranked), evaluated, board, {} if board is None else read_curves(board),
         read_description(checkpoint),

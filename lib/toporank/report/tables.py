@@ -10,7 +10,7 @@ import toporank
 from toporank.identity import Status
 from toporank.report.study import Study, is_finetune, validation_random_pick
 from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, plain
-from toporank.selection import CHECKPOINT_OF
+from toporank.selection import CHECKPOINT_OF, verdict, winners
 
 Pairs = list[tuple[str, str]]
 
@@ -171,7 +171,14 @@ def leaderboard(study: Study) -> dict[str, Any] | None:
     return {
         "rows": rows, "rule": study.checkpoint["selection"]["rule"], "rule_words": RULES,
         "random": validation_random_pick(study), "configurations": configurations(study.leaderboard),
+        "winners": winners(study.leaderboard).to_dict("records"), "fine_tuning": verdict(study.leaderboard),
+        "stopped": [{"run": run["run"], "why": run["stopped"]} for run in rows_stopped(study.leaderboard)],
     }  # fmt: skip
+
+
+def rows_stopped(board: pd.DataFrame) -> list[dict[str, Any]]:
+    """The runs that ended before their time."""
+    return board[board["stopped"] != ""].to_dict("records")
 
 
 def configurations(board: pd.DataFrame) -> list[dict[str, Any]]:

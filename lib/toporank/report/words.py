@@ -33,6 +33,7 @@ SPLITS = {
 RULES = {
     "val_loss": "lowest validation loss",
     "val_selection": "lowest validation loss minus weighted Spearman",
+    "val_ranking_loss": "lowest ranking loss of the validation targets",
 }
 """Selection rules in words."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -43,6 +45,36 @@ def split_indices(store: GraphStore, split: str) -> np.ndarray:
             f"no labelled decoy with a graph in split {split!r}", remedy="see the labels and coverage.tsv"
         )
     return chosen.index.to_numpy()
+
+
+def open_graphs(packs: list[Path], validation: list[Path]) -> GraphStore:
+    """The graphs of all packs; only those of `packs` keep their split `train`, only those of `validation` `val`."""
+    paths = list(dict.fromkeys([*packs, *validation]))
+    store = GraphStore.open(paths)
+    home = np.repeat(np.arange(len(paths)), [len(GraphStore.open([path])) for path in paths])
+    split = store.decoys["split"].to_numpy()
+    for name, used in (("train", packs), ("val", validation)):
+        split = np.where((split == name) & ~np.isin(home, [paths.index(path) for path in used]), "", split)
+    return dataclasses.replace(store, decoys=store.decoys.assign(split=split))
+
+
+def check_labels(store: GraphStore) -> None:
+    """Raise ConfigError naming the decoy whose label is no DockQ, or the split whose labels are all equal."""
+    labelled = store.decoys[store.decoys["dockq"].notna()]
+    wrong = labelled[~labelled["dockq"].between(0, 1)]
+    if len(wrong):
+        first = wrong.iloc[0]
+        raise ConfigError(
+            f"{len(wrong)} labels are not in 0 to 1, the first is {first.dockq:g}",
+            where=f"{first.target}/{first.decoy}", remedy="labels are DockQ; mend the label table",
+        )  # fmt: skip
+    for split in ("train", "val"):
+        dockq = store.decoys["dockq"].to_numpy()[split_indices(store, split)]
+        if len(dockq) > 1 and np.ptp(dockq) == 0:
+            raise ConfigError(
+                f"all {len(dockq)} labels of split {split!r} are {dockq[0]:g}",
+                remedy="nothing can be learned or selected from equal labels; look at the label table",
+            )
 
 
 def check_splits(store: GraphStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import shutil
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,23 +17,26 @@ import pytorch_lightning as pl
 import torch
 import yaml
 from filelock import FileLock
-from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.errors import CheckpointError
+from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text
-from toporank.layout import RUN_FILES
+from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scaling import set_statistics
-from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, check_fits, load_weights
+from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
+from toporank.selection import CHECKPOINT_OF
+from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
+    check_labels,
     check_splits,
     fingerprint,
+    open_graphs,
     seed_everything,
     split_indices,
     training_batches,
@@ -42,74 +46,7 @@ from toporank.training.data import (
 log = logging.getLogger(__name__)
 
 CHECKSUMS = "checksums.json"
-FOLDER = "<folder of the run>"
-
-TRACKED = {"best_loss": "val_loss", "best_selection": "val_selection"}
-"""Checkpoints that are kept, and the metric (lower is better) each is the best by."""
-
-
-class PortableCheckpoint(ModelCheckpoint):
-    """Remembers checkpoints without the folder they lie in, so that a run does not tell where it was trained."""
-
-    def __init__(self, folder: Path, name: str, **settings: Any):
-        super().__init__(folder, name, save_top_k=1, enable_version_counter=False, **settings)
-
-    def state_dict(self) -> dict[str, Any]:
-        return _renamed(super().state_dict(), f"{self.dirpath}", FOLDER)
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        super().load_state_dict(_renamed(state_dict, FOLDER, f"{self.dirpath}"))
-
-
-def _renamed(value: Any, old: str, new: str) -> Any:
-    """A nested value with `old` replaced by `new` in every text, keys of dicts included."""
-    if isinstance(value, dict):
-        return {_renamed(k, old, new): _renamed(v, old, new) for k, v in value.items()}
-    return value.replace(old, new) if isinstance(value, str) else value
-
-
-class BestCheckpoint(PortableCheckpoint):
-    """Keeps the best checkpoint; a later one must be better by more than a minimum delta."""
-
-    def __init__(self, folder: Path, name: str, minimum_delta: float):
-        super().__init__(folder, name, monitor=TRACKED[name], save_weights_only=True)
-        self.minimum_delta = minimum_delta
-
-    def check_monitor_top_k(self, trainer: pl.Trainer, current: torch.Tensor | None = None) -> bool:
-        first = not self.best_k_models
-        return super().check_monitor_top_k(
-            trainer, current if first or current is None else current + self.minimum_delta
-        )
-
-
-class Patience(EarlyStopping):
-    """Early stopping that a run resumed after its last epoch remembers."""
-
-    def on_train_start(self, trainer: pl.Trainer, module: Scorer) -> None:
-        trainer.should_stop = trainer.should_stop or self.wait_count >= self.patience or self.stopped_epoch > 0
-
-
-class MetricsTable(Callback):
-    """Appends one row an epoch to a CSV file; a resumed run goes on where its checkpoint stands."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, module: Scorer) -> None:
-        rows = pd.read_csv(self.path) if self.path.exists() else pd.DataFrame()
-        rows = rows[rows["epoch"] < trainer.current_epoch] if len(rows) else rows
-        metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        rate = trainer.optimizers[0].param_groups[0]["lr"]
-        row = {"epoch": trainer.current_epoch, "learning_rate": rate, **dict(sorted(metrics.items()))}
-        table = pd.concat([rows, pd.DataFrame([row])], ignore_index=True)
-        write_text(self.path, table.to_csv(index=False))
-        log.info(
-            "epoch %d  train %.5f  val %.5f  spearman %.3f",
-            row["epoch"],
-            row["train_loss"],
-            row["val_loss"],
-            row["val_spearman"],
-        )
+NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set gradient_clip"
 
 
 @dataclass(frozen=True)
@@ -117,6 +54,7 @@ class Run:
     """What one training run is: everything that decides its result, beside the graphs.
 
     parent : checkpoint whose network and weights to start from, with fresh optimiser and schedule.
+    freeze : parts of the network, as its weights are called, that are not trained.
     """
 
     name: str
@@ -124,6 +62,7 @@ class Run:
     hyperparameters: Hyperparameters
     selection: Selection
     parent: Path | None
+    freeze: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -132,7 +71,8 @@ class Run:
         if parent is not None:
             inherited = read_description(parent)["hyperparameters"]
             given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
-        return cls(name, parameters["seed"], Hyperparameters(**given), Selection(**parameters["selection"]), parent)
+        selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
+        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, freeze)
 
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
@@ -142,19 +82,24 @@ class Run:
             "seed": self.seed,
             "hyperparameters": self.hyperparameters.model_dump(),
             "selection": self.selection.model_dump(),
+            "freeze": list(self.freeze),
             "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
         }
 
 
-def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Path) -> dict[str, Any]:
-    """Train one network and write best_loss, best_selection and last .ckpt, metrics.csv, summary.json, config.yaml.
+def train_run(
+    run: Run, packs: list[Path], threads: int, output: Path, store: Path, *, validation: list[Path] | None = None
+) -> dict[str, Any]:
+    """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
     before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
+    packs : their `train` splits are learned from. validation : packs whose `val` splits judge; `packs` by default.
     """
     seed_everything(run.seed, threads)
-    graphs = GraphStore.open(packs)
+    graphs = open_graphs(packs, packs if validation is None else validation)
     check_splits(graphs)
+    check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
     training_set = {"fingerprint": fingerprint(graphs), **sizes}
     kept = store / "runs" / _key(run, training_set)
@@ -163,9 +108,11 @@ def train_run(run: Run, packs: list[Path], threads: int, output: Path, store: Pa
         if _is_finished(kept):
             log.info("finished before, taken from the reuse store")
         else:
-            _fit(run, graphs, training_set, kept)
-            _finish(run, kept)
-    for name in RUN_FILES:
+            best, stopped = _fit(run, graphs, training_set, kept)
+            _finish(run, kept, best, stopped)
+    shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
+    (output / RUNNERS_UP).mkdir(parents=True)
+    for name in json.loads((kept / CHECKSUMS).read_text()):
         link_or_copy(kept / name, output / name)
     return json.loads((kept / "summary.json").read_text())
 
@@ -185,36 +132,60 @@ def _is_finished(kept: Path) -> bool:
     if all((kept / name).exists() and sha256(kept / name) == checksum for name, checksum in checksums.items()):
         return True
     log.warning("the kept run is damaged and is trained again")
-    for file in kept.iterdir():
-        if file.name != "lock":
-            file.unlink()
+    for file in [path for path in kept.rglob("*") if path.is_file() and path.name != "lock"]:
+        file.unlink()
     return False
 
 
-def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path) -> None:
-    """Train in the folder of the run, from its last epoch if it was interrupted."""
+def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path) -> tuple[list[BestEpochs], str]:
+    """Train in the folder of the run, from its last epoch if it was interrupted.
+
+    Returns the best epochs under each rule, and why training stopped before its time, or nothing.
+    """
     description = {
         **run.record(), "node_width": graphs.node_width, "edge_width": graphs.edge_width, **graphs.metadata,
         "training_set": training_set, "provenance": provenance(),
     }  # fmt: skip
-    scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
+    network = _network(run, graphs)
+    freeze(network, run.freeze)
+    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
     loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
     trainer = _trainer(run.hyperparameters, run.selection, kept)
-    trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
+    best, stopped = [callback for callback in trainer.callbacks if isinstance(callback, BestEpochs)], ""
+    try:
+        trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
+    except NotFiniteError as error:
+        decoys = graphs.decoys.iloc[error.graphs]
+        names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys.itertuples())
+        stopped = f"{error.what} is not a finite number in epoch {trainer.current_epoch}, decoys {names}"
+        if not all(each.kept for each in best):
+            raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
+        log.error("stopped: %s; the best epochs before are kept (%s)", stopped, NOT_FINITE_REMEDY)
+    return best, stopped
 
 
-def _finish(run: Run, kept: Path) -> None:
-    """Write config, summary and, last of all, the checksums that make the run a finished one."""
-    summary = {"run": run.name, "seed": run.seed, "epochs": len(pd.read_csv(kept / "metrics.csv"))}
-    for name in TRACKED:
-        description = read_description(kept / f"{name}.ckpt")
-        summary[name] = {"epoch": description["epoch"], **description["metrics"]}
+def _finish(run: Run, kept: Path, best: list[BestEpochs], stopped: str) -> None:
+    """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
+    summary = {
+        "run": run.name, "seed": run.seed, "epochs": len(pd.read_csv(kept / "metrics.csv")), "stopped": stopped,
+        "parent": run.record()["parent"],
+    }  # fmt: skip
+    files = list(RUN_FILES)
+    for each in best:
+        names = [f"{each.name}.ckpt", *(f"{RUNNERS_UP}/{each.name}_{place}.ckpt" for place in range(2, KEPT + 1))]
+        for name, epoch in zip(names, each.files(), strict=False):
+            link_or_copy(epoch, kept / name)
+        files += names[1 : len(each.kept)]
+        description = read_description(kept / names[0])
+        summary[each.name] = {"epoch": description["epoch"], **description["metrics"]}
     write_text(kept / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
     write_text(kept / "summary.json", json.dumps(summary, indent=1))
-    write_text(kept / CHECKSUMS, json.dumps({name: sha256(kept / name) for name in RUN_FILES}))
+    write_text(kept / CHECKSUMS, json.dumps({name: sha256(kept / name) for name in files}))
+    for file in kept.glob("*.epoch*.ckpt"):
+        file.unlink()
 
 
 def _network(run: Run, store: GraphStore) -> DockQNet:
@@ -230,6 +201,19 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     check_fits(description, store, run.parent)
     network.load_state_dict(inherited.state_dict())
     return network
+
+
+def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
+    """Train nothing of these parts. Raises ConfigError when one is not there or nothing is left to train."""
+    for part in parts:
+        inside = [p for name, p in network.named_parameters() if name == part or name.startswith(f"{part}.")]
+        if not inside:
+            known = ", ".join(dict.fromkeys(name.split(".")[0] for name, _ in network.named_parameters()))
+            raise ConfigError(f"the network has no part {part!r}", where="freeze", remedy=f"its parts are {known}")
+        for weight in inside:
+            weight.requires_grad_(False)
+    if not any(weight.requires_grad for weight in network.parameters()):
+        raise ConfigError("every part of the network is frozen", where="freeze", remedy="leave one out, such as head")
 
 
 def _codes(store: GraphStore) -> torch.Tensor:
@@ -249,7 +233,7 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path) -> pl.Trai
         callbacks=[
             Patience("val_loss", patience=hp.early_stop_patience),
             MetricsTable(folder / "metrics.csv"),
-            *(BestCheckpoint(folder, name, selection.minimum_delta) for name in TRACKED),
-            PortableCheckpoint(folder, "last", monitor=None),
+            *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
+            LastCheckpoint(folder),
         ],
     )  # fmt: skip
