@@ -234,7 +234,7 @@ class Build:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+        self.choices = resolve({**{stage: {} for stage in DEFAULT_MODULES}, "edges": {"module": "legacy"}})
 
     def run(self, labels: dict[tuple[str, str], float]) -> Data:
         with pytest.MonkeyPatch.context() as patch:

@@ -34,7 +34,8 @@ def test_all_decoys_of_the_reference_are_compared(reference_dir: Path):
 def test_features_equal_the_published_ones(name: str, reference_dir: Path):
     published = np.load(reference_dir / "topoqa" / "npz" / f"{name}.npz")
     complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
-    compute = resolve({"interface": {}, "topology": {"atoms": "all", "precision": "float32"}, "nodes": {}, "edges": {}})
+    compute = resolve({"interface": {}, "topology": {"atoms": "all", "precision": "float32"}, "nodes": {},
+                       "edges": {"module": "legacy"}})  # fmt: skip
 
     residues = compute["interface"](complex_).index
     np.testing.assert_array_equal(complex_.xyz[complex_.ca[residues]], published["ca"])
