@@ -261,8 +261,6 @@ def decoy(example) -> Path:
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory, decoy) -> Build:
-    if shutil.which("mkdssp") is None:
-        pytest.skip("mkdssp is not installed")
     folder = tmp_path_factory.mktemp("build")
     (folder / "in/1AVZ").mkdir(parents=True)
     shutil.copy(decoy, folder / "in/1AVZ")

@@ -22,6 +22,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "scaling": "per_decoy",
             "modified": "lost",
             "orientation": "file",
+            "dssp": "mkdssp",
         },
         "edges": {
             "module": "edges/legacy_v11",

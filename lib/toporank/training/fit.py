@@ -199,7 +199,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
     }  # fmt: skip
     scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    loaders = training_batches(graphs, batch_size, run.seed), validation_batches(graphs, 4 * batch_size)
+    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
     trainer = _trainer(run.hyperparameters, run.selection, kept)

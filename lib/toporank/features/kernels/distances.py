@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.persistence.compilation import compiled
+from toporank.compilation import compiled
 
 
 @compiled
