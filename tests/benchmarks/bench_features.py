@@ -51,8 +51,8 @@ def main() -> None:
     args = parser.parse_args()
 
     choices = {
-        LIBRARY: resolve({"interface": {}, "topology": {}, "nodes": {}, "edges": {}}),
-        GUDHI: resolve({"interface": {}, "topology": {"engine": "gudhi"}, "nodes": {}, "edges": {}}),
+        LIBRARY: resolve({"interface": {}, "topology": {}, "nodes": {}, "edges": {"module": "legacy"}}),
+        GUDHI: resolve({"interface": {}, "topology": {"engine": "gudhi"}, "nodes": {}, "edges": {"module": "legacy"}}),
     }
     rows = []
     for k, decoy in enumerate(find_decoys("benchmark", args.folder)):

@@ -93,8 +93,8 @@ def test_the_published_histogram_reads_y_as_z():
     """It is the true one of the atoms at (x, y, y); the CA distance is the true one of the atoms themselves."""
     complex_ = random_complex(3)
     nodes = np.flatnonzero(complex_.ca >= 0)
-    published = choose("edges", {"coordinates": "xyy", "scaling": "none", "cutoff": 50.0})
-    ours = choose("edges", {"scaling": "none", "cutoff": 50.0})
+    published = choose("edges", {"module": "legacy", "coordinates": "xyy", "scaling": "none", "cutoff": 50.0})
+    ours = choose("edges", {"module": "legacy", "scaling": "none", "cutoff": 50.0})
     y_twice = replace(complex_, xyz=complex_.xyz[:, [0, 1, 1]])
     np.testing.assert_array_equal(published(complex_, nodes).attributes[:, 1:], ours(y_twice, nodes).attributes[:, 1:])
     np.testing.assert_array_equal(published(complex_, nodes).attributes[:, 0], ours(complex_, nodes).attributes[:, 0])

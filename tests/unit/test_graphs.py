@@ -234,6 +234,7 @@ class Build:
 
     def __init__(self, folder: Path, **features: str):
         self.folder = folder
+        features = {"edges": "legacy"} | features
         self.choices = resolve({s: {"module": features[s]} if s in features else {} for s in DEFAULT_MODULES})
 
     def run(self, labels: dict[tuple[str, str], float]) -> Data:

@@ -36,7 +36,7 @@ def test_features_equal_the_published_ones(name: str, reference_dir: Path):
     published = np.load(reference_dir / "topoqa" / "npz" / f"{name}.npz")
     complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
     published_way = {"topology": {"atoms": "all", "precision": "float32"}, "nodes": {"dssp": "mkdssp"}}
-    compute = resolve({"interface": {}, "edges": {}, **published_way})
+    compute = resolve({"interface": {}, "edges": {"module": "legacy"}, **published_way})
 
     residues = compute["interface"](complex_).index
     np.testing.assert_array_equal(complex_.xyz[complex_.ca[residues]], published["ca"])

@@ -71,17 +71,18 @@ def test_the_published_parameters_are_the_defaults():
     topology = choose("topology", {}).parameters
     assert (topology.radius, topology.h0_max_death, topology.min_persistence) == (8.0, 8.0, 0.01)
     assert topology.element_sets == ("C", "N", "O", "CN", "CO", "NO", "CNO")
-    assert choose("edges", {}).parameters.bins == tuple(range(1, 11))
+    assert choose("edges", {"module": "legacy"}).parameters.bins == tuple(range(1, 11))
     assert choose("edges", {"module": "multiscale"}).parameters.bands == (0.0, 6.0, 10.0, 14.0)
 
 
 # ---- choosing ---------------------------------------------------------------------------------------------
 
 
-def test_id_alias_and_silence_name_the_same_module():
-    assert (
-        choose("edges", {}) == choose("edges", {"module": "legacy"}) == choose("edges", {"module": "edges/legacy_v11"})
-    )
+@pytest.mark.parametrize("stage", DEFAULT_MODULES)
+def test_id_alias_and_silence_name_the_same_module(stage):
+    default = modules()[DEFAULT_MODULES[stage]]
+    given = [choose(stage, record) for record in ({}, {"module": default.id}, {"module": default.alias})]
+    assert given[0] == given[1] == given[2]
 
 
 def test_parameters_given_replace_defaults_and_the_others_stay():

@@ -178,7 +178,7 @@ def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
             "interface": {"cutoff": 8},
             "topology": {"radius": 6},
             "nodes": {"scaling": "none"},
-            "edges": {"cutoff": 8},
+            "edges": {"scaling": "none"},
         }.items()
     }
     assert changed == {
