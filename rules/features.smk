@@ -15,6 +15,9 @@ rule extract_interfaces:
         "chunk"
     conda:
         "../envs/features.yaml"
+    resources:
+        mem_mb=rulebook.raised(2000),
+        runtime=rulebook.raised(20),
     params:
         features=rulebook.stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
@@ -38,6 +41,9 @@ rule compute_topology:
         "chunk"
     conda:
         "../envs/features.yaml"
+    resources:
+        mem_mb=rulebook.raised(2000),
+        runtime=rulebook.raised(60),
     params:
         features=rulebook.stage_features(CHOICES, "topology"),
         code=code_digest("topology", CHOICES),
@@ -61,6 +67,9 @@ rule assemble_nodes:
         "chunk"
     conda:
         "../envs/features.yaml"
+    resources:
+        mem_mb=rulebook.raised(2000),
+        runtime=rulebook.raised(60),
     params:
         features=rulebook.stage_features(CHOICES, "nodes"),
         code=code_digest("nodes", CHOICES),
@@ -84,6 +93,9 @@ rule assemble_graphs:
         "chunk"
     conda:
         "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(3000),
+        runtime=rulebook.raised(30),
     params:
         features=rulebook.stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
@@ -138,5 +150,8 @@ rule pack_graphs:
         "logs/pack/{dataset}.log",
     conda:
         "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(4000),
+        runtime=rulebook.raised(60),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"

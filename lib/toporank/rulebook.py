@@ -6,7 +6,7 @@ The answers are here, importable and tested, so that rule files hold rules only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,15 @@ def stage_features(choices: dict[str, Choice], stage: str) -> str:
 def one_of(names: Iterable[str]) -> str:
     """A wildcard constraint that matches these names and nothing else."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+def raised(first: int) -> Callable[[Any, int], int]:
+    """A resource that a job which failed gets more of: `first` times the number of the attempt."""
+
+    def resource(wildcards: Any, attempt: int) -> int:
+        return first * attempt
+
+    return resource
 
 
 @dataclass(frozen=True)
