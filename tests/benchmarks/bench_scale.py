@@ -1,6 +1,6 @@
 """What Snakemake costs with many decoys, as a Markdown table with its floors.
 
-    PYTHONPATH=lib:tests/slurm python tests/benchmarks/bench_scale.py [--decoys 1000] [--distinct 1000] [--on-slurm 1000]
+    PYTHONPATH=lib:tests/slurm python tests/benchmarks/bench_scale.py [--decoys 1000] [--distinct 1000]
 
 Counted are CPU seconds of the Snakemake process and everything it started and waited for, on two cores, and the
 largest resident memory of any of these processes. The decoys are those of the embedded example over and over under
