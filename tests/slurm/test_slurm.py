@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +21,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "resources/example"
 DECOYS = {"1AVZ": ("near1", "mid1", "far1"), "1GCQ": ("near1", "mid4", "far1")}
 SETTINGS = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 2 --cores 2 --latency-wait 5"
+PATIENCE = 900
+"""Seconds after which a test gives up; a job whose demands cannot be met waits for ever."""
 TRAINING = {
     "sweep": {
         "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2},
@@ -41,18 +43,21 @@ class Study:
 
     home: Path
     environment: dict[str, str]
+    started: list[subprocess.Popen] = field(default_factory=list)
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root."""
         command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--directory", str(self.home)]
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command, cwd=REPOSITORY, env=self.environment, stdout=printed, stderr=subprocess.STDOUT
             )
+        self.started.append(process)
+        return process
 
     def run(self, *arguments: str) -> None:
-        status = self.start(*arguments).wait(300)
+        status = self.start(*arguments).wait(PATIENCE)
         assert status == 0, (self.home / "printed.txt").read_text()
 
     def jobs(self) -> pd.DataFrame:
@@ -100,7 +105,13 @@ def study(tmp_path: Path):
     }
     (home / "config/config.yaml").write_text(yaml.safe_dump(config))
     with cluster(tmp_path / "cluster", memory=20_000) as environment:
-        yield Study(home, environment)
+        study = Study(home, environment)
+        try:
+            yield study
+        finally:
+            for process in study.started:
+                process.kill()
+                process.wait()
 
 
 def on_this_machine(study: Study, home: Path) -> Study:
@@ -136,7 +147,7 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
     process = study.start("build_graphs")
     killed = study.wait_for_running_job()
     subprocess.run(["scancel", killed], env=study.environment, check=True)
-    assert process.wait(300) == 0, (study.home / "printed.txt").read_text()
+    assert process.wait(PATIENCE) == 0, (study.home / "printed.txt").read_text()
     jobs = study.jobs().set_index("id")
     assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == ["CANCELLED", "3000M", "2:50:00"]
     others = Counter(jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None))

@@ -15,7 +15,7 @@ from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.rulebook import Rulebook, default_config, one_of, stage_features
+from toporank.rulebook import Rulebook, default_config, one_of, raised, stage_features
 from toporank.training.fit import Run
 
 STUDY = {
@@ -228,3 +228,7 @@ def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_pa
     Path("config").mkdir()
     Path("config/config.yaml").write_text("{}")
     assert default_config(repository) == Path("config/config.yaml")
+
+
+def test_every_attempt_gets_more():
+    assert [raised(2000)(None, attempt) for attempt in (1, 2, 3)] == [2000, 4000, 6000]
