@@ -41,9 +41,6 @@ rule compute_topology:
         "chunk"
     conda:
         "../envs/features.yaml"
-    resources:
-        mem_mb=rulebook.raised(2000),
-        runtime=rulebook.raised(60),
     params:
         features=rulebook.stage_features(CHOICES, "topology"),
         code=code_digest("topology", CHOICES),
@@ -67,9 +64,6 @@ rule assemble_nodes:
         "chunk"
     conda:
         "../envs/features.yaml"
-    resources:
-        mem_mb=rulebook.raised(2000),
-        runtime=rulebook.raised(60),
     params:
         features=rulebook.stage_features(CHOICES, "nodes"),
         code=code_digest("nodes", CHOICES),
@@ -152,6 +146,5 @@ rule pack_graphs:
         "../envs/learning.yaml"
     resources:
         mem_mb=rulebook.raised(4000),
-        runtime=rulebook.raised(60),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"
