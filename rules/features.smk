@@ -15,6 +15,9 @@ rule extract_interfaces:
         "chunk"
     conda:
         "../envs/features.yaml"
+    resources:
+        mem_mb=rulebook.raised(2000),
+        runtime=rulebook.raised(20),
     params:
         features=rulebook.stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
@@ -84,6 +87,9 @@ rule assemble_graphs:
         "chunk"
     conda:
         "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(3000),
+        runtime=rulebook.raised(30),
     params:
         features=rulebook.stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
@@ -138,5 +144,7 @@ rule pack_graphs:
         "logs/pack/{dataset}.log",
     conda:
         "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(4000),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"

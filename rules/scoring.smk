@@ -15,6 +15,9 @@ rule score_decoys:
         "logs/scoring/{dataset}.log",
     conda:
         "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(4000),
+        runtime=rulebook.raised(60),
     shell:
         "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
         " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"

@@ -16,6 +16,9 @@ rule train_sweep:
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.threads
+    resources:
+        mem_mb=rulebook.raised(6000),
+        runtime=rulebook.raised(720),
     params:
         run=RULES.training_parameters,
         code=training_code(),
@@ -61,6 +64,9 @@ rule train_finetune:
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.threads
+    resources:
+        mem_mb=rulebook.raised(6000),
+        runtime=rulebook.raised(720),
     params:
         run=RULES.training_parameters,
         code=training_code(),

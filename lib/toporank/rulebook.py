@@ -36,6 +36,15 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
+def raised(first: int) -> Callable[[Any, int], int]:
+    """A resource that a job which failed gets more of: `first` times the number of the attempt."""
+
+    def resource(wildcards: Any, attempt: int) -> int:
+        return first * attempt
+
+    return resource
+
+
 @dataclass(frozen=True)
 class Rulebook:
     """Answers for one configuration. chunks : names of the chunks of each data set."""

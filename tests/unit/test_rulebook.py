@@ -15,7 +15,7 @@ from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.rulebook import Rulebook, default_config, one_of, stage_features
+from toporank.rulebook import Rulebook, default_config, one_of, raised, stage_features
 from toporank.training.fit import Run
 
 STUDY = {
@@ -254,3 +254,7 @@ def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
     tuned = {"phases": [{"name": "p", "seed": 1, "datasets": ["three"]}]}
     with pytest.raises(ConfigError, match=r"phases, p: datasets: no data set 'three'"):
         load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}})
+
+
+def test_every_attempt_gets_more():
+    assert [raised(2000)(None, attempt) for attempt in (1, 2, 3)] == [2000, 4000, 6000]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.store import Store
+from toporank.building.store import Store, cpu_seconds
 from toporank.files import link_or_copy, replacing, sha256, write_text, write_text_if_changed
 
 INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
@@ -306,3 +306,22 @@ def test_link_or_copy_does_not_write_through_the_link_a_killed_process_left(tmp_
     link_or_copy(new, tmp_path / "destination")
     assert (tmp_path / "destination").read_text() == "new"
     assert old.read_text() == "old"
+
+
+def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):
+    """It also loads libraries, which is no cost of the features."""
+
+    def busy(path: Path) -> dict:
+        until = cpu_seconds() + 0.05
+        while cpu_seconds() < until:
+            pass
+        path.touch()
+        return {}
+
+    store.obtain("nodes", {"n": 1}, ".txt", busy)
+    assert store.make_seconds == 0
+    store.obtain("nodes", {"n": 2}, ".txt", busy)
+    counted = store.make_seconds
+    assert counted >= 0.05
+    store.obtain("nodes", {"n": 2}, ".txt", busy)
+    assert store.make_seconds == counted

@@ -11,7 +11,7 @@ from toporank import layout
 from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import PlanRow, read_plan
 from toporank.building.stages import Stage, Task
-from toporank.building.store import Store
+from toporank.building.store import Store, cpu_seconds
 from toporank.errors import FeatureError, NoInterfaceError, StructureError, TopoRankError
 from toporank.features.registry import Choice
 from toporank.files import link_or_copy, sha256
@@ -51,8 +51,9 @@ def run_chunk(
     write_ledger(ledger, rows)
     good = sum(row.status == Status.OK for row in rows)
     log.info(
-        "%s %s %s: %d decoys, %d good, %d without result; computed %s, reused %s", dataset, stage.name, plan.stem,
-        len(rows), good, len(rows) - good, dict(store.computed) or 0, dict(store.reused) or 0,
+        "%s %s %s: %d decoys, %d good, %d without result; %.2f CPU s, %.2f of them in features; computed %s, reused %s",
+        dataset, stage.name, plan.stem, len(rows), good, len(rows) - good, cpu_seconds(), store.make_seconds,
+        dict(store.computed) or 0, dict(store.reused) or 0,
     )  # fmt: skip
     return rows
 

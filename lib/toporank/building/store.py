@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +32,17 @@ class Entry:
 
 
 class Store:
-    """A folder of entries. Counts what was computed and what was reused, by kind."""
+    """A folder of entries. Counts what was computed and what was reused, by kind.
+
+    `make_seconds` are CPU seconds, children included, of making artefacts. The first of each kind is left out:
+    it also loads libraries and compiled code, which is a cost of the job and not of the features.
+    """
 
     def __init__(self, root: Path):
         self.root = root
         self.computed: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
+        self.make_seconds = 0.0
 
     def obtain(
         self, kind: str, depends_on: dict[str, Any], suffix: str, make: Callable[[Path], dict[str, Any]]
@@ -52,7 +58,10 @@ class Store:
             self.reused[kind] += 1
             return entry
         with replacing(path) as temporary:
+            started = cpu_seconds()
             facts = make(temporary)
+            if self.computed[kind]:
+                self.make_seconds += cpu_seconds() - started
             entry = Entry(path, sha256(temporary), temporary.stat().st_size, facts)
         record = {"kind": kind, "sha256": entry.sha256, "size": entry.size, "facts": facts}
         write_text(path.with_suffix(".json"), canonical(record))
@@ -68,3 +77,8 @@ class Store:
         except (FileNotFoundError, ValueError, KeyError, TypeError):  # no record, or none that can be read
             return None
         return None
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process so far, and of the children it waited for."""
+    return sum(os.times()[:4])

@@ -63,7 +63,7 @@ class Workflow(Section):
     """How the work is cut and where finished work is kept for reuse."""
 
     chunk_size: int = Field(
-        250, ge=1, json_schema_extra={"unit": "decoys"}, description="Decoys that one feature job handles, about."
+        500, ge=1, json_schema_extra={"unit": "decoys"}, description="Decoys that one feature job handles, about."
     )
     reuse_store: str = Field(
         ".toporank/store",

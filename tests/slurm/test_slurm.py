@@ -1,0 +1,172 @@
+"""The workflow on a real Slurm of one node: submissions, resources, failures, cancelling and starting again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from one_node import cluster, missing
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXAMPLE = REPOSITORY / "resources/example"
+DECOYS = {"1AVZ": ("near1", "mid1", "far1"), "1GCQ": ("near1", "mid4", "far1")}
+SETTINGS = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 2 --cores 2 --latency-wait 5"
+PATIENCE = 900
+"""Seconds after which a test gives up; a job whose demands cannot be met waits for ever."""
+TRAINING = {
+    "sweep": {
+        "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2},
+        "configs": [{"name": "tiny", "hidden": 8, "heads": 2}],
+        "seeds": [1, 2],
+    }
+}
+
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.skipif(bool(missing()), reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}"),
+]
+
+
+@dataclass
+class Study:
+    """Decoys, labels and configuration in a folder, and a cluster to send its jobs to."""
+
+    home: Path
+    environment: dict[str, str]
+    started: list[subprocess.Popen] = field(default_factory=list)
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        """`snakemake --profile slurm`, from the repository root."""
+        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--directory", str(self.home)]
+        command += [*SETTINGS.split(), *arguments]
+        with open(self.home / "printed.txt", "w") as printed:
+            process = subprocess.Popen(
+                command, cwd=REPOSITORY, env=self.environment, stdout=printed, stderr=subprocess.STDOUT
+            )
+        self.started.append(process)
+        return process
+
+    def run(self, *arguments: str) -> None:
+        status = self.start(*arguments).wait(PATIENCE)
+        assert status == 0, (self.home / "printed.txt").read_text()
+
+    def jobs(self) -> pd.DataFrame:
+        """What was submitted so far: id, state, rule (or `group`), MB and minutes, as strings."""
+        columns = {"id": "%i", "state": "%T", "comment": "%k", "memory": "%m", "minutes": "%l"}
+        queue = ["squeue", "--states=all", "--noheader", "--format", "|".join(columns.values())]
+        answer = subprocess.run(queue, env=self.environment, capture_output=True, text=True, check=True).stdout
+        return pd.DataFrame([line.split("|") for line in answer.splitlines()], columns=list(columns))
+
+    def wait_for_running_job(self) -> str:
+        """Id of a job, once there is one that runs. Raises TimeoutError with what Snakemake said."""
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
+            jobs = self.jobs()
+            if (running := jobs["id"][jobs["state"] == "RUNNING"]).any():
+                return running.iloc[0]
+            time.sleep(0.3)
+        raise TimeoutError((self.home / "printed.txt").read_text())
+
+    def graphs(self) -> dict[str, bytes]:
+        root = self.home / "results/mini/graphs"
+        return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*.pt")}
+
+
+@pytest.fixture
+def study(tmp_path: Path):
+    """Six decoys of the example and one that is no structure, in chunks of about four."""
+    home = tmp_path / "study"
+    labels = pd.read_csv(EXAMPLE / "labels.csv")
+    for target, names in DECOYS.items():
+        (home / "decoys" / target).mkdir(parents=True)
+        for name in names:
+            (source,) = (EXAMPLE / "decoys" / target).glob(f"{name}.*")
+            shutil.copy(source, home / "decoys" / target)
+    (home / "decoys/1AVZ/broken.pdb").write_bytes(b"\x00 not a structure")
+    kept = labels[[row.Model in DECOYS.get(row.Target, ()) for row in labels.itertuples()]]
+    kept.assign(split=["train" if target == "1AVZ" else "val" for target in kept["Target"]]).to_csv(
+        home / "labels.csv", index=False
+    )
+    (home / "config").mkdir()
+    config = {
+        "datasets": [{"name": "mini", "decoys": "decoys", "labels": "labels.csv"}],
+        "training": TRAINING,
+        "workflow": {"chunk_size": 4},
+    }
+    (home / "config/config.yaml").write_text(yaml.safe_dump(config))
+    with cluster(tmp_path / "cluster", memory=20_000) as environment:
+        study = Study(home, environment)
+        try:
+            yield study
+        finally:
+            for process in study.started:
+                process.kill()
+                process.wait()
+
+
+def on_this_machine(study: Study, home: Path) -> Study:
+    """The same decoys taken to graphs without Slurm, with nothing to reuse."""
+    for part in ("decoys", "config"):
+        shutil.copytree(study.home / part, home / part)
+    shutil.copy(study.home / "labels.csv", home)
+    command = [sys.executable, "-m", "snakemake", "--directory", str(home), "--cores", "2", "build_graphs"]
+    subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
+    return Study(home, dict(os.environ))
+
+
+def test_decoys_to_report(study, tmp_path):
+    study.run("all")
+    assert (study.home / "results/report.html").is_file()
+    jobs = study.jobs()
+    asked = Counter((row.comment.split("_wildcards")[0], row.memory, row.minutes) for row in jobs.itertuples())
+    assert asked == {
+        # one submission a chunk: the memory of its largest stage, the time of all of them
+        ("rule_chunk_assemble_graphs_assemble_nodes_compute_topology_extract_interfaces", "3000M", "2:50:00"): 2,
+        ("rule_pack_graphs", "4000M", "1:00:00"): 1,
+        ("rule_train_sweep", "6000M", "12:00:00"): 2,
+        ("rule_score_decoys", "4000M", "1:00:00"): 1,
+    }
+    assert set(jobs["state"]) == {"COMPLETED"}
+    assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()
+    coverage = [home / "results/mini/coverage.tsv" for home in (study.home, tmp_path / "local")]
+    assert coverage[0].read_text() == coverage[1].read_text()
+    assert "\tunreadable\t" in coverage[0].read_text()
+
+
+def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
+    process = study.start("build_graphs")
+    killed = study.wait_for_running_job()
+    subprocess.run(["scancel", killed], env=study.environment, check=True)
+    assert process.wait(PATIENCE) == 0, (study.home / "printed.txt").read_text()
+    jobs = study.jobs().set_index("id")
+    assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == ["CANCELLED", "3000M", "2:50:00"]
+    others = Counter(jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None))
+    assert others == {("COMPLETED", "3000M", "2:50:00"): 1, ("COMPLETED", "6000M", "5:40:00"): 1}
+    assert len(study.graphs()) == 6
+    assert "\tunreadable\t" in (study.home / "results/mini/coverage.tsv").read_text()
+
+
+def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
+    """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one takes over."""
+    process = study.start("build_graphs")
+    study.wait_for_running_job()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) != 0
+    assert set(study.jobs()["state"]) <= {"CANCELLED", "COMPLETING"}
+    process = study.start("build_graphs")
+    study.wait_for_running_job()
+    process.kill()
+    process.wait(60)
+    study.run("--unlock")
+    study.run("build_graphs")
+    assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()

@@ -1,0 +1,94 @@
+"""profiles/generic: schedulers for which Snakemake has no plugin, played by little programs that run jobs here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import REPOSITORY, make_study
+
+SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
+QSUB = """#!/bin/bash
+# runs the job at once, in the background
+cd "$(dirname "$0")"
+echo x >> submitted
+id=$(wc -l < submitted)
+echo "$@" >> asked
+(cd - > /dev/null; bash "${@: -1}" > "$OLDPWD/$id.out" 2>&1; echo $? > "$OLDPWD/$id.status") > /dev/null 2>&1 &
+echo "$id"
+"""
+QSTAT = '#!/bin/bash\n! [ -e "$(dirname "$0")/$2.status" ]\n'
+QACCT = '#!/bin/bash\necho "failed       0"\necho "exit_status  $(cat "$(dirname "$0")/$2.status")"\n'
+
+
+def program(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def test_a_data_set_is_built_through_qsub(tmp_path):
+    """One submission for the four stages of each chunk, with the resources of the rules; the failure of one is seen."""
+    for name, text in (("qsub", QSUB), ("qstat", QSTAT), ("qacct", QACCT)):
+        program(tmp_path / "sge" / name, text)
+    study = make_study(tmp_path / "study")
+    path = f"{tmp_path / 'sge'}:{os.environ['PATH']}"
+    study.run(
+        "--profile", "profiles/generic", "--cores", "2", "--latency-wait", "5", "--seconds-between-status-checks", "1",
+        "build_graphs", cores=None, PATH=path,
+    )  # fmt: skip
+    asked = (tmp_path / "sge/asked").read_text().splitlines()
+    assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
+    assert all("-l h_vmem=3001M,h_rt=10200" in line for line in asked)
+    assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "program_name", "says", "status"),
+    [
+        ("pbs", "qstat", "    job_state = R", "running"),
+        ("pbs", "qstat", "    job_state = F\n    Exit_status = 0", "success"),
+        ("pbs", "qstat", "    job_state = F\n    Exit_status = 271", "failed"),
+        ("lsf", "bjobs", "PEND", "running"),
+        ("lsf", "bjobs", "DONE", "success"),
+        ("lsf", "bjobs", "EXIT", "failed"),
+        ("sge", "qacct", "failed       0\nexit_status  0", "success"),
+        ("sge", "qacct", "failed       0\nexit_status  1", "failed"),
+        ("sge", "qacct", "failed       100 : assumedly after job\nexit_status  137", "failed"),
+    ],
+)
+def test_what_a_scheduler_says_of_a_job(tmp_path, scheduler, program_name, says, status):
+    if scheduler == "sge":
+        program(tmp_path / "bin/qstat", "#!/bin/sh\nexit 1\n")
+    program(tmp_path / "bin" / program_name, f"#!/bin/sh\ncat <<'E'\n{says}\nE\n")
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    answer = subprocess.run([SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout.strip()) == (0, status)
+
+
+@pytest.mark.parametrize("scheduler", ["sge", "pbs", "lsf"])
+def test_a_scheduler_that_does_not_answer_is_asked_again(tmp_path, scheduler):
+    for name in ("qstat", "qacct", "bjobs"):
+        program(tmp_path / "bin" / name, "#!/bin/sh\nexit 1\n")
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    answer = subprocess.run([SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout.strip()) == (0, "running")
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "name", "says", "options"),
+    [
+        ("pbs", "qsub", "7.server", "select=1:ncpus=2:mem=3000mb -l walltime=1:30:00 -q long job.sh"),
+        ("lsf", "bsub", "Job <7> is submitted to default queue <normal>.", "-W 90 -o logs/scheduler/%J.log -q long"),
+        ("sge", "qsub", "7", "-pe smp 2 -l h_vmem=1501M,h_rt=5400 -q long job.sh"),
+    ],
+)
+def test_what_a_scheduler_is_asked_for(tmp_path, scheduler, name, says, options):
+    program(tmp_path / "bin" / name, f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n")
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    command = [SCHEDULER, scheduler, "submit", "2", "3000", "90", "-q", "long", "job.sh"]
+    answer = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip().split(".")[0] == "7"
+    assert options in (tmp_path / "asked").read_text()
