@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from toporank.model.compilation import compiled
+from toporank.model.compilation import vectorised
 
 NEGATIVE_SLOPE = 0.2
 TILE = 512
@@ -215,7 +215,7 @@ def _blas() -> ThreadpoolController:
 # Edges: (E,), (E, heads) or (E, heads, width). Nodes: (n, heads, width); what they gather and its gradient, (n, width).
 
 
-@compiled
+@vectorised
 def _score(source_of, destination_of, source, destination, product, att, score, positive):
     """score and positive are written: att · leaky(z) and whether z > 0."""
     heads, width = att.shape
@@ -232,7 +232,7 @@ def _score(source_of, destination_of, source, destination, product, att, score, 
             score[e, h] = total
 
 
-@compiled
+@vectorised
 def _subtract_largest(start, score):
     """Of each node, so that no exponential overflows."""
     for i in range(len(start) - 1):
@@ -244,7 +244,7 @@ def _subtract_largest(start, score):
                 score[e, h] -= largest
 
 
-@compiled
+@vectorised
 def _gather(source_of, start, source, alpha, keep, out):
     """alpha, in: exp of scores; out: their share of the sum of a node. out : what nodes gather, is written."""
     heads, width = source.shape[1:]
@@ -267,7 +267,7 @@ def _gather(source_of, start, source, alpha, keep, out):
             out[i, c] = gathered[c] / heads
 
 
-@compiled
+@vectorised
 def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
     """d_score is written."""
     heads, width = source.shape[1:]
@@ -288,7 +288,7 @@ def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
                 d_score[e, h] = alpha[e, h] * (d_score[e, h] - mean[h])
 
 
-@compiled
+@vectorised
 def _scatter(
     source_of, destination_of, source, positive, att, alpha, keep, gradient, d_score, d_source, d_destination, d_att, u
 ):
@@ -308,7 +308,7 @@ def _scatter(
                 d_source[j, h, c] += value * att[h, c] + share * gradient[i, c]
 
 
-@compiled
+@vectorised
 def _add_ends(source_of, destination_of, source, destination, out):
     """Add to each edge what its ends say. Here and below nodes and edges are (…, width)."""
     for e in range(len(source_of)):
@@ -317,7 +317,7 @@ def _add_ends(source_of, destination_of, source, destination, out):
             out[e, c] += source[j, c] + destination[i, c]
 
 
-@compiled
+@vectorised
 def _spread_ends(source_of, destination_of, out, gradient, d_source, d_destination, d_out):
     """The way back of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is written."""
     one = out.dtype.type(1)
