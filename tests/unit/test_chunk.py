@@ -390,7 +390,7 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("building/tables.py", KINDS),
-        ("compilation.py", {"topology", "nodes"}),
+        ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
         ("structures/builtin_dssp.py", {"nodes"}),
         *((f"persistence/{path.name}", {"topology"}) for path in files_of("persistence")),
         *((f"kabsch_sander/{path.name}", {"nodes"}) for path in files_of("kabsch_sander")),
