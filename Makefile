@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features clean dssp
+.PHONY: help demo test lint format bench-features bench-training clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -32,6 +32,9 @@ format: .venv/installed-dev ## format Python and Snakemake files
 
 bench-features: .venv/installed-dev dssp ## time the features, stage by stage; DECOYS=folder for your own
 	PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
+
+bench-training: .venv/installed-dev dssp ## time training against plain PyTorch Geometric, on the example
+	$(BIN)/snakemake --cores $(CORES) benchmark_training
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake

@@ -64,11 +64,14 @@ class Rulebook:
         return [pattern.format(dataset=name) for name in self.config.training_datasets]
 
     def training_parameters(self, wildcards: Any) -> str:
-        """Hyper-parameters, selection and seed of a run as canonical JSON."""
+        """Hyper-parameters, selection, hardware and seed of a run as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
         selection = self.config.training.selection.model_dump()
-        return canonical({"seed": seed, "hyperparameters": hyperparameters, "selection": selection})
+        hardware = self.config.training.hardware.model_dump()
+        return canonical(
+            {"seed": seed, "hyperparameters": hyperparameters, "selection": selection, "hardware": hardware}
+        )
 
     def parent(self, wildcards: Any) -> str:
         """Checkpoint a fine-tune run starts from."""

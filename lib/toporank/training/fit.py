@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from filelock import FileLock
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
+from toporank.config.hardware import Hardware
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError
 from toporank.features.registry import canonical, same
@@ -30,6 +31,7 @@ from toporank.model.scaling import set_statistics
 from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
+from toporank.training.accelerator import prepare
 from toporank.training.data import (
     check_splits,
     fingerprint,
@@ -124,6 +126,7 @@ class Run:
     hyperparameters: Hyperparameters
     selection: Selection
     parent: Path | None
+    hardware: Hardware = field(default_factory=Hardware)
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -132,7 +135,9 @@ class Run:
         if parent is not None:
             inherited = read_description(parent)["hyperparameters"]
             given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
-        return cls(name, parameters["seed"], Hyperparameters(**given), Selection(**parameters["selection"]), parent)
+        hardware = Hardware(**parameters.get("hardware", {}))
+        selection = Selection(**parameters["selection"])
+        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, hardware)
 
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
@@ -142,6 +147,7 @@ class Run:
             "seed": self.seed,
             "hyperparameters": self.hyperparameters.model_dump(),
             "selection": self.selection.model_dump(),
+            "hardware": self.hardware.model_dump(),
             "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
         }
 
@@ -197,12 +203,16 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
         **run.record(), "node_width": graphs.node_width, "edge_width": graphs.edge_width, **graphs.metadata,
         "training_set": training_set, "provenance": provenance(),
     }  # fmt: skip
-    scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
+    network = _network(run, graphs)
+    settings = prepare(run.hardware, network)
+    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
+                    fused=run.hardware.fused_optimizer)  # fmt: skip
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
+    validation_batch = run.hardware.validation_batch or 4 * batch_size
+    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, validation_batch)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
-    trainer = _trainer(run.hyperparameters, run.selection, kept)
+    trainer = _trainer(run.hyperparameters, run.selection, kept, settings)
     trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
 
 
@@ -237,13 +247,13 @@ def _codes(store: GraphStore) -> torch.Tensor:
     return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
 
 
-def _trainer(hp: Hyperparameters, selection: Selection, folder: Path) -> pl.Trainer:
+def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: dict[str, Any]) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
-        accelerator="cpu", devices=1, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
-        gradient_clip_val=hp.gradient_clip, deterministic=True, logger=False, enable_progress_bar=False,
+        **settings, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
+        gradient_clip_val=hp.gradient_clip, logger=False, enable_progress_bar=False,
         enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
