@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-training clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -35,6 +35,9 @@ bench-features: .venv/installed-dev dssp ## time the features, stage by stage; D
 
 bench-scale: .venv/installed-dev dssp ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
+
+bench-training: .venv/installed-dev dssp ## time training against plain PyTorch Geometric, on the example
+	$(BIN)/snakemake --cores $(CORES) benchmark_training
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake

@@ -31,6 +31,7 @@ include: "rules/features.smk"
 include: "rules/training.smk"
 include: "rules/scoring.smk"
 include: "rules/report.smk"
+include: "rules/benchmark.smk"
 
 
 rule all:

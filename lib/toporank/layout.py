@@ -43,6 +43,7 @@ SCORE_REPORT = "results/scores/{dataset}/report.html"
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
 EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"
+BENCHMARK = "results/benchmark/training.csv"
 
 
 def artefact(stage: str, target: str, decoy: str) -> str:

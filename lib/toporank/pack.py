@@ -48,7 +48,7 @@ def write_pack(path: Path, members: pd.DataFrame) -> None:
     """
     graphs, first = [], None
     for file in members["graph"]:
-        graph = _by_destination(read_graph(Path(file)))
+        graph = by_destination(read_graph(Path(file)))
         first = first or (file, graph)
         _check_alike(first[0], _kind(first[1]), file, _kind(graph))
         graphs.append(graph)
@@ -71,7 +71,7 @@ def write_pack(path: Path, members: pd.DataFrame) -> None:
         temporary.write_bytes(save(tensors, {DESCRIPTION: canonical(description)}))
 
 
-def _by_destination(graph: Data) -> Data:
+def by_destination(graph: Data) -> Data:
     """With its edges sorted by the node they point to, as the network reads them."""
     order = torch.argsort(graph.edge_index[1], stable=True)
     graph.edge_index, graph.edge_attr = graph.edge_index[:, order], graph.edge_attr[order]

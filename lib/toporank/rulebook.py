@@ -82,11 +82,12 @@ class Rulebook:
         return inputs
 
     def training_parameters(self, wildcards: Any) -> str:
-        """Hyper-parameters, selection and seed of a run as canonical JSON."""
+        """Hyper-parameters, selection, hardware and seed of a run as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
         selection = self.config.training.selection.model_dump()
-        parameters = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection}
+        hardware = self.config.training.hardware.model_dump()
+        parameters = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection, "hardware": hardware}
         return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 
     def parent(self, wildcards: Any) -> str:

@@ -6,49 +6,15 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_geometric.nn import GATv2Conv
-from torch_geometric.utils import scatter
 
 from toporank.model import kernels
 from toporank.model.kernels import Adjacency, attend, join
 from toporank.model.network import DockQNet
 from toporank.pack import GraphBatch
+from toporank.training.benchmark import PlainNetwork
 
 WIDTHS, HIDDEN, HEADS = (6, 3), 8, 4
 SHAPE = {"hidden": HIDDEN, "heads": HEADS, "layers": 2, "readout": 8}
-
-
-class PlainLayer(nn.Module):
-    """What a reader of the paper would write with PyTorch Geometric."""
-
-    def __init__(self, hidden: int, heads: int, attention_dropout: float):
-        super().__init__()
-        self.attention = GATv2Conv(
-            hidden, hidden, heads=heads, concat=False, edge_dim=hidden, dropout=attention_dropout, add_self_loops=False
-        )
-        self.edge_update = nn.Linear(3 * hidden, hidden)
-
-    def forward(self, x, edge_index, edge):
-        x = self.attention(x, edge_index, edge)
-        return x, self.edge_update(torch.cat([x[edge_index[0]], x[edge_index[1]], edge], dim=1))
-
-
-class PlainNetwork(DockQNet):
-    """The network of such layers, with parameters of the same names."""
-
-    def __init__(self, *widths: int, **shape):
-        super().__init__(*widths, **shape)
-        layer = (shape["hidden"], shape["heads"], shape["attention_dropout"])
-        self.layers = nn.ModuleList(PlainLayer(*layer) for _ in self.layers)
-
-    def forward(self, batch: GraphBatch):
-        x, edge = self.embed_nodes(batch.x), self.embed_edges(batch.edge_attr)
-        for layer in self.layers:
-            x, edge = (F.elu(v) for v in layer(x, batch.edge_index, edge))
-        n = len(batch.index)
-        nodes = scatter(x, batch.node_graph, dim_size=n, reduce="mean")
-        edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
-        return torch.sigmoid(self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))).squeeze(1)
 
 
 def some_batch(n_edges: int = 1300, *, seed: int = 0, ordered: bool = True) -> GraphBatch:
@@ -75,11 +41,10 @@ def double(batch: GraphBatch) -> GraphBatch:
 def both(dropout: float = 0.0) -> tuple[DockQNet, DockQNet]:
     """Ours and the plain network, with the same weights."""
     torch.manual_seed(0)
-    ours, plain = (kind(*WIDTHS, **SHAPE, attention_dropout=dropout) for kind in (DockQNet, PlainNetwork))
+    ours = DockQNet(*WIDTHS, **SHAPE, attention_dropout=dropout)
     for parameter in ours.parameters():  # biases begin at zero, where a test sees nothing
         nn.init.normal_(parameter, std=0.3)
-    plain.load_state_dict(ours.state_dict())
-    return ours, plain
+    return ours, PlainNetwork.of(ours)
 
 
 def outcome(network: DockQNet, batch: GraphBatch) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -87,7 +52,14 @@ def outcome(network: DockQNet, batch: GraphBatch) -> tuple[torch.Tensor, dict[st
     torch.manual_seed(5)
     scores = network(batch)
     F.mse_loss(scores, batch.y).backward()
-    return scores.detach(), {name: p.grad for name, p in network.named_parameters()}
+    return scores.detach(), {name: per_network(name, p.grad) for name, p in network.named_parameters()}
+
+
+def per_network(name: str, gradient: torch.Tensor) -> torch.Tensor:
+    """The plain network has an edge update for each head; ours is their mean."""
+    if ".edge_update." in name and len(gradient) == HEADS * HIDDEN:
+        return gradient.view(HEADS, HIDDEN, *gradient.shape[1:]).sum(0)
+    return gradient
 
 
 def assert_same(one, other, tolerance: float) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from toporank.config.base import Name, Section, Seed, distinct
+from toporank.config.hardware import Hardware
 from toporank.spelling import checked
 
 
@@ -232,6 +233,7 @@ class Training(Section):
     )  # fmt: skip
     split_seed: int = Field(0, description="Seed of that choice.")
     threads: int = Field(1, ge=1, description="CPU threads of one training run; Snakemake runs as many as cores allow.")
+    hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")

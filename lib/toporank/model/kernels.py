@@ -31,7 +31,7 @@ REORDERING = {"reassoc", "contract", "arcp", "nsz"}
 TILE = 512
 """Edges whose product is made at once: 512 × 256 numbers of single precision are half a megabyte."""
 
-compiled = functools.partial(compilation.compiled, fastmath=REORDERING)
+vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
 
 Linear = tuple[Tensor, Tensor]
 """Weight and bias."""
@@ -219,7 +219,7 @@ def _blas() -> ThreadpoolController:
 # Edges: (E,), (E, heads) or (E, heads, width). Nodes: (n, heads, width); what they gather and its gradient, (n, width).
 
 
-@compiled
+@vectorised
 def _score(source_of, destination_of, source, destination, product, att, score, positive):
     """score and positive are written: att · leaky(z) and whether z > 0."""
     heads, width = att.shape
@@ -236,7 +236,7 @@ def _score(source_of, destination_of, source, destination, product, att, score, 
             score[e, h] = total
 
 
-@compiled
+@vectorised
 def _subtract_largest(start, score):
     """Of each node, so that no exponential overflows."""
     for i in range(len(start) - 1):
@@ -248,7 +248,7 @@ def _subtract_largest(start, score):
                 score[e, h] -= largest
 
 
-@compiled
+@vectorised
 def _gather(source_of, start, source, alpha, keep, out):
     """alpha, in: exp of scores; out: their share of the sum of a node. out : what nodes gather, is written."""
     heads, width = source.shape[1:]
@@ -271,7 +271,7 @@ def _gather(source_of, start, source, alpha, keep, out):
             out[i, c] = gathered[c] / heads
 
 
-@compiled
+@vectorised
 def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
     """d_score is written."""
     heads, width = source.shape[1:]
@@ -292,7 +292,7 @@ def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
                 d_score[e, h] = alpha[e, h] * (d_score[e, h] - mean[h])
 
 
-@compiled
+@vectorised
 def _scatter(
     source_of, destination_of, source, positive, att, alpha, keep, gradient, d_score, d_source, d_destination, d_att, u
 ):
@@ -312,7 +312,7 @@ def _scatter(
                 d_source[j, h, c] += value * att[h, c] + share * gradient[i, c]
 
 
-@compiled
+@vectorised
 def _add_ends(source_of, destination_of, source, destination, out):
     """Add to each edge what its ends say. Here and below nodes and edges are (…, width)."""
     for e in range(len(source_of)):
@@ -321,7 +321,7 @@ def _add_ends(source_of, destination_of, source, destination, out):
             out[e, c] += source[j, c] + destination[i, c]
 
 
-@compiled
+@vectorised
 def _spread_ends(source_of, destination_of, out, gradient, d_source, d_destination, d_out):
     """The way back of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is written."""
     one = out.dtype.type(1)

@@ -52,15 +52,15 @@ class NotFiniteError(Exception):
 class Scorer(pl.LightningModule):
     """Trains `DockQNet` on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
 
-    description : what the checkpoint says of itself, beside epoch and metrics.
+    description : what the checkpoint says of itself, beside epoch and metrics. fused : a step of Adam is one operation.
     target_codes : int, one for each graph of the store, equal for decoys of one target.
     """
 
     def __init__(self, network: DockQNet, hyperparameters: Hyperparameters, selection: Selection, seed: int,
-                 target_codes: Tensor, description: dict[str, Any]):  # fmt: skip
+                 target_codes: Tensor, description: dict[str, Any], *, fused: bool = False):  # fmt: skip
         super().__init__()
         self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
-        self.description = description
+        self.description, self.fused = description, fused
         self.register_buffer("target_codes", target_codes, persistent=False)  # goes where the batches are
         self.objective = Objective(hyperparameters)
         self._seen: list[tuple[Tensor, Tensor, Tensor]] = []
@@ -102,7 +102,9 @@ class Scorer(pl.LightningModule):
 
     def configure_optimizers(self) -> dict[str, Any]:
         trained = [weight for weight in self.parameters() if weight.requires_grad]
-        optimizer = torch.optim.Adam(trained, lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay)
+        optimizer = torch.optim.Adam(
+            trained, lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay, fused=self.fused
+        )
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
         )

@@ -7,7 +7,7 @@ import json
 import logging
 import shutil
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import yaml
 from filelock import FileLock
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
+from toporank.config.hardware import Hardware
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.features.registry import canonical, same
@@ -31,6 +32,7 @@ from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_netw
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
 from toporank.selection import CHECKPOINT_OF
+from toporank.training.accelerator import prepare
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
     check_labels,
@@ -63,6 +65,7 @@ class Run:
     selection: Selection
     parent: Path | None
     freeze: tuple[str, ...] = ()
+    hardware: Hardware = field(default_factory=Hardware)
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -72,7 +75,8 @@ class Run:
             inherited = read_description(parent)["hyperparameters"]
             given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
         selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
-        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, freeze)
+        hardware = Hardware(**parameters.get("hardware", {}))
+        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, freeze, hardware)
 
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
@@ -83,6 +87,7 @@ class Run:
             "hyperparameters": self.hyperparameters.model_dump(),
             "selection": self.selection.model_dump(),
             "freeze": list(self.freeze),
+            "hardware": self.hardware.model_dump(),
             "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
         }
 
@@ -148,12 +153,15 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
     }  # fmt: skip
     network = _network(run, graphs)
     freeze(network, run.freeze)
-    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
+    settings = prepare(run.hardware, network)
+    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
+                    fused=run.hardware.fused_optimizer)  # fmt: skip
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
+    validation_batch = run.hardware.validation_batch or 4 * batch_size
+    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, validation_batch)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
-    trainer = _trainer(run.hyperparameters, run.selection, kept)
+    trainer = _trainer(run.hyperparameters, run.selection, kept, settings)
     best, stopped = [callback for callback in trainer.callbacks if isinstance(callback, BestEpochs)], ""
     try:
         trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
@@ -221,13 +229,13 @@ def _codes(store: GraphStore) -> torch.Tensor:
     return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
 
 
-def _trainer(hp: Hyperparameters, selection: Selection, folder: Path) -> pl.Trainer:
+def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: dict[str, Any]) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
-        accelerator="cpu", devices=1, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
-        gradient_clip_val=hp.gradient_clip, deterministic=True, logger=False, enable_progress_bar=False,
+        **settings, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
+        gradient_clip_val=hp.gradient_clip, logger=False, enable_progress_bar=False,
         enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[

@@ -1,0 +1,61 @@
+"""Settings of the hardware: whether this machine can use them, and what they mean to Lightning and torch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+import torch
+
+from toporank.config.hardware import Hardware
+from toporank.errors import ConfigError
+from toporank.model.network import DockQNet
+
+
+def device_of(hardware: Hardware) -> str:
+    """cpu, cuda or mps."""
+    if hardware.accelerator != "auto":
+        return hardware.accelerator
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def refusals(hardware: Hardware) -> list[str]:
+    """Why this machine cannot train so; one line for each setting it has to refuse, none if it can."""
+    device, found = device_of(hardware), []
+    if device == "cuda" and not torch.cuda.is_available():
+        found.append(f"accelerator: cuda: torch {torch.__version__} finds no CUDA device; use auto or cpu")
+    elif device == "mps" and not torch.backends.mps.is_available():
+        found.append("accelerator: mps: this is no Mac with a GPU that torch can use; use auto or cpu")
+    elif hardware.precision == "bf16-mixed" and device == "cuda" and not torch.cuda.is_bf16_supported():
+        found.append("precision: bf16-mixed: this GPU has no bfloat16; use 16-mixed or 32")
+    elif hardware.tf32 and device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        found.append("tf32: this GPU is older than TF32; leave it out")
+    if hardware.precision != "32" and device == "cpu":
+        found.append(f"precision: {hardware.precision}: the loops for CPUs are in single precision; use 32 or a GPU")
+    if hardware.tf32 and device != "cuda":
+        found.append(f"tf32: {device} has no TF32; leave it out or use cuda")
+    if hardware.compile != "no" and device == "cpu" and not any(map(shutil.which, ("c++", "g++", "clang++"))):
+        found.append("compile: torch.compile needs a C++ compiler and none is installed; use compile: no")
+    return found
+
+
+def prepare(hardware: Hardware, network: DockQNet) -> dict[str, Any]:
+    """Set up torch and the network; returns the settings of the Trainer. Raises ConfigError with all `refusals`."""
+    faults = refusals(hardware)
+    if faults:
+        raise ConfigError("training.hardware: " + "\n  training.hardware: ".join(faults))
+    device = device_of(hardware)
+    if device == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as its deterministic algorithms demand
+    torch.set_float32_matmul_precision("high" if hardware.tf32 else "highest")
+    if hardware.compile != "no":
+        network.compile(dynamic=True, mode=hardware.compile)
+    return {
+        "accelerator": device,
+        "devices": 1,
+        "precision": {"32": "32-true"}.get(hardware.precision, hardware.precision),
+        "deterministic": True if device == "cpu" else "warn",
+    }

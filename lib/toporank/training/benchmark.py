@@ -1,0 +1,195 @@
+"""Training as anyone would write it against training as it is done here: same weights, same batches, same seeds.
+
+The baseline reads the `.pt` file of each graph whenever a batch needs it and trains the network built from PyTorch
+Geometric's own layer, with the published edge update. Both have the same loop around them.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GATv2Conv
+from torch_geometric.utils import scatter
+
+from toporank import layout
+from toporank.config.training import Hyperparameters
+from toporank.graphs import read_graph
+from toporank.metrics import validation_scores
+from toporank.model.network import DockQNet
+from toporank.model.scorer import build_network
+from toporank.pack import GraphBatch, GraphStore, by_destination
+from toporank.training.data import seed_everything, split_indices
+
+ARMS = ("baseline", "optimised")
+SPEED_UP, QUALITY = 3.0, 0.03
+"""Least ratio of the CPU seconds of an epoch, and largest relative loss of quality, to pass."""
+
+
+class PlainLayer(nn.Module):
+    """PyTorch Geometric's GATv2 and the published edge update: a map for each head, and their mean."""
+
+    def __init__(self, hidden: int, heads: int, attention_dropout: float):
+        super().__init__()
+        self.attention = GATv2Conv(
+            hidden, hidden, heads=heads, concat=False, edge_dim=hidden, dropout=attention_dropout, add_self_loops=False
+        )
+        self.heads, self.edge_update = heads, nn.Linear(3 * hidden, heads * hidden)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
+        """x : (n, hidden), edge : (E, hidden) → new ones."""
+        x = self.attention(x, edge_index, edge)
+        ends = torch.cat([x[edge_index[0]], x[edge_index[1]], edge], dim=1)
+        return x, self.edge_update(ends).view(len(edge), self.heads, edge.shape[1]).mean(1)
+
+
+class PlainNetwork(DockQNet):
+    """`DockQNet` of such layers. `of` makes one that computes the same as ours."""
+
+    @classmethod
+    def of(cls, ours: DockQNet) -> PlainNetwork:
+        """With the weights of ours; each head's edge update has those of their mean."""
+        attention = ours.layers[0].attention
+        _, heads, hidden = attention.att.shape
+        plain = cls(
+            ours.embed_nodes.in_features, ours.embed_edges.in_features, hidden=hidden, heads=heads,
+            layers=len(ours.layers), attention_dropout=attention.dropout, readout=ours.head[0].out_features,
+        )  # fmt: skip
+        plain.scale_nodes, plain.scale_edges = ours.scale_nodes, ours.scale_edges
+        plain.layers = nn.ModuleList(PlainLayer(hidden, heads, attention.dropout) for _ in ours.layers)
+        state = ours.state_dict()
+        for name in state:
+            if ".edge_update." in name:
+                state[name] = state[name].repeat(heads, *(1,) * (state[name].dim() - 1))
+        plain.load_state_dict(state)
+        return plain
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Predicted DockQ of each graph: (B,)."""
+        x = self.embed_nodes(self.scale_nodes(batch.x))
+        edge = self.embed_edges(self.scale_edges(batch.edge_attr))
+        for layer in self.layers:
+            x, edge = (F.elu(v) for v in layer(x, batch.edge_index, edge))
+        n = len(batch.index)
+        nodes = scatter(x, batch.node_graph, dim_size=n, reduce="mean")
+        edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
+        return torch.sigmoid(self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))).squeeze(1)
+
+
+def read_batch(store: GraphStore, files: list[Path], indices: list[int]) -> GraphBatch:
+    """A batch from `.pt` files, by PyTorch Geometric. files : one for each graph of the store.
+
+    Edges are sorted as in a pack, so that dropout falls on the same ones; that is a small part of the time.
+    """
+    graphs = [by_destination(read_graph(files[i])) for i in indices]
+    parts = [Data(x=g.x, edge_index=g.edge_index, edge_attr=g.edge_attr) for g in graphs]
+    batch = Batch.from_data_list(parts)
+    y = torch.tensor(store.decoys["dockq"].to_numpy()[indices], dtype=torch.float32)
+    of_edges = batch.batch[batch.edge_index[0]]
+    return GraphBatch(batch.x, batch.edge_index, batch.edge_attr, batch.batch, of_edges, y, torch.tensor(indices))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One training. Seconds are CPU seconds of an epoch, the median of all; memory is the peak in MiB."""
+
+    arm: str
+    seed: int
+    epoch_s: float
+    loading_s: float
+    peak_mib: float
+    val_loss: float
+    val_spearman: float
+
+
+def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int) -> Outcome:
+    """Train one arm, in this process."""
+    seed_everything(seed, 1)
+    store = GraphStore.open(packs)
+    network = build_network(store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features"))
+    load: Callable[[list[int]], GraphBatch] = store.batch
+    if arm == "baseline":
+        network, files = PlainNetwork.of(network), graph_files(store, packs)
+        load = lambda indices: read_batch(store, files, indices)  # noqa: E731
+    optimizer = torch.optim.Adam(network.parameters(), lr=hp.learning_rate, weight_decay=hp.weight_decay)
+    training, validation = (split_indices(store, split) for split in ("train", "val"))
+    seconds, loading = [], []
+    for epoch in range(epochs):
+        begin, waited = time.process_time(), 0.0
+        network.train()
+        torch.manual_seed(seed * 100_003 + epoch)
+        order = np.random.default_rng([seed, epoch]).permutation(training)
+        for indices in pieces(order, hp.batch_size):
+            before = time.process_time()
+            batch = load(indices)
+            waited += time.process_time() - before
+            optimizer.zero_grad(set_to_none=True)
+            F.mse_loss(network(batch), batch.y).backward()
+            optimizer.step()
+        seconds.append(time.process_time() - begin)
+        loading.append(waited)
+    with torch.inference_mode():
+        network.eval()
+        seen = [(b.y, network(b)) for b in map(load, pieces(validation, 4 * hp.batch_size))]
+    dockq, predicted = (torch.cat(parts).double().numpy() for parts in zip(*seen, strict=True))
+    codes = pd.factorize(store.decoys["target"])[0][validation]
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    return Outcome(
+        arm, seed, float(np.median(seconds)), float(np.median(loading)),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale, float(np.mean((dockq - predicted) ** 2)),
+        validation_scores(codes, dockq, predicted)["spearman_pooled"],
+    )  # fmt: skip
+
+
+def pieces(order: np.ndarray, size: int) -> Iterator[list[int]]:
+    """Indices of one batch after another."""
+    for i in range(0, len(order), size):
+        yield order[i : i + size].tolist()
+
+
+def graph_files(store: GraphStore, packs: list[Path]) -> list[Path]:
+    """The `.pt` file of each graph of a store; a pack lies beside the folder of its graphs."""
+    folders = [packs[p].parent for p in store.part_of]
+    rows = zip(folders, store.decoys["target"], store.decoys["decoy"], strict=True)
+    return [folder / layout.artefact("graphs", target, decoy) for folder, target, decoy in rows]
+
+
+def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: int) -> pd.DataFrame:
+    """Train both arms with every seed, each in a process of its own: one row a training, columns of `Outcome`."""
+    rows = []
+    for seed in seeds:
+        for arm in ARMS:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                rows.append(asdict(pool.submit(train, arm, seed, packs, hp, epochs).result()))
+    return pd.DataFrame(rows)
+
+
+def verdict(table: pd.DataFrame) -> tuple[dict[str, float], bool]:
+    """Ratios of the arms over all seeds, and whether the optimised one passes.
+
+    `speed_up`, `memory`: baseline / optimised. `val_loss`, `val_spearman`: how much worse the optimised one is,
+    relative to the baseline; negative is better.
+    """
+    means = table.groupby("arm")[["epoch_s", "loading_s", "peak_mib", "val_loss", "val_spearman"]].mean()
+    base, ours = means.loc["baseline"], means.loc["optimised"]
+    found = {
+        "speed_up": base["epoch_s"] / ours["epoch_s"],
+        "loading_speed_up": base["loading_s"] / ours["loading_s"],
+        "memory": base["peak_mib"] / ours["peak_mib"],
+        "val_loss": ours["val_loss"] / base["val_loss"] - 1,
+        "val_spearman": (base["val_spearman"] - ours["val_spearman"]) / abs(base["val_spearman"]),
+    }
+    good = found["speed_up"] >= SPEED_UP and found["val_loss"] <= QUALITY and found["val_spearman"] <= QUALITY
+    return found, bool(good)
