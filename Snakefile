@@ -3,6 +3,7 @@
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
 # results/<dataset>/coverage.tsv                                          what became of every decoy and label
+# results/<dataset>/gap.tsv                                               what was still to do at the last start
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
 # results/scores/<dataset>/ranking.csv                                    ranked decoys
@@ -16,6 +17,7 @@ min_version("9.0")
 localrules:
     all,
     build_graphs,
+    coverage,
     score,
     write_coverage,
     check_coverage,
@@ -45,6 +47,12 @@ rule build_graphs:
     """Graphs and coverage of every data set."""
     input:
         expand(layout.COVERAGE, dataset=CHUNKS),
+
+
+rule coverage:
+    """What is built and what is not, of every decoy; builds nothing."""
+    input:
+        expand(layout.GAP, dataset=CHUNKS),
 
 
 rule score:

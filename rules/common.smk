@@ -8,7 +8,7 @@ sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from toporank import layout, preflight, rulebook
-from toporank.building.stages import code_digest
+from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
 from toporank.environment import use_this_environment
 from toporank.errors import TopoRankError
@@ -27,10 +27,14 @@ except TopoRankError as error:
 use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 if workflow.is_main_process:
-    CHECK = preflight.preflight(CONFIG, REPOSITORY, check_dssp=not workflow.deployment_settings.deployment_method)
+    CHECK = preflight.preflight(
+        CONFIG, REPOSITORY, choices=CHOICES, check_dssp=not workflow.deployment_settings.deployment_method
+    )
     CHUNKS = CHECK.chunks
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")
+        for part in CHECK.gap[name]:
+            logger.info(f"  {part}")
     for problem in CHECK.problems:
         logger.warning(f"Preflight: {problem}")
 else:

@@ -16,7 +16,7 @@ rule extract_interfaces:
     conda:
         "../envs/features.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "interface"),
+        features=stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
     shell:
         "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
@@ -39,7 +39,7 @@ rule compute_topology:
     conda:
         "../envs/features.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "topology"),
+        features=stage_features(CHOICES, "topology"),
         code=code_digest("topology", CHOICES),
     shell:
         "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
@@ -62,7 +62,7 @@ rule assemble_nodes:
     conda:
         "../envs/features.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "nodes"),
+        features=stage_features(CHOICES, "nodes"),
         code=code_digest("nodes", CHOICES),
     shell:
         "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
@@ -85,7 +85,7 @@ rule assemble_graphs:
     conda:
         "../envs/learning.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "graphs"),
+        features=stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
     shell:
         "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"

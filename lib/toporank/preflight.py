@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.coverage import gap
-from toporank.building.plan import make_plans, planned_chunks, read_plan
+from toporank.building.gap import describe_fates, describe_stages, survey, write_gap
+from toporank.building.plan import make_plans, planned_chunks
+from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
@@ -25,19 +26,21 @@ from toporank.structures.dssp import dssp_version
 
 @dataclass
 class Preflight:
-    """Problems (each one line with its remedy), chunks of every data set, and one line on each."""
+    """Problems (each one line with its remedy), chunks of every data set, one line on each, and what is to do."""
 
     problems: list[str] = field(default_factory=list)
     chunks: dict[str, list[str]] = field(default_factory=dict)
     summary: dict[str, str] = field(default_factory=dict)
+    gap: dict[str, list[str]] = field(default_factory=dict)
 
 
-def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> Preflight:
+def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True) -> Preflight:
     """Look at everything the workflow will need and write the plans of the feature jobs.
 
     Nothing raises: every problem is listed, so that a user mends all of them in one go.
     """
     result = Preflight()
+    recipes = {stage: recipe(stage, choices) for stage in layout.STAGES}
     if check_dssp:
         _noting(result, dssp_version)
     for folder in ("results", "logs", config.workflow.reuse_store):
@@ -46,7 +49,7 @@ def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> P
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = []
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, recipes))
         _noting(result, lambda dataset=dataset: _write_missing_labels(dataset.name))
     return result
 
@@ -88,7 +91,7 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
-def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, recipes: dict[str, str]) -> None:
     """Find the decoys and labels of a data set and write its plans."""
     folder = locate(dataset.decoys, repository)
     if not str(folder).isprintable():
@@ -108,10 +111,11 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     except OSError as error:
         raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
     result.chunks[dataset.name] = chunks
-    plan = [row for c in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset.name, chunk=c)))]
-    ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]
+    rows = survey(dataset.name, chunks, recipes)
+    write_gap(dataset.name, rows)
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
-    result.summary[dataset.name] = f"{gap(plan, ledgers)}; {len(labels)} labels, {unknown} of them without decoy"
+    result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
+    result.gap[dataset.name] = [*describe_stages(rows), f"every decoy: {layout.GAP.format(dataset=dataset.name)}"]
 
 
 def _write_missing_labels(dataset: str) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.building.stages import NEEDED
 from toporank.config import Config
 from toporank.config.training import Hyperparameters
-from toporank.features.registry import Choice, canonical
+from toporank.features.registry import canonical
 from toporank.preflight import checkpoint_of
 from toporank.selection import CHECKPOINT_OF
 
@@ -24,11 +23,6 @@ def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
     own = Path("config/config.yaml")
     return own if own.exists() else repository / own
-
-
-def stage_features(choices: dict[str, Choice], stage: str) -> str:
-    """Modules and parameters a feature stage needs, as canonical JSON: a change of any other is not its concern."""
-    return canonical({name: choices[name].record() for name in NEEDED[stage]})
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -389,7 +389,7 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         *((f"persistence/{path.name}", {"topology"}) for path in PERSISTENCE),
         ("building/store.py", set()),
         ("training/fit.py", set()),
-        ("config.py", set()),
+        ("config/base.py", set()),
     ],
 )
 def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edit, name, concerned):

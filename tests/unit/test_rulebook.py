@@ -15,7 +15,8 @@ from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.rulebook import Rulebook, default_config, one_of, stage_features
+from toporank.building.stages import stage_features
+from toporank.rulebook import Rulebook, default_config, one_of
 from toporank.training.fit import Run
 
 STUDY = {

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.ledger import LedgerRow, read_ledger
+from toporank.building.gap import in_parts
+from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow, artefacts_on_disk
 from toporank.config import Coverage
 from toporank.errors import ConfigError
@@ -54,14 +55,10 @@ def counts(table: pd.DataFrame) -> str:
     with_graph = int((labelled["status"] == Status.OK).sum())
     without = Counter(labelled.loc[labelled["status"] != Status.OK, "status"])
     return (
-        f"{len(decoys)} decoys = {_sum(Counter(decoys['status']))}; "
-        f"{len(labelled)} labels = {_sum(Counter({'with a graph': with_graph}) + without)}; "
+        f"{len(decoys)} decoys = {in_parts(Counter(decoys['status']))}; "
+        f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
         f"{int(decoys['dockq'].isna().sum())} decoys without label"
     )
-
-
-def _sum(parts: Counter[str]) -> str:
-    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
 
 
 def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
@@ -94,10 +91,3 @@ def remove_orphans(dataset: str, plan: Iterable[PlanRow]) -> list[Path]:
         if not any(orphan.parent.iterdir()):
             orphan.parent.rmdir()
     return orphans
-
-
-def gap(members: list[PlanRow], ledgers: list[Path]) -> str:
-    """What is built and what is not, from the ledgers of the last stage, in one line."""
-    fate = {(r.target, r.decoy): r.status for path in ledgers if path.exists() for r in read_ledger(path)}
-    now = Counter(fate.get((m.target, m.decoy), "not built yet") for m in members)
-    return f"{len(members)} decoys = {_sum(now)}"
