@@ -17,7 +17,6 @@ min_version("9.0")
 localrules:
     all,
     build_graphs,
-    coverage,
     score,
     write_coverage,
     check_coverage,
@@ -30,6 +29,7 @@ localrules:
 
 include: "rules/common.smk"
 include: "rules/features.smk"
+include: "rules/decoy.smk"
 include: "rules/training.smk"
 include: "rules/scoring.smk"
 include: "rules/report.smk"
@@ -44,15 +44,10 @@ rule all:
 
 
 rule build_graphs:
-    """Graphs and coverage of every data set."""
+    """Graphs and coverage of every data set, enough of them for training."""
     input:
         expand(layout.COVERAGE, dataset=CHUNKS),
-
-
-rule coverage:
-    """What is built and what is not, of every decoy; builds nothing."""
-    input:
-        expand(layout.GAP, dataset=CHUNKS),
+        RULES.training_inputs(layout.COVERAGE_CHECK),
 
 
 rule score:

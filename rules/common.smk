@@ -41,12 +41,12 @@ else:
     CHECK = preflight.Preflight()
     CHUNKS = preflight.written_chunks(CONFIG)
 
-RULES = rulebook.Rulebook(CONFIG, CHUNKS)
+RULES = rulebook.Rulebook(CONFIG, CHUNKS, planning=workflow.is_main_process)
 
 
 wildcard_constraints:
     dataset=rulebook.one_of(CHUNKS),
-    chunk=r"\d+-of-\d+",
+    chunk=r"(only-[0-9a-f]{8}-)?\d+-of-\d+",
     run=rulebook.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 

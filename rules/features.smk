@@ -104,8 +104,10 @@ rule write_coverage:
         "logs/coverage/{dataset}.log",
     conda:
         "../envs/features.yaml"
+    params:
+        others=RULES.other_ledgers,
     shell:
-        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers}"
+        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers} --others {params.others}"
         " --labels {input.labels} --table {output.table} 2>&1 | tee {log}"
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.gap import describe_fates, describe_stages, survey, write_gap
-from toporank.building.plan import make_plans, planned_chunks
+from toporank.building.gap import describe_fates, describe_stages, nearest, survey, write_gap
+from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
 from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
@@ -21,17 +21,22 @@ from toporank.files import write_text, write_text_if_changed
 from toporank.identity import find_decoys
 from toporank.labels import COLUMNS, read_labels
 from toporank.model.checkpoint import read_description
+from toporank.spelling import did_you_mean
 from toporank.structures.dssp import dssp_version
 
 
 @dataclass
 class Preflight:
-    """Problems (each one line with its remedy), chunks of every data set, one line on each, and what is to do."""
+    """Problems (each one line with its remedy), chunks of every data set, one line on each, what is to do.
+
+    targets : all there are, where only some are asked for.
+    """
 
     problems: list[str] = field(default_factory=list)
     chunks: dict[str, list[str]] = field(default_factory=dict)
     summary: dict[str, str] = field(default_factory=dict)
     gap: dict[str, list[str]] = field(default_factory=dict)
+    targets: set[str] = field(default_factory=set)
 
 
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True) -> Preflight:
@@ -51,6 +56,8 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
         result.chunks[dataset.name] = []
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, recipes))
         _noting(result, lambda dataset=dataset: _write_missing_labels(dataset.name))
+    for target in sorted(set(config.targets) - result.targets):
+        result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
 
 
@@ -106,12 +113,19 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
     try:
-        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
+        again = config.retry == "failed"
+        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size, again)
+        rows = survey(dataset.name, chunks, recipes)
+        if config.targets:
+            result.targets |= {decoy.target for decoy in decoys}
+            wanted = [row for row in planned_decoys(dataset.name) if row.target in config.targets]
+            size, selection = config.workflow.chunk_size, selection_of(config)
+            chunks = write_plans(dataset.name, wanted, size, selection, again=again)
+            rows = nearest(survey(dataset.name, chunks, recipes, selection), rows)
         write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
     except OSError as error:
         raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
     result.chunks[dataset.name] = chunks
-    rows = survey(dataset.name, chunks, recipes)
     write_gap(dataset.name, rows)
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
     result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
@@ -140,6 +154,11 @@ def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
     return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
 
 
+def selection_of(config: Config) -> str:
+    """Name of the part of each data set that is asked for, empty for all of it."""
+    return selection_name("targets", *sorted(config.targets)) if config.targets else ""
+
+
 def written_chunks(config: Config) -> dict[str, list[str]]:
     """Chunks as an earlier preflight wrote them: for processes that are not the main one."""
-    return {dataset.name: planned_chunks(dataset.name) for dataset in config.datasets}
+    return {dataset.name: planned_chunks(dataset.name, selection_of(config)) for dataset in config.datasets}

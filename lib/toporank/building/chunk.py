@@ -38,7 +38,8 @@ def run_chunk(
     """Bring the artefacts of one stage up to date for every decoy of a plan and write the ledger.
 
     upstream : ledger of the stage before, None for the first. A decoy that failed there keeps its status;
-    one that fails here gets one. recipe : line for the receipt (see `stages.recipe`). A full disk or lack of memory is no decoy's fault: it ends the job.
+    one that fails here gets one. A full disk or lack of memory is no decoy's fault: it ends the job.
+    recipe : line for the receipt (see `stages.recipe`).
     """
     before = {(r.target, r.decoy): r for r in read_ledger(upstream)} if upstream else {}
     plan_text = plan.read_text(encoding="utf-8")

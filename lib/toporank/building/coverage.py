@@ -23,7 +23,7 @@ def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels:
     """Join decoys, what became of them, and labels.
 
     labels : target, decoy, dockq, split; may be empty. A label without decoy is a row of its own with
-    status `label_without_decoy`. Sorted by target and decoy.
+    status `label_without_decoy`; a decoy without fate was not asked for. Sorted by target and decoy.
     """
     identity = ["target", "decoy"]
     decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
@@ -34,6 +34,8 @@ def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels:
     table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labels, on=identity, how="outer")
     absent = table["path"].isna()
     table.loc[absent, ["status", "reason"]] = [Status.NO_DECOY, "the label table names it, but there is no such file"]
+    untold = table["status"].isna()
+    table.loc[untold, ["status", "reason"]] = [Status.NOT_BUILT, "not of the targets asked for"]
     for count in ("n_chains", "n_interface_residues"):
         table[count] = table[count].astype("Int64").where(table[count] >= 0)
     return table[list(COLUMNS)].sort_values(identity, ignore_index=True)
@@ -63,7 +65,7 @@ def counts(table: pd.DataFrame) -> str:
 
 def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
-    labelled = table[table["dockq"].notna()]
+    labelled = table[table["dockq"].notna() & (table["status"] != Status.NOT_BUILT)]
     missing = labelled[labelled["status"] != Status.OK]
     percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if len(labelled) else 0.0
     if percent < policy.minimum_percent or (policy.fail_on_missing and len(missing)):

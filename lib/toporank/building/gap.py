@@ -14,7 +14,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building.plan import COLUMNS as PLAN_COLUMNS
-from toporank.building.plan import artefacts_on_disk, damaged_artefacts, read_plan
+from toporank.building.plan import artefacts_on_disk, claims_of_others, damaged_artefacts, read_plan
 from toporank.files import write_text, write_text_if_changed
 from toporank.identity import Status
 
@@ -55,9 +55,9 @@ def write_receipt(dataset: str, stage: str, chunk: str, recipe: str, plan: str) 
     write_text(layout.RECEIPT.format(dataset=dataset, stage=stage, chunk=chunk), f"{recipe}\n{plan}")
 
 
-def survey(dataset: str, chunks: Sequence[str], recipes: Mapping[str, str]) -> list[DecoyGap]:
+def survey(dataset: str, chunks: Sequence[str], recipes: Mapping[str, str], selection: str = "") -> list[DecoyGap]:
     """The gap of every planned decoy of a data set, sorted. recipes : stage → recipe of now."""
-    sizes: dict = {}
+    sizes, claims = {}, {}
     rows = []
     for chunk in chunks:
         path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
@@ -65,7 +65,8 @@ def survey(dataset: str, chunks: Sequence[str], recipes: Mapping[str, str]) -> l
         damaged: set[str] = set()
         if any(text and text[1].partition("\n")[0] != plan.partition("\n")[0] for text in built.values()):
             sizes = sizes or artefacts_on_disk(dataset)  # this chunk was sent to repair
-            damaged = set(damaged_artefacts(dataset, chunk, read_plan(path), sizes))
+            claims = claims or claims_of_others(dataset, selection)
+            damaged = set(damaged_artefacts(dataset, chunk, read_plan(path), sizes, claims))
         fates = {s: _fates(dataset, s, chunk) if built[s] else {} for s in layout.STAGES}
         before = {s: _plan_rows(built[s][1]) if built[s] and built[s][1] != plan else None for s in layout.STAGES}
         outdated = {s: _outdated(built[s][0], recipes[s]) if built[s] else "" for s in layout.STAGES}
@@ -83,6 +84,13 @@ def survey(dataset: str, chunks: Sequence[str], recipes: Mapping[str, str]) -> l
             status, _, reason = fates["graphs"].get(key, (NOT_BUILT, "", ""))
             rows.append(DecoyGap(*key, tuple(states), status, reason))
     return sorted(rows, key=lambda row: (row.target, row.decoy))
+
+
+def nearest(one: Sequence[DecoyGap], other: Sequence[DecoyGap]) -> list[DecoyGap]:
+    """The decoys of `one`, each as `other` has it where less is to do there."""
+    also = {(row.target, row.decoy): row for row in other}
+    pairs = [(row, also.get((row.target, row.decoy), row)) for row in one]
+    return [max(pair, key=lambda row: row.states.count(State.UP_TO_DATE)) for pair in pairs]
 
 
 def _receipt(dataset: str, stage: str, chunk: str) -> tuple[str, str] | None:
