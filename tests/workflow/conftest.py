@@ -32,6 +32,8 @@ FEW = {
 }
 """A part of that, enough to build graphs."""
 
+FEW_SETTINGS = {"workflow": {"chunk_size": 3}, "coverage": {"minimum_percent": 50}}
+
 UNLABELLED = ("1AVZ", "far1")
 WITHOUT_DECOY = ("1KTZ", "lost_in_transfer")
 N_DECOYS = sum(map(len, DECOYS.values()))
@@ -143,7 +145,7 @@ def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Graphs of a few decoys, built once; do not change it."""
     home = tmp_path_factory.mktemp("few") / "study"
     study = make_study(home, FEW)
-    study.configure(workflow={"chunk_size": 3})
+    study.configure(**FEW_SETTINGS)
     study.run("build_graphs")
     return study
 

@@ -6,7 +6,7 @@ import os
 
 import pandas as pd
 
-from conftest import FEW, make_study
+from conftest import FEW, FEW_SETTINGS, make_study
 
 DRY = ("build_graphs", "-n", "--quiet", "rules")
 
@@ -36,7 +36,7 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     os.utime(few.home / "decoys/1AVZ/far1.pdb")
     (few.home / "decoys/1GCQ/near1.pdb.gz").rename(few.home / "decoys/1GCQ/renamed.pdb.gz")
     os.truncate(few.results / "mini/nodes/1AVZ/near1.parquet", 100)
-    few.configure(workflow={"chunk_size": 3}, features={"edges": {"cutoff": 9.0}})
+    few.configure(**FEW_SETTINGS, features={"edges": {"cutoff": 9.0}})
     for _ in range(2):  # a dry run does not make the next one forget
         printed = few.run(*DRY, cores=None).stdout
         assert (

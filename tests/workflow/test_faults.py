@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FEW, REPOSITORY, Study, make_study
+from conftest import FEW, FEW_SETTINGS, REPOSITORY, Study, make_study
 
 IN_FLIGHT = 2  # jobs side by side, so decoys at work at any time
 
@@ -22,7 +22,7 @@ IN_FLIGHT = 2  # jobs side by side, so decoys at work at any time
 @pytest.fixture
 def fresh(tmp_path) -> Study:
     study = make_study(tmp_path / "fresh", FEW)
-    study.configure(workflow={"chunk_size": 3})
+    study.configure(**FEW_SETTINGS)
     return study
 
 
@@ -100,7 +100,7 @@ def small_disk(place: Path, options: str):
 
 def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(fresh, few_built):
     with small_disk(fresh.home / "disk", "size=128k"):
-        fresh.configure(workflow={"chunk_size": 3, "reuse_store": "disk/store"})
+        fresh.configure(**{**FEW_SETTINGS, "workflow": {"chunk_size": 3, "reuse_store": "disk/store"}})
         stopped = fresh.run("build_graphs", check=False)
         assert stopped.returncode != 0
         assert "No space left on device" in stopped.stdout

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from conftest import FEW, make_study
+from conftest import FEW, FEW_SETTINGS, make_study
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 
@@ -24,7 +24,7 @@ def graphs(study) -> dict[str, bytes]:
 @pytest.fixture
 def fresh(tmp_path):
     study = make_study(tmp_path / "fresh", FEW)
-    study.configure(workflow={"chunk_size": 3})
+    study.configure(**FEW_SETTINGS)
     return study
 
 
@@ -49,10 +49,10 @@ def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built)
 
 def test_one_graph_built_with_other_parameters_does_not_pass_for_the_old_one(few, few_built):
     """Same size, other content: the next full build sets it right without computing anything."""
-    few.configure(workflow={"chunk_size": 3}, features={"edges": {"scaling": "none"}})
+    few.configure(**FEW_SETTINGS, features={"edges": {"scaling": "none"}})
     few.run(GRAPH)
     assert graphs(few)["mini/graphs/1GCQ/mid4.pt"] != graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
-    few.configure(workflow={"chunk_size": 3})
+    few.configure(**FEW_SETTINGS)
     few.forget_logs()
     few.run("build_graphs")
     assert few.computed() == Counter()
