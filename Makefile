@@ -9,7 +9,7 @@ BIN := .venv/bin
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
-demo: .venv/installed dssp ## run the embedded example from decoys to report
+demo: .venv/installed ## run the embedded example from decoys to report
 	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- all
 	@echo
 	@echo "Ranked decoys:  results/scores/example/ranking.csv"
@@ -45,6 +45,6 @@ clean: ## remove everything the workflow made, the reuse store included
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	@touch $@
 
-# mkdssp is the one program that does not come from the Python package index.
+# mkdssp does not come from the Python package index. Only `nodes: {dssp: mkdssp}` and what compares with it need it.
 dssp:
 	@command -v mkdssp > /dev/null || workflow_scripts/install_dssp.sh

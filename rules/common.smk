@@ -12,6 +12,7 @@ from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
 from toporank.environment import use_this_environment
 from toporank.errors import TopoRankError
+from toporank.features.registry import call_mkdssp
 from toporank.provenance import training_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
@@ -27,9 +28,9 @@ except TopoRankError as error:
 use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 if workflow.is_main_process:
-    CHECK = preflight.preflight(
-        CONFIG, REPOSITORY, choices=CHOICES, check_dssp=not workflow.deployment_settings.deployment_method
-    )
+    installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
+    check_dssp = installed and call_mkdssp(CHOICES)
+    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp)
     CHUNKS = CHECK.chunks
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")

@@ -47,7 +47,7 @@ rule compute_topology:
 
 
 rule assemble_nodes:
-    """Node features, with secondary structure and accessibility from mkdssp."""
+    """Node features, with secondary structure and accessibility by DSSP."""
     input:
         plan=layout.PLAN,
         upstream=rules.compute_topology.output.ledger,

@@ -26,7 +26,7 @@ DESCRIPTION = "toporank"
 class GraphBatch(NamedTuple):
     """B graphs as one. n nodes and E directed edges in all.
 
-    x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32.
+    x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr : (E, m) float32.
     node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge belongs to.
     y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store.
     """
@@ -48,7 +48,7 @@ def write_pack(path: Path, members: pd.DataFrame) -> None:
     """
     graphs, first = [], None
     for file in members["graph"]:
-        graph = read_graph(Path(file))
+        graph = _by_destination(read_graph(Path(file)))
         first = first or (file, graph)
         _check_alike(first[0], _kind(first[1]), file, _kind(graph))
         graphs.append(graph)
@@ -69,6 +69,13 @@ def write_pack(path: Path, members: pd.DataFrame) -> None:
     }
     with replacing(path) as temporary:
         temporary.write_bytes(save(tensors, {DESCRIPTION: canonical(description)}))
+
+
+def _by_destination(graph: Data) -> Data:
+    """With its edges sorted by the node they point to, as the network reads them."""
+    order = torch.argsort(graph.edge_index[1], stable=True)
+    graph.edge_index, graph.edge_attr = graph.edge_index[:, order], graph.edge_attr[order]
+    return graph
 
 
 def _kind(graph) -> dict[str, Any]:
@@ -163,26 +170,37 @@ class GraphStore:
 
     def batch(self, indices: list[int]) -> GraphBatch:
         """The graphs at `indices`, in that order, as one batch."""
-        x, index, attr, y, nodes, edges = [], [], [], [], [], []
-        offset = 0
-        for i in indices:
-            part, k = self.parts[self.part_of[i]], self.place_in_part[i]
-            n0, n1 = part["node_start"][k : k + 2].tolist()
-            e0, e1 = part["edge_start"][k : k + 2].tolist()
-            x.append(part["x"][n0:n1])
-            index.append(part["edge_index"][:, e0:e1].long() + offset)
-            attr.append(part["edge_attr"][e0:e1])
-            y.append(part["y"][k])
-            nodes.append(n1 - n0)
-            edges.append(e1 - e0)
-            offset += n1 - n0
+        part, place = self.part_of[indices], self.place_in_part[indices]
+        nodes, n_nodes = self._rows("node_start", part, place)
+        edges, n_edges = self._rows("edge_start", part, place)
         graph = torch.arange(len(indices))
+        node_graph, edge_graph = (graph.repeat_interleave(torch.from_numpy(count)) for count in (n_nodes, n_edges))
+        before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
+        of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
         return GraphBatch(
-            x=torch.cat(x),
-            edge_index=torch.cat(index, dim=1),
-            edge_attr=torch.cat(attr),
-            node_graph=graph.repeat_interleave(torch.tensor(nodes)),
-            edge_graph=graph.repeat_interleave(torch.tensor(edges)),
-            y=torch.stack(y),
+            x=self._take("x", of_nodes, nodes),
+            edge_index=self._take("edge_index", of_edges, edges, dim=1).long() + before[edge_graph],
+            edge_attr=self._take("edge_attr", of_edges, edges),
+            node_graph=node_graph,
+            edge_graph=edge_graph,
+            y=self._take("y", part, place),
             index=torch.tensor(indices),
         )
+
+    def _rows(self, name: str, part: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the graphs in the tensors of their parts, one graph after another, and how many each has."""
+        first, count = np.empty_like(place), np.empty_like(place)
+        for p in np.unique(part):
+            start, here = self.parts[p][name].numpy(), part == p
+            first[here], count[here] = start[place[here]], start[place[here] + 1] - start[place[here]]
+        before = count.cumsum() - count
+        return np.repeat(first - before, count) + np.arange(count.sum()), count
+
+    def _take(self, name: str, part: np.ndarray, rows: np.ndarray, dim: int = 0) -> Tensor:
+        """Rows of the parts named beside them, as one tensor. part, rows : int64, (m,)."""
+        present = np.unique(part)
+        if len(present) <= 1:
+            return self.parts[present[0] if len(present) else 0][name].index_select(dim, torch.from_numpy(rows))
+        order = np.argsort(part, kind="stable")  # part after part, and then back again
+        pieces = [self.parts[p][name].index_select(dim, torch.from_numpy(rows[part == p])) for p in present]
+        return torch.cat(pieces, dim=dim).index_select(dim, torch.from_numpy(np.argsort(order)))

@@ -42,6 +42,7 @@ class Preflight:
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True) -> Preflight:
     """Look at everything the workflow will need and write the plans of the feature jobs.
 
+    check_dssp : whether mkdssp is needed here.
     Nothing raises: every problem is listed, so that a user mends all of them in one go.
     """
     result = Preflight()

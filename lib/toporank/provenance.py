@@ -17,10 +17,8 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
-TRAINING_SOURCES = (
-    "metrics.py", "model/network.py", "model/scorer.py", "training/data.py", "training/fit.py", "pack.py",
-)  # fmt: skip
-"""As paths below this package."""
+TRAINING_SOURCES = ("metrics.py", "pack.py", "model/*.py", "training/*.py")
+"""What decides the result of a training run, as patterns below this package."""
 
 
 def provenance() -> dict[str, Any]:
@@ -69,4 +67,4 @@ def source_digest(sources: tuple[str, ...]) -> str:
 def training_code() -> str:
     """Digest of the code that decides the result of a training run."""
     root = Path(toporank.__file__).parent
-    return source_digest(tuple(str(root / source) for source in TRAINING_SOURCES))
+    return source_digest(tuple(str(file) for pattern in TRAINING_SOURCES for file in sorted(root.glob(pattern))))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 from pathlib import Path
 
 import _cases
+import numpy as np
 import pytest
 from _cases import ALL, OK, Case, base
 
+from dssp_agreement import compare, needs_mkdssp
 from structures_text import pdb, write
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import LedgerRow
@@ -22,8 +23,10 @@ from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.graphs import GRAPHS, read_graph
 from toporank.identity import Decoy, split_suffix
 from toporank.layout import LEDGER, PLAN
+from toporank.structures.builtin_dssp import builtin_dssp
+from toporank.structures.dssp import run_dssp
+from toporank.structures.read import read_complex
 
-pytestmark = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 ROOT = os.geteuid() == 0
 
 
@@ -85,6 +88,16 @@ def test_input(case: Case, plain, tmp_path):
         assert path.read_bytes() == plain[0]
     if case.chains:
         assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(case.chains)
+
+
+@needs_mkdssp
+@pytest.mark.parametrize("case", [case for case in ALL if case.status == OK], ids=lambda case: case.name)
+def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
+    complex_ = read_complex(case.make(tmp_path))
+    differing = compare(builtin_dssp(complex_, np.arange(len(complex_.residues))), run_dssp(complex_))
+    assert differing["residues"] > 0
+    assert differing["accessibility"] <= 1
+    assert differing["angle"] == differing["state"] == 0
 
 
 def test_names_are_unique_and_every_refusal_says_what_to_do():

@@ -5,7 +5,6 @@ They are not part of the repository; small files of the same shape are in `_case
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from structures_text import Atom, mmcif, write
 from toporank.graphs import read_graph
 from toporank.identity import Status, split_suffix
 from toporank.structures.read import read_complex
-
-pytestmark = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 
 
 @pytest.fixture(

@@ -104,7 +104,7 @@ def test_the_workflow_starts_without_torch():
     assert answer.stdout.strip() == "[]"
 
 
-def test_nothing_but_computing_topology_imports_numba_and_gudhi_and_scipy():
+def test_nothing_but_computing_features_imports_numba_and_gudhi_and_scipy():
     """Every job and every parsing of the workflow imports all feature modules: it must take no time."""
     names = ["preflight", "rulebook", "building.chunk", "building.stages", "__main__"]
     program = (

@@ -344,8 +344,11 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
 
 
 KINDS = {"interface", "topology", "nodes", "edges", "graphs"}
-PERSISTENCE = sorted((Path(toporank.__file__).parent / "persistence").glob("*.py"))
 STRAY = "\nOTHER = 0\n"
+
+
+def files_of(package: str) -> list[Path]:
+    return sorted((Path(toporank.__file__).parent / package).glob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -384,9 +387,13 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
     [
         ("features/scaling.py", {"nodes", "edges", "graphs"}),
         ("features/edges.py", {"edges", "graphs"}),
+        ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("building/tables.py", KINDS),
-        *((f"persistence/{path.name}", {"topology"}) for path in PERSISTENCE),
+        ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
+        ("structures/builtin_dssp.py", {"nodes"}),
+        *((f"persistence/{path.name}", {"topology"}) for path in files_of("persistence")),
+        *((f"kabsch_sander/{path.name}", {"nodes"}) for path in files_of("kabsch_sander")),
         ("building/store.py", set()),
         ("training/fit.py", set()),
         ("config/base.py", set()),

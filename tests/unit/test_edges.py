@@ -17,7 +17,7 @@ from toporank.features import edges as edges_module
 from toporank.features.edges import (
     LegacyV11,
     MultiscaleV24,
-    atom_distance_counts,
+    atom_distances,
     legacy_columns,
     legacy_edges,
     multiscale_columns,
@@ -161,13 +161,6 @@ def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_ze
     assert not scaled[:, 1:5].any()
 
 
-def test_pairs_are_counted_the_same_in_blocks_of_any_size(monkeypatch):
-    complex_ = random_complex(3)
-    whole = legacy_edges(RAW, complex_, nodes_of(complex_)).attributes
-    monkeypatch.setattr(edges_module, "ATOM_PAIRS", 1000)
-    np.testing.assert_array_equal(legacy_edges(RAW, complex_, nodes_of(complex_)).attributes, whole)
-
-
 @settings(max_examples=15, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10**6), bins=st.lists(st.integers(0, 25), min_size=2, max_size=6, unique=True).map(sorted))
 def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
@@ -181,7 +174,7 @@ def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
                 distance = np.linalg.norm(complex_.xyz[a] - complex_.xyz[b])
                 for k in range(len(bins) - 1):
                     expected[p, k] += bins[k] <= distance < bins[k + 1]
-    np.testing.assert_array_equal(atom_distance_counts(complex_, pairs, np.array(bins, dtype=float)), expected)
+    np.testing.assert_array_equal(atom_distances(complex_, pairs, np.array(bins, dtype=float))[0], expected)
 
 
 # ---- multiscale_v24 ---------------------------------------------------------------------------------------

@@ -24,12 +24,14 @@ from toporank.building.ledger import read_ledger
 from toporank.building.plan import make_plans
 from toporank.building.stages import STAGES
 from toporank.building.store import Store
+from toporank.building.tables import write_residues
 from toporank.errors import GraphError
 from toporank.features.edges import Edges
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.graphs import GRAPHS, PYG_TYPES, graph_bytes, graph_metadata, make_graph, read_graph
 from toporank.identity import find_decoys
 from toporank.layout import SUFFIX
+from toporank.structures.read import read_complex
 
 
 @pytest.fixture
@@ -259,8 +261,6 @@ def decoy(example) -> Path:
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory, decoy) -> Build:
-    if shutil.which("mkdssp") is None:
-        pytest.skip("mkdssp is not installed")
     folder = tmp_path_factory.mktemp("build")
     (folder / "in/1AVZ").mkdir(parents=True)
     shutil.copy(decoy, folder / "in/1AVZ")
@@ -336,6 +336,18 @@ def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
     for stage in ("interface", "topology", "nodes"):
         table = pq.read_table(build.artefact(stage)).to_pylist()
         assert [f"{row['chain']}:{row['number']}" for row in table] == graph.metadata["residues"]
+
+
+def test_tables_of_a_pdb_file_have_empty_labels_and_those_of_an_mmcif_file_its_own(graph, build, example, tmp_path):
+    """The decoy of this file is a PDB file."""
+    for stage in ("interface", "topology", "nodes"):
+        table = pq.read_table(build.artefact(stage))
+        assert table["label_chain"].null_count == table["label_number"].null_count == len(table)
+    complex_ = read_complex(example / "decoys" / "1AVZ" / "mid1.cif.gz")
+    write_residues(tmp_path / "t.parquet", complex_, np.array([3, 1]), {}, {})
+    rows = pq.read_table(tmp_path / "t.parquet").to_pylist()
+    assert [(row["label_chain"], row["label_number"]) for row in rows] == [complex_.labels[3], complex_.labels[1]]
+    assert all(row["label_chain"] and row["label_number"] for row in rows)
 
 
 def test_another_label_makes_another_graph_and_computes_no_feature(graph, build):

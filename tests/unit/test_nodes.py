@@ -29,6 +29,7 @@ from toporank.structures.complex import STANDARD
 from toporank.structures.dssp import Dssp
 from toporank.structures.read import read_complex
 
+needs_mkdssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 RAW = DsspTopology(scaling="none")
 NAMES = columns(DsspTopology())
 
@@ -60,17 +61,18 @@ def test_there_are_172_columns_in_the_published_order():
     assert names[32] == "h0_C_death_sum"
 
 
-@pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
+@needs_mkdssp
+@pytest.mark.parametrize(("dssp", "within"), [("mkdssp", 1e-9), ("builtin", 1 / min(MAX_ACCESSIBILITY.values()))])
 @pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
-def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy):
+def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     table = dssp_topology_nodes(
-        DsspTopology(), complex_, residues, persistence_topology(Persistence(), complex_, residues)
+        DsspTopology(dssp=dssp), complex_, residues, persistence_topology(Persistence(), complex_, residues)
     )
     assert table.lost == ("",) * len(residues)
-    np.testing.assert_allclose(table.values, reference.nodes(path), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(table.values, reference.nodes(path), rtol=0, atol=within)
 
 
 def test_values_stand_in_the_column_of_their_name():
@@ -187,8 +189,8 @@ def test_when_all_residues_are_lost_the_error_tells_why():
         assemble_nodes(DsspTopology(), trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1)))
 
 
-@pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
-def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_are_not():
+@pytest.mark.parametrize("dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)])
+def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_are_not(dssp):
     complex_ = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     keep = ~((complex_.residue_of == residues[5]) & (complex_.atom_names == b"N"))
@@ -199,7 +201,7 @@ def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_
         residue_of=complex_.residue_of[keep],
         ca=np.array([np.flatnonzero(np.flatnonzero(keep) == ca)[0] for ca in complex_.ca]),
     )
-    table = dssp_topology_nodes(DsspTopology(), broken, residues, np.zeros((len(residues), 1)))
+    table = dssp_topology_nodes(DsspTopology(dssp=dssp), broken, residues, np.zeros((len(residues), 1)))
     assert [i for i, reason in enumerate(table.lost) if reason] == [5]
 
 

@@ -19,10 +19,10 @@ from scipy.spatial import cKDTree
 import toporank
 from oracle import reference
 from structures_text import EXAMPLES
+from toporank.compilation import LOCK, first_writable, source_digest
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.topology import h1_bars as gudhi_bars
 from toporank.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
-from toporank.persistence.compilation import LOCK, first_writable, source_digest
 from toporank.structures.read import read_complex
 
 SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
@@ -306,17 +306,19 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {library!r})
-from toporank.persistence.compilation import cache_folder, compiled, one_at_a_time
+from toporank.compilation import cache_folder, compiled, one_at_a_time
+
+HERE = Path(__file__).parent
 
 @compiled
 def slow(x):
     return x + 1
 
-with one_at_a_time():
-    found = any(cache_folder().rglob("*.nbi"))
+with one_at_a_time(HERE):
+    found = any(cache_folder(HERE).rglob("*.nbi"))
     assert slow(1) == 2
     time.sleep(0.3)
-print("found" if found else "compiled", sum(slow.stats.cache_hits.values()), cache_folder())
+print("found" if found else "compiled", sum(slow.stats.cache_hits.values()), cache_folder(HERE))
 """
 
 
@@ -338,6 +340,7 @@ def test_an_edit_of_one_file_reaches_the_functions_of_others(tmp_path):
     """Edges of a spanning tree, made wrong on purpose: whoever calls it must be compiled again."""
     library = tmp_path / "lib" / "toporank"
     shutil.copytree(PACKAGE, library / "persistence", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PACKAGE.parent / "compilation.py", library)
     (library / "__init__.py").write_text("")
     program = tmp_path / "program.py"
     program.write_text(

@@ -11,6 +11,9 @@ from structures_text import random_complex
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, canonical, choose, modules, records, resolve
 
+LENGTHS = {
+    "cutoff", "radius", "bands", "bins", "bin_width", "contact", "contacts", "h0_max_death", "min_persistence",
+}  # fmt: skip
 NOTHING = {stage: {} for stage in DEFAULT_MODULES}
 
 
@@ -34,7 +37,17 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         for name, field in module.parameters.model_fields.items():
             assert field.description, f"{module.id}: {name}"
             assert not field.is_required(), f"{module.id}: {name}"
-            if name in {"cutoff", "radius", "bands", "bins", "bin_width", "contact", "h0_max_death", "min_persistence"}:
+            if name in {
+                "cutoff",
+                "radius",
+                "bands",
+                "bins",
+                "bin_width",
+                "contact",
+                "contacts",
+                "h0_max_death",
+                "min_persistence",
+            }:
                 assert "Å" in field.json_schema_extra["unit"], f"{module.id}: {name}"
 
 
@@ -45,6 +58,7 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         ("topology", "persistence", 140),
         ("edges", "legacy", 11),
         ("edges", "multiscale", 24),
+        ("edges", "invariant", 37),
     ],
 )
 def test_modules_yield_the_published_number_of_columns(stage, name, count):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from dataclasses import fields, replace
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_every_atom_comes_out_as_it_stands_in_the_file(read, as_text, name):
 
 
 def test_pdb_and_mmcif_of_the_same_atoms_give_the_same_complex(read):
-    assert_same(read(pdb(A_BIT_OF_ALL)), read(mmcif(A_BIT_OF_ALL), "decoy.cif"))
+    assert_same(read(pdb(A_BIT_OF_ALL)), replace(read(mmcif(A_BIT_OF_ALL), "decoy.cif"), labels=()))
 
 
 @pytest.mark.parametrize(("plain", "zipped"), [("d.pdb", "d.pdb.gz"), ("d.ent", "d.ENT.GZ"), ("d.cif", "d.CIF.gz")])
@@ -474,3 +475,21 @@ def test_text_that_unpacks_beyond_the_limit_is_an_error(read, monkeypatch):
     monkeypatch.setattr("toporank.structures.read.MAX_BYTES", 500)
     with pytest.raises(StructureError, match="MiB of text"):
         read(pdb(pair()), "bomb.pdb.gz")
+
+
+# ---- numbers that mmCIF gives itself ----------------------------------------------------------------------
+
+
+def test_labels_are_carried_beside_the_authors_numbers(read):
+    """As in deposited files: label_asym_id and label_seq_id are not what the authors use."""
+    text = mmcif([*alanine("H", 52, 0.0, insertion_code="A"), *changed(alanine("L", 7, 5.0), residue="HOH", het=True)])
+    text = re.sub(r"^(ATOM .*?) H 1 52 ", r"\1 Aa 1 3 ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(HETATM .*?) L 1 7 ", r"\1 B 2 . ", text, flags=re.MULTILINE)
+    complex_ = read(text, "d.cif")
+    assert ids(complex_) == ["H:52A", "L:7"]
+    assert complex_.labels == (("Aa", 3), ("B", None))
+
+
+@pytest.mark.parametrize("text", [pdb(pair()), pdb(pair()[:5]) + "TER\n" + pdb(pair()[5:]) + "TER\nEND\n"])
+def test_a_pdb_file_has_no_labels(read, text):
+    assert read(text).labels == ()

@@ -16,6 +16,7 @@ import yaml
 from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
 
+from toporank.config.training import Schedule
 from toporank.errors import CheckpointError, ConfigError
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import Scorer, load_weights
@@ -291,7 +292,10 @@ def test_every_epoch_sees_them_in_another_order(pack, seen):
 
 def test_the_order_depends_on_the_seed(pack):
     store = GraphStore.open([pack])
-    orders = [[i for batch in training_batches(store, 4, seed) for i in batch.index.tolist()] for seed in (1, 1, 2)]
+    orders = [
+        [i for batch in training_batches(store, Schedule(batch_size=4), seed) for i in batch.index.tolist()]
+        for seed in (1, 1, 2)
+    ]
     assert orders[0] == orders[1] != orders[2]
 
 
@@ -392,6 +396,50 @@ def test_a_run_that_diverges_ends_with_a_summary(tmp_path):
     folder = train(small_run(), tmp_path / "pack")
     assert sorted(path.name for path in folder.iterdir()) == FILES
     assert metrics(folder)["val_loss"].isna().any()
+
+
+# ---- objectives and samplings -----------------------------------------------------------------------------
+
+CHOICES = [
+    {"loss": "huber"},
+    {"loss": "bce"},
+    {"ranking_term": "pairwise", "decoys_per_target": 2, "ranking_every": 2},
+    {"ranking_term": "listwise", "decoys_per_target": 2},
+    {"sampling": "target_balanced"},
+    {"sampling": "dockq_balanced", "decoys_per_target": 2},
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(map(str, choice.values())))
+def test_every_choice_trains_another_network_than_the_default(pack, choice):
+    default, other = train(small_run(), pack, output="default"), train(small_run(**choice), pack, output="other")
+    assert not same_weights(default / "last.ckpt", other / "last.ckpt")
+    assert metrics(other).notna().all().all()
+
+
+@pytest.mark.parametrize("choice", [CHOICES[2], CHOICES[4]], ids=["pairwise", "target_balanced"])
+def test_a_run_with_choices_goes_on_exactly_where_it_was_interrupted(pack, interrupt, choice):
+    run = small_run(max_epochs=4, **choice)
+    whole = train_elsewhere("whole", run, pack)
+    assert_same_run(resume(interrupt, run, pack, "on_train_batch_end", 2), whole)
+
+
+def test_the_validation_loss_is_the_squared_error_whatever_is_minimised(pack):
+    store = GraphStore.open([pack])
+    folder = train(small_run(loss="bce", max_epochs=2), pack)
+    network, description = load_weights(folder / "best_loss.ckpt")
+    batch = store.batch(split_indices(store, "val").tolist())
+    with torch.no_grad():
+        error = float(((network(batch) - batch.y) ** 2).mean())
+    assert description["metrics"]["val_loss"] == pytest.approx(error, rel=1e-5)
+
+
+def test_decoys_of_one_target_share_a_batch(pack, seen):
+    train(small_run(max_epochs=1, decoys_per_target=2), pack)
+    targets = GraphStore.open([pack]).decoys["target"]
+    full = [batch for _, batch in seen if len(batch) == 4]
+    assert full
+    assert all(targets[b[0]] == targets[b[1]] and targets[b[2]] == targets[b[3]] for b in full)
 
 
 def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):

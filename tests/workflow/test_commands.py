@@ -38,8 +38,10 @@ def test_a_dry_run_shows_what_is_missing(fresh, finished):
     assert "mini: 13 decoys = 12 ok + 1 no_interface; 13 labels, 1 of them without decoy" in printed
 
 
-def test_without_mkdssp_nothing_runs_and_the_remedy_is_told(fresh, tmp_path):
+def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_told(fresh, tmp_path):
     path = without_mkdssp(tmp_path / "bin")
+    assert "Preflight" not in fresh.run(*DRY, cores=None, PATH=path).stdout
+    fresh.configure(features={"nodes": {"dssp": "mkdssp"}})
     stopped = fresh.run("build_graphs", check=False, PATH=path)
     assert stopped.returncode != 0
     assert "Preflight failed, nothing was run:\n  mkdssp: not found on the PATH" in stopped.stdout
@@ -54,6 +56,7 @@ def test_an_unsupported_mkdssp_is_refused(fresh, tmp_path):
     fake.parent.mkdir()
     fake.write_text("#!/bin/sh\necho mkdssp version 2.2.1\n")
     fake.chmod(0o755)
+    fresh.configure(features={"nodes": {"dssp": "mkdssp"}})
     stopped = fresh.run("build_graphs", check=False, PATH=f"{fake.parent}:{os.environ['PATH']}")
     assert "2.2.1 is not supported, 4.x is" in stopped.stdout
 

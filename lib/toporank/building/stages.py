@@ -65,15 +65,25 @@ SHARED_SOURCES = (
     "structures/complex.py", "structures/columns.py", "structures/read.py", "features/neighbours.py",
     "building/tables.py", "building/stages.py",
 )  # fmt: skip
+EDGES = ("compilation.py", "features/scaling.py", "features/edges.py", "features/kernels/distances.py")
 SOURCES = {
     "interface": (),
-    "topology": tuple(
-        f"persistence/{module}.py"
-        for module in ("__init__", "alpha", "clouds", "compilation", "delaunay", "double", "pairing", "summary")
+    "topology": (
+        "compilation.py",
+        *(
+            f"persistence/{module}.py"
+            for module in ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
+        ),
     ),
-    "nodes": ("structures/dssp.py", "features/scaling.py"),
-    "edges": ("features/scaling.py", "features/edges.py"),
-    "graphs": ("features/scaling.py", "features/edges.py", "graphs.py"),
+    "nodes": (
+        "compilation.py",
+        "structures/builtin_dssp.py",
+        "structures/dssp.py",
+        "features/scaling.py",
+        *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
+    ),
+    "edges": EDGES,
+    "graphs": (*EDGES, "graphs.py"),
 }
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 
@@ -143,8 +153,9 @@ def run_nodes(task: Task, store: Store) -> Entry:
         left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
         return {"notes": left_out}
 
-    depends_on = task.depends_on("nodes")
-    depends_on |= {"topology": topology.record(), "dssp": dssp_version()}
+    depends_on = task.depends_on("nodes") | {"topology": topology.record()}
+    if choice.parameters.calls_mkdssp:
+        depends_on["dssp"] = dssp_version()
     return store.obtain("nodes", depends_on, ".parquet", make)
 
 

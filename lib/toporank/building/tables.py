@@ -1,5 +1,7 @@
 """Per-residue tables on disk: Parquet, one row a residue, identity columns first.
 
+A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has none.
+
 Parquet rather than CSV: exact numbers, a chain called `NA` or `1` stays what it is, a quarter of the time.
 """
 
@@ -26,11 +28,14 @@ def write_residues(
 ) -> None:
     """Write a table of the residues `index` (int, shape (N,)) with further columns of length N."""
     ids = [complex_.residues[r] for r in index]
+    labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
     identity = {
         "chain": pa.array([i.chain for i in ids], pa.string()),
         "number": pa.array([i.number for i in ids], pa.int32()),
         "insertion_code": pa.array([i.insertion_code for i in ids], pa.string()),
         "residue": pa.array([complex_.names[r] for r in index], pa.string()),
+        "label_chain": pa.array([chain or None for chain, _ in labels], pa.string()),
+        "label_number": pa.array([number for _, number in labels], pa.int32()),
     }
     table = pa.table({**identity, **columns})
     pq.write_table(

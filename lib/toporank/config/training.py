@@ -31,6 +31,55 @@ class Schedule(Section):
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; nothing for no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
+    loss: Literal["mse", "huber", "bce"] = Field(
+        "mse",
+        description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
+        " `val_loss` is the mean squared error in any case, so that runs compare.",
+    )
+    huber_delta: float = Field(
+        0.1, gt=0, json_schema_extra={"unit": "DockQ"}, description="Error above which the Huber loss grows linearly."
+    )
+    ranking_term: Literal["none", "pairwise", "listwise"] = Field(
+        "none",
+        description="A term added to the loss for the order of the decoys of one target: hinge over pairs, or"
+        " divergence between the chances of being best. Needs `decoys_per_target` of 2 or more.",
+    )
+    ranking_weight: float = Field(1.0, gt=0, description="Weight of the ranking term.")
+    ranking_margin: float = Field(
+        0.1, gt=0, le=1, json_schema_extra={"unit": "DockQ"},
+        description="By how much `pairwise` wants the better decoy predicted higher, at most; never more than it is.",
+    )  # fmt: skip
+    ranking_temperature: float = Field(
+        0.1,
+        gt=0,
+        json_schema_extra={"unit": "DockQ"},
+        description="Temperature of `listwise`; a lower one looks at the best only.",
+    )
+    ranking_every: int = Field(
+        1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
+    )
+    sampling: Literal["shuffle", "target_balanced", "dockq_balanced"] = Field(
+        "shuffle",
+        description="What an epoch sees: every decoy once, or as many draws with every target, or every CAPRI class"
+        " of DockQ, drawn equally often.",
+    )
+    decoys_per_target: int = Field(
+        1, ge=1, json_schema_extra={"unit": "decoys"},
+        description="Decoys of one target that follow each other in an epoch and so share a batch.",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _pairs_in_a_batch(self) -> Schedule:
+        if self.ranking_term != "none" and self.decoys_per_target < 2:
+            raise ValueError(
+                f"ranking_term {self.ranking_term!r} compares decoys of one target:"
+                " set `decoys_per_target` to 2 or more, such as 4"
+            )
+        if self.decoys_per_target > self.batch_size:
+            raise ValueError(
+                f"decoys_per_target {self.decoys_per_target} is more than batch_size {self.batch_size}: lower it"
+            )
+        return self
 
 
 class Hyperparameters(Schedule):

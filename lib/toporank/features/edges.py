@@ -12,11 +12,8 @@ from pydantic import AfterValidator, Field
 from toporank.errors import FeatureError
 from toporank.features.neighbours import kd_tree
 from toporank.features.registry import Parameters, register
-from toporank.features.scaling import min_max
+from toporank.features.scaling import Scaling, scaled
 from toporank.structures.complex import STANDARD, Complex
-
-ATOM_PAIRS = 1 << 20
-"""Atom–atom distances that are held in memory at a time."""
 
 AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
 """Columns of `Complex.xyz` that atom–atom distances are taken from."""
@@ -30,7 +27,8 @@ class Edges:
     attributes: np.ndarray
 
 
-def _rising(limits: tuple[float, ...]) -> tuple[float, ...]:
+def rising(limits: tuple[float, ...]) -> tuple[float, ...]:
+    """Validator of limits: each must be greater than the one before."""
     if not all(low < high for low, high in pairwise(limits)):
         raise ValueError("each limit must be greater than the one before")
     return limits
@@ -43,7 +41,7 @@ class LegacyV11(Parameters):
         10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
         description="Nodes of different chains whose CA atoms lie nearer than this are joined.",
     )  # fmt: skip
-    bins: Annotated[tuple[float, ...], AfterValidator(_rising)] = Field(
+    bins: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
         tuple(float(edge) for edge in range(1, 11)), min_length=1, json_schema_extra={"unit": "Å"},
         description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
         " Distances under the first edge are not counted.",
@@ -52,9 +50,10 @@ class LegacyV11(Parameters):
         "xyz",
         description="Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on that.",
     )
-    scaling: Literal["per_decoy", "none"] = Field(
+    scaling: Scaling = Field(
         "per_decoy",
-        description="`per_decoy`: every column is scaled to [0, 1] within each decoy, as published.",
+        description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: by mean"
+        " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and counts.",
     )
 
 
@@ -74,17 +73,15 @@ def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) ->
     """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""
     pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
     seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])
-    counts = atom_distance_counts(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))
-    attributes = np.column_stack([distance, counts])
-    if parameters.scaling == "per_decoy":
-        attributes = min_max(attributes)
+    counts, _ = atom_distances(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))
+    attributes = scaled(np.column_stack([distance, counts]), parameters.scaling)
     return both_directions(pairs, attributes, attributes)
 
 
 class MultiscaleV24(Parameters):
     """Parameters of `edges/multiscale_v24`."""
 
-    bands: Annotated[tuple[float, float, float, float], AfterValidator(_rising)] = Field(
+    bands: Annotated[tuple[float, float, float, float], AfterValidator(rising)] = Field(
         (0.0, 6.0, 10.0, 14.0), json_schema_extra={"unit": "Å"},
         description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
     )  # fmt: skip
@@ -93,6 +90,11 @@ class MultiscaleV24(Parameters):
     )
     contact: float = Field(
         5.0, gt=0, json_schema_extra={"unit": "Å"}, description="Atom pairs at most this far apart are contacts."
+    )
+    scaling: Scaling = Field(
+        "none",
+        description="`none`: values as they are, as in the original. `training_set`: by mean and standard deviation of"
+        " the training graphs, kept in the checkpoint. `per_decoy`: every column to [0, 1] within each decoy.",
     )
 
 
@@ -121,11 +123,10 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     on this module does not give the same score to a rotated complex.
     """
     pairs, distance = node_pairs(complex_, nodes, parameters.bands[-1], parameters.bands[0])
-    edges = np.arange(11) * parameters.bin_width
-    histogram = atom_distance_counts(complex_, nodes[pairs], edges)
+    histogram, _ = atom_distances(complex_, nodes[pairs], np.arange(11) * parameters.bin_width)
     histogram = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1.0)
     beyond = np.nextafter(parameters.contact, np.inf)
-    contacts = atom_distance_counts(complex_, nodes[pairs], np.array([0.0, beyond]))
+    contacts, _ = atom_distances(complex_, nodes[pairs], np.array([0.0, beyond]))
     ca = complex_.xyz[complex_.ca[nodes]]
     unit = (ca[pairs[:, 1]] - ca[pairs[:, 0]]) / distance[:, None]
     band = np.searchsorted(parameters.bands[1:3], distance, side="right")
@@ -134,7 +135,8 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     head = np.column_stack([distance, 1.0 / distance])
     forward = np.column_stack([head, unit, chain, residue, tail])
     backward = np.column_stack([head, -unit, chain[:, ::-1], residue[:, ::-1], tail])
-    return both_directions(pairs, forward, backward)
+    edges = both_directions(pairs, forward, backward)
+    return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
 
 
 def _chain_code(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
@@ -180,25 +182,11 @@ def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray
     return Edges(np.ascontiguousarray(index), attributes)
 
 
-def atom_distance_counts(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
-    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]).
+def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]), and the smallest.
 
-    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å. Result: shape (P, B).
+    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å. Results: shapes (P, B) and (P,).
     """
-    slices = complex_.atom_slices
-    sizes = np.diff(slices)
-    widest = int(sizes[pairs].max())
-    atoms = slices[:-1, None] + np.arange(widest)
-    real = np.arange(widest) < sizes[:, None]
-    padded = complex_.xyz[np.minimum(atoms, len(complex_.xyz) - 1)]  # (R, widest, 3)
-    counts = np.zeros((len(pairs), len(bins) - 1))
-    block = max(1, ATOM_PAIRS // widest**2)
-    for start in range(0, len(pairs), block):
-        i, j = pairs[start : start + block].T
-        difference = padded[i][:, :, None] - padded[j][:, None]
-        distance = np.sqrt(np.einsum("pabk,pabk->pab", difference, difference))
-        distance[~(real[i][:, :, None] & real[j][:, None])] = -1.0
-        place = np.searchsorted(bins, distance.reshape(len(i), -1), side="right") - 1
-        for b in range(len(bins) - 1):
-            counts[start : start + len(i), b] = (place == b).sum(axis=1)
-    return counts
+    from toporank.features.kernels.distances import count_distances  # slow to import, as `kd_tree`
+
+    return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, register
-from toporank.features.scaling import min_max
+from toporank.features.scaling import Scaling, min_max, scaled
+from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, run_dssp
 
@@ -44,16 +45,31 @@ class NodeTable:
 class DsspTopology(Parameters):
     """Parameters of `nodes/dssp_topology/v1`."""
 
-    scaling: Literal["per_decoy", "none"] = Field(
+    scaling: Scaling = Field(
         "per_decoy",
         description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
-        " are scaled to [0, 1] within each decoy, as published. `none`: degrees and raw topology.",
+        " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and standard deviation of the"
+        " training graphs, kept in the checkpoint. `none`: degrees and raw topology.",
     )
     modified: Literal["parent", "lost"] = Field(
         "parent",
         description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
         " `lost`: it is no node and hidden from DSSP, as published.",
     )
+    orientation: Literal["file", "principal_axes"] = Field(
+        "file",
+        description="How the complex lies when DSSP sees it: accessibilities depend on that by 1 Å² and more."
+        " `file`: as in the file, as published. `principal_axes`: always the same way, by its own shape.",
+    )
+    dssp: Literal["builtin", "mkdssp"] = Field(
+        "builtin",
+        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 40 times as fast."
+        " `mkdssp`: by that program, which must be installed. They agree as docs/features.md tells.",
+    )
+
+    @property
+    def calls_mkdssp(self) -> bool:
+        return self.dssp == "mkdssp"
 
 
 def columns(parameters: DsspTopology) -> list[str]:
@@ -75,20 +91,36 @@ def columns(parameters: DsspTopology) -> list[str]:
 def dssp_topology_nodes(
     parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
 ) -> NodeTable:
-    """Node table of a complex; runs mkdssp on all its protein residues.
+    """Node table of a complex; DSSP sees all its protein residues.
 
     residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage.
     Result: values of shape (N, 32 + t).
     Raises FeatureError when DSSP knows none of the interface residues.
     """
     known = without_modified(complex_) if parameters.modified == "lost" else complex_
-    return assemble_nodes(parameters, complex_, residues, topology, run_dssp(known))
+    if parameters.orientation == "principal_axes":
+        known = along_principal_axes(known)
+    dssp = run_dssp(known) if parameters.dssp == "mkdssp" else builtin_dssp(known, residues)
+    return assemble_nodes(parameters, complex_, residues, topology, dssp)
 
 
 def without_modified(complex_: Complex) -> Complex:
     """The complex with protein residues of the 20 names only; mkdssp leaves out the others by itself."""
     parents = ["" if lost else parent for lost, parent in zip(complex_.is_modified, complex_.parents, strict=True)]
     return replace(complex_, parents=tuple(parents))
+
+
+def along_principal_axes(complex_: Complex) -> Complex:
+    """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
+
+    Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
+    """
+    ca = complex_.xyz[complex_.ca[complex_.ca >= 0]]
+    centre = ca.mean(axis=0)
+    _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
+    axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)
+    axes[:, 0] = np.cross(axes[:, 1], axes[:, 2])
+    return replace(complex_, xyz=(complex_.xyz - centre) @ axes)
 
 
 def assemble_nodes(
@@ -102,10 +134,9 @@ def assemble_nodes(
     max_acc = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
     rasa = np.minimum(dssp.accessibility[residues] / max_acc, 1.0)
     angles = np.stack([dssp.phi, dssp.psi], axis=1)
-    if parameters.scaling == "per_decoy":
-        scaled_angles, topology = min_max(angles[residues], angles[dssp.found]), min_max(topology)
-    else:
-        scaled_angles = angles[residues]
+    per_decoy = parameters.scaling == "per_decoy"
+    scaled_angles = min_max(angles[residues], angles[dssp.found]) if per_decoy else angles[residues]
+    topology = scaled(topology, parameters.scaling)
     states = one_hot([chr(s[0]) for s in dssp.structure[residues]], SECONDARY_STRUCTURE)
     types = one_hot(letters, [*AMINO_ACIDS, "unknown"])
     values = np.concatenate([rasa[:, None], scaled_angles, states, types, topology], axis=1)

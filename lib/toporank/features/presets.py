@@ -17,7 +17,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "precision": "float32",
             "engine": "compiled",
         },
-        "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "per_decoy", "modified": "lost"},
+        "nodes": {
+            "module": "nodes/dssp_topology/v1",
+            "scaling": "per_decoy",
+            "modified": "lost",
+            "orientation": "file",
+            "dssp": "mkdssp",
+        },
         "edges": {
             "module": "edges/legacy_v11",
             "cutoff": 10.0,

@@ -35,6 +35,11 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @property
+    def calls_mkdssp(self) -> bool:
+        """Whether computing with these parameters runs that program."""
+        return False
+
 
 @dataclass(frozen=True)
 class Module:
@@ -127,6 +132,11 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
 def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
     """The inverse of `resolve`: what is stored."""
     return {stage: choice.record() for stage, choice in choices.items()}
+
+
+def call_mkdssp(choices: dict[str, Choice]) -> bool:
+    """Whether any of the choices needs mkdssp to be installed."""
+    return any(choice.parameters.calls_mkdssp for choice in choices.values())
 
 
 def same(theirs: Any, ours: Any) -> bool:

@@ -1,8 +1,19 @@
-"""Per-decoy min–max scaling, the only scaling of the published method."""
+"""Scaling of features: by the values of one decoy, as published, or later by those of the training set."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+
+Scaling = Literal["per_decoy", "training_set", "none"]
+"""`per_decoy`: each column to [0, 1] within a decoy. `training_set`: features stay as they are, and the network
+scales them by mean and standard deviation of its training graphs (`toporank.model.scaling`). `none`: neither does."""
+
+
+def scaled(values: np.ndarray, scaling: Scaling) -> np.ndarray:
+    """The columns of `values`, shape (N, k), as they go into the graph."""
+    return min_max(values) if scaling == "per_decoy" else values
 
 
 def min_max(values: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch_geometric.nn import GATv2Conv
-from torch_geometric.utils import scatter
 
+from toporank.model.kernels import Adjacency, attend, join
 from toporank.pack import GraphBatch
 
-NEGATIVE_SLOPE = 0.2
+
+class Attention(nn.Module):
+    """Parameters of a GATv2 convolution with edge vectors, named and initialised as in PyTorch Geometric."""
+
+    def __init__(self, hidden: int, heads: int, dropout: float):
+        super().__init__()
+        self.dropout = dropout
+        self.lin_l, self.lin_r = nn.Linear(hidden, heads * hidden), nn.Linear(hidden, heads * hidden)
+        self.lin_edge = nn.Linear(hidden, heads * hidden, bias=False)
+        self.att = nn.Parameter(torch.empty(1, heads, hidden))
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        for linear in (self.lin_l, self.lin_r, self.lin_edge):
+            nn.init.xavier_uniform_(linear.weight)
+        nn.init.zeros_(self.lin_l.bias)
+        nn.init.zeros_(self.lin_r.bias)
+        bound = math.sqrt(6 / (heads + hidden))
+        nn.init.uniform_(self.att, -bound, bound)
+
+    def forward(self, x: Tensor, adjacency: Adjacency, edge: Tensor, embedding: nn.Linear | None = None) -> Tensor:
+        """x : (n, hidden), edge : (E, k) → (n, hidden). The embedding, if any, takes edges to (E, hidden)."""
+        weight, ends = self.lin_edge.weight, self.lin_r.bias
+        if embedding is not None:  # two linear maps are one
+            weight, ends = weight @ embedding.weight, ends + weight @ embedding.bias
+        keep = None
+        if self.training and self.dropout > 0:
+            keep = F.dropout(edge.new_ones(len(edge), self.att.shape[1]), self.dropout)
+        maps = (self.lin_l.weight, self.lin_l.bias), (self.lin_r.weight, ends)
+        return attend(x, *maps, edge, weight, self.att[0], keep, adjacency) + self.bias
 
 
 class EdgeAwareGATv2(nn.Module):
-    """One layer: attention over incoming edges, then a new vector for each edge.
+    """One layer: attention over incoming edges, then a new vector for each edge, and ELU of both.
 
     Heads are averaged. The published edge update is linear in each head and averages the heads too; the
     average of linear maps is one linear map, so one is what is trained here.
@@ -22,21 +50,31 @@ class EdgeAwareGATv2(nn.Module):
 
     def __init__(self, hidden: int, heads: int, attention_dropout: float):
         super().__init__()
-        self.attention = GATv2Conv(
-            hidden, hidden, heads=heads, concat=False, edge_dim=hidden, dropout=attention_dropout,
-            negative_slope=NEGATIVE_SLOPE, add_self_loops=False,
-        )  # fmt: skip
+        self.attention = Attention(hidden, heads, attention_dropout)
         self.edge_update = nn.Linear(3 * hidden, hidden)
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
-        """x : (n, hidden), edge_index : (2, E), edge : (E, hidden) → new x and edge of the same shapes."""
-        x = self.attention(x, edge_index, edge)
-        ends = torch.cat([x[edge_index[0]], x[edge_index[1]], edge], dim=1)
-        return x, self.edge_update(ends)
+    def forward(
+        self, x: Tensor, adjacency: Adjacency, edge: Tensor, embedding: nn.Linear | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """x : (n, hidden), edge : (E, k) → new x and edge, (n, hidden) and (E, hidden).
+
+        embedding : linear map of edges to (E, hidden) that comes first; none where k is hidden already.
+        """
+        x = self.attention(x, adjacency, edge, embedding)
+        of_source, of_destination, of_edge = self.edge_update.weight.chunk(3, dim=1)
+        bias = self.edge_update.bias
+        if embedding is not None:
+            of_edge, bias = of_edge @ embedding.weight, bias + of_edge @ embedding.bias
+        edge = join(x @ of_source.T, F.linear(x, of_destination, bias), edge, of_edge, adjacency)
+        return F.elu(x), edge
 
 
 class DockQNet(nn.Module):
-    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data."""
+    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
+
+    scale_nodes, scale_edges : what is done to the features first; nothing, unless the network's maker puts a
+    `toporank.model.scaling.Standardise` there.
+    """
 
     def __init__(
         self,
@@ -50,6 +88,8 @@ class DockQNet(nn.Module):
         readout: int,
     ):
         super().__init__()
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
@@ -64,12 +104,34 @@ class DockQNet(nn.Module):
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Predicted DockQ of each graph: (B,), between 0 and 1."""
-        n_graphs = len(batch.index)
-        x, edge = self.embed_nodes(batch.x), self.embed_edges(batch.edge_attr)
+        batch = by_destination(batch)
+        adjacency = Adjacency.of(batch.edge_index, len(batch.x))
+        x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
+        embedding = self.embed_edges
         for layer in self.layers:
-            x, edge = layer(x, batch.edge_index, edge)
-            x, edge = F.elu(x), F.elu(edge)
-        nodes = scatter(x, batch.node_graph, dim=0, dim_size=n_graphs, reduce="mean")
-        edges = scatter(edge, batch.edge_graph, dim=0, dim_size=n_graphs, reduce="mean")
+            x, edge = layer(x, adjacency, edge, embedding)
+            embedding = None
+        nodes = _mean(x, batch.node_graph, len(batch.index))
+        edges = _mean(edge, batch.edge_graph, len(batch.index))
         score = self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))
         return torch.sigmoid(score).squeeze(1)
+
+
+def by_destination(batch: GraphBatch) -> GraphBatch:
+    """The batch with its edges sorted by destination, as packs keep them."""
+    destination = batch.edge_index[1]
+    if not torch.compiler.is_compiling() and bool((destination[1:] >= destination[:-1]).all()):
+        return batch
+    order = torch.argsort(destination, stable=True)
+    return batch._replace(
+        edge_index=batch.edge_index[:, order],
+        edge_attr=batch.edge_attr[order],
+        edge_graph=batch.edge_graph[order],
+    )
+
+
+def _mean(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
+    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
+    total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
+    count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
+    return total / count.clamp(min=1).unsqueeze(1)

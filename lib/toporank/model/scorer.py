@@ -16,20 +16,30 @@ from toporank.errors import CheckpointError
 from toporank.metrics import validation_scores
 from toporank.model import topoqa
 from toporank.model.checkpoint import KEY, describe, read_description
+from toporank.model.losses import Objective
 from toporank.model.network import DockQNet
+from toporank.model.scaling import Standardise, is_scaled
 from toporank.pack import GraphBatch, GraphStore
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
 """Hyper-parameters that decide which weights a network has."""
 
 
-def build_network(node_width: int, edge_width: int, hyperparameters: dict[str, Any]) -> DockQNet:
-    """The network of a hyper-parameter set for graphs of these widths."""
-    return DockQNet(node_width, edge_width, **{key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")})
+def build_network(
+    node_width: int, edge_width: int, hyperparameters: dict[str, Any], features: dict[str, Any] | None
+) -> DockQNet:
+    """The network of a hyper-parameter set for graphs of these widths and features (records of the modules)."""
+    shape = {key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")}
+    network = DockQNet(node_width, edge_width, **shape)
+    if is_scaled(features, "nodes"):
+        network.scale_nodes = Standardise(node_width)
+    if is_scaled(features, "edges"):
+        network.scale_edges = Standardise(edge_width)
+    return network
 
 
 class Scorer(pl.LightningModule):
-    """Trains `DockQNet` on the mean squared error to DockQ.
+    """Trains `DockQNet` on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
 
     description : what the checkpoint says of itself, beside epoch and metrics.
     target_codes : int, one for each graph of the store, equal for decoys of one target.
@@ -39,15 +49,17 @@ class Scorer(pl.LightningModule):
                  target_codes: Tensor, description: dict[str, Any]):  # fmt: skip
         super().__init__()
         self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
-        self.target_codes, self.description = target_codes, description
+        self.description = description
+        self.register_buffer("target_codes", target_codes, persistent=False)  # goes where the batches are
+        self.objective = Objective(hyperparameters)
         self._seen: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def on_train_epoch_start(self) -> None:
         """Dropout depends on seed and epoch alone, so that a resumed run continues as it would have."""
         torch.manual_seed(self.seed * 100_003 + self.current_epoch)
 
-    def training_step(self, batch: GraphBatch, _: int) -> Tensor:
-        loss = F.mse_loss(self.network(batch), batch.y)
+    def training_step(self, batch: GraphBatch, number: int) -> Tensor:
+        loss = self.objective(self.network(batch), batch.y, self.target_codes[batch.index], number)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
         return loss
 
@@ -58,7 +70,8 @@ class Scorer(pl.LightningModule):
         """Loss and ranking metrics over the whole validation set."""
         index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
         self._seen.clear()
-        scores = validation_scores(self.target_codes[index].numpy(), dockq.double().numpy(), predicted.double().numpy())
+        scores = validation_scores(self.target_codes[index].numpy(force=True), dockq.double().numpy(force=True),
+                                   predicted.double().numpy(force=True))  # fmt: skip
         loss = F.mse_loss(predicted, dockq)
         spearman = scores["spearman_pooled"]
         known = 0.0 if spearman != spearman else spearman  # constant predictions have no correlation
@@ -97,7 +110,8 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """
     description = read_description(path)
     hyperparameters = description["hyperparameters"]
-    network = build_network(description["node_width"], description["edge_width"], hyperparameters)
+    widths = description["node_width"], description["edge_width"]
+    network = build_network(*widths, hyperparameters, description.get("features"))
     try:
         state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
         if description.get("origin") == topoqa.ORIGIN:

@@ -16,7 +16,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.persistence.compilation import compiled, inlined
+from toporank.compilation import compiled, inlined
 from toporank.persistence.delaunay import UNIT, cross
 from toporank.persistence.double import cross2, dot2, from2
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from toporank.compilation import compiled
 from toporank.persistence.alpha import Filtration, face_values, solid_radii, sort_by_value
-from toporank.persistence.compilation import compiled
 from toporank.persistence.delaunay import Scratch, new_mesh, triangulate
 from toporank.persistence.pairing import Loops, pair_up, spanning_tree
 

@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.persistence.compilation import compiled, inlined
+from toporank.compilation import compiled, inlined
 from toporank.persistence.double import cross2, dot2, from2, sum2, times2
 
 UNIT = 2.0**-53

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toporank.persistence.compilation import compiled, inlined
+from toporank.compilation import compiled, inlined
 
 
 @inlined

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.persistence.compilation import compiled, inlined
+from toporank.compilation import compiled, inlined
 
 Loops = namedtuple("Loops", "bits slot root living birth bars deaths tally")
 """Work space and result of the pairing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Complex:
     ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
     hetero : indices of the residues that the file writes as HETATM
     notes : what the reader decided on the user's behalf, one sentence each
+    labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
+        empty for a PDB file, which knows the author's numbers only
     """
 
     residues: tuple[ResidueId, ...]
@@ -43,6 +45,7 @@ class Complex:
     ca: np.ndarray
     hetero: frozenset[int] = frozenset()
     notes: tuple[str, ...] = field(default=())
+    labels: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def is_protein(self) -> np.ndarray:
@@ -58,6 +61,24 @@ class Complex:
     def elements(self) -> np.ndarray:
         """First letter of each atom name as bytes, shape (A,): the element of every protein heavy atom."""
         return self.atom_names.astype("S1")
+
+    @property
+    def is_hydrogen(self) -> np.ndarray:
+        """bool, shape (A,): atoms whose name begins with H or D behind any digits."""
+        letters = self.atom_names.view(np.uint8).reshape(len(self.atom_names), -1)
+        first = ((letters < ord("0")) | (letters > ord("9"))).argmax(axis=1)
+        return np.isin(letters[np.arange(len(letters)), first], list(b"HD"))
+
+    def without_hydrogens(self) -> Complex:
+        """The complex with its heavy atoms only; the same residues."""
+        heavy = ~self.is_hydrogen
+        if heavy.all():
+            return self
+        place = np.append(np.cumsum(heavy) - 1, -1)  # the last one stands for no CA
+        return replace(
+            self, xyz=self.xyz[heavy], atom_names=self.atom_names[heavy], residue_of=self.residue_of[heavy],
+            ca=place[self.ca],
+        )  # fmt: skip
 
     @property
     def chains(self) -> list[str]:

@@ -123,7 +123,7 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     position: dict[tuple[str, int], int] = {}
     count = dict.fromkeys(letters.values(), 0)
     names, slices, serial = np.char.decode(complex_.atom_names, "utf-8", "replace"), complex_.atom_slices, 0
-    hydrogen = np.isin([name.lstrip(string.digits)[:1] for name in names], ["H", "D"])
+    hydrogen = complex_.is_hydrogen
     origin = _origin(complex_.xyz)
     for r in np.argsort([res.chain for res in complex_.residues], kind="stable"):
         chain, parent = complex_.residues[r].chain, complex_.parents[r]

@@ -57,7 +57,7 @@ def read_complex(path: Path) -> Complex:
         if len(structure) > 1:
             notes.append(f"{len(structure)} models, the first is used")
         del structure[1:]
-        return _complex(structure, notes)
+        return _complex(structure, notes, with_labels=file_format == "mmcif")
     except StructureError as error:
         raise StructureError(error.what, where=path, remedy=error.remedy) from error
 
@@ -162,11 +162,12 @@ def _parent(residue: gemmi.Residue) -> str:
     return ONE_TO_THREE.get(info.one_letter_code.upper(), "UNK")
 
 
-def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
+def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
     residues = [(chain.name, residue) for chain in structure[0] for residue in chain]
     ids = [ResidueId(chain, r.seqid.num, r.seqid.icode.strip()) for chain, r in residues]
     names = [r.name for _, r in residues]
+    labels = tuple((r.subchain, r.label_seq) for _, r in residues if with_labels)
     parents = [_parent(r) for _, r in residues]
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:
@@ -199,6 +200,7 @@ def _complex(structure: gemmi.Structure, notes: list[str]) -> Complex:
         ca=ca,
         hetero=frozenset(i for i, (_, r) in enumerate(residues) if r.het_flag == "H"),
         notes=tuple(notes),
+        labels=labels,
     )
 
 

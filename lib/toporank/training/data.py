@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch.utils.data import BatchSampler, DataLoader, Sampler
 
+from toporank.config.training import Schedule
 from toporank.errors import ConfigError
 from toporank.pack import GraphStore
+from toporank.training.sampling import EpochSampler, order
 
 
-class Shuffled(Sampler):
-    """Graph indices in an order that depends on seed and epoch alone."""
-
-    def __init__(self, indices: np.ndarray, seed: int):
-        self.indices, self.seed, self.epoch = indices, seed, 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Called by Lightning before each epoch."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(np.random.default_rng([self.seed, self.epoch]).permutation(self.indices).tolist())
-
-
-def training_batches(store: GraphStore, batch_size: int, seed: int) -> DataLoader:
-    """Shuffled batches of the `train` split."""
-    return _loader(store, Shuffled(split_indices(store, "train"), seed), batch_size)
+def training_batches(store: GraphStore, schedule: Schedule, seed: int) -> DataLoader:
+    """Batches of the `train` split, drawn anew each epoch as the schedule says."""
+    indices = split_indices(store, "train")
+    sampler = EpochSampler(order(indices, store.decoys, schedule), len(indices), seed)
+    return _loader(store, sampler, schedule.batch_size)
 
 
 def validation_batches(store: GraphStore, batch_size: int) -> DataLoader:

@@ -26,6 +26,7 @@ from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
+from toporank.model.scaling import set_statistics
 from toporank.model.scorer import SHAPE_KEYS, Scorer, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
@@ -198,7 +199,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
     }  # fmt: skip
     scorer = Scorer(_network(run, graphs), run.hyperparameters, run.selection, run.seed, _codes(graphs), description)
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    loaders = training_batches(graphs, batch_size, run.seed), validation_batches(graphs, 4 * batch_size)
+    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, 4 * batch_size)
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
     trainer = _trainer(run.hyperparameters, run.selection, kept)
@@ -217,14 +218,16 @@ def _finish(run: Run, kept: Path) -> None:
 
 
 def _network(run: Run, store: GraphStore) -> DockQNet:
-    """A new network, or the parent's."""
+    """A new network, scaling by the training graphs if the features ask for it, or the parent's with its scaling."""
+    features = store.metadata.get("features")
+    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump(), features)
     if run.parent is None:
-        return build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
+        set_statistics(network, store, split_indices(store, "train").tolist())
+        return network
     inherited, description = load_weights(run.parent)
-    if not same(description.get("features"), store.metadata.get("features")):
+    if not same(description.get("features"), features):
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     check_fits(description, store, run.parent)
-    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump())
     network.load_state_dict(inherited.state_dict())
     return network
 

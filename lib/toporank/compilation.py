@@ -1,8 +1,8 @@
-"""How this package is compiled, and where the compiled code is kept.
+"""How packages are compiled with numba, and where the compiled code is kept.
 
 Numba compiles a function when it is first called and keeps the result on disk. It notices that the file of a
 function has changed, but not that another file has whose functions were compiled into it. So the folder is
-named after the content of all files of this package: a change of any of them starts afresh.
+named after the content of all files of the function's package: a change of any of them starts afresh.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from numba import config, njit
 
 log = logging.getLogger(__name__)
 
-HERE = Path(__file__).parent
 LOCK = "compiling.lock"
 PATIENCE = 600.0
 """Seconds to wait for another process that compiles; after that, both do."""
 
 
 def compiled(function: Callable, *, inline: bool = False) -> Callable:
-    """Decorator: compile with numba, without its lock on Python, and keep the result in `cache_folder()`."""
+    """Decorator: compile with numba, without its lock on Python; the result is kept in `cache_folder`."""
     options = {"forceinline": True} if inline else {}
-    theirs, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())  # numba looks at it here and nowhere else
+    folder = cache_folder(Path(function.__code__.co_filename).parent)
+    theirs, config.CACHE_DIR = config.CACHE_DIR, str(folder)  # numba looks at it here and nowhere else
     try:
         return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     finally:
@@ -43,15 +43,15 @@ def inlined(function: Callable) -> Callable:
 
 
 @functools.cache
-def cache_folder() -> Path:
-    """Where compiled code is kept: below NUMBA_CACHE_DIR, beside this file, or in the user's cache folder.
+def cache_folder(package: Path) -> Path:
+    """Where compiled code of a folder is kept: below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
 
     The first that can be written; if none can, a temporary folder, which means compiling again next time.
     """
     given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    name = "toporank-" + source_digest(HERE)
-    return first_writable(folder / name for folder in [*given, HERE / "__pycache__", user])
+    name = "toporank-" + source_digest(package)
+    return first_writable(folder / name for folder in [*given, package / "__pycache__", user])
 
 
 def first_writable(folders: Iterable[Path]) -> Path:
@@ -64,26 +64,27 @@ def first_writable(folders: Iterable[Path]) -> Path:
     return Path(tempfile.mkdtemp(prefix="toporank-"))
 
 
-def source_digest(folder: Path) -> str:
-    """Digest of all Python files of a folder."""
+def source_digest(package: Path) -> str:
+    """Digest of all Python files of a folder, and of this file."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in [*sorted(package.glob("*.py")), Path(__file__)]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 @contextlib.contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Keep other processes from entering here, so that one compiles and the others find its work.
+def one_at_a_time(package: Path) -> Iterator[None]:
+    """Keep other processes from compiling a package, so that one compiles and the others find its work.
 
     Without it every job of a run that starts on an empty cache would compile for itself. It only saves time:
     who cannot lock, or has waited for long enough, goes on.
     """
-    lock = FileLock(cache_folder() / LOCK)
+    folder = cache_folder(package)
+    lock = FileLock(folder / LOCK)
     with contextlib.suppress(OSError, NotImplementedError):
         lock.acquire(timeout=PATIENCE)
-    if not any(cache_folder().rglob("*.nbi")):
-        log.info("compiling the persistence code: less than a minute, once until it changes")
+    if not any(folder.rglob("*.nbi")):
+        log.info("compiling toporank.%s: less than a minute, once until it changes", package.name)
     try:
         yield
     finally:

@@ -1,0 +1,201 @@
+"""DSSP without mkdssp: the answers of mkdssp, on real decoys and on damaged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dssp_agreement import compare, needs_mkdssp, turn
+from structures_text import EXAMPLES, Atom, alanine, changed, complex_of, moved, pair, random_complex
+from toporank.structures.builtin_dssp import builtin_dssp
+from toporank.structures.complex import Complex
+from toporank.structures.dssp import Dssp, run_dssp
+from toporank.structures.read import read_complex
+
+REFERENCE = [
+    "1A2K_trimer_model", "1AHW_bound", "1AY7_bound", "1BUH_bound", "1DFJ_bound", "1E6E_unbound", "1GLA_unbound",
+    "1N2C_bound", "1NW9_cluspro", "1PPE_bound", "1VFB_bound", "2SIC_bound", "2SIC_patchdock", "6AL0_af2_0",
+    "dips_2aqp_attract", "dockq_model",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def decoy() -> Complex:
+    return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
+
+
+def all_of(complex_: Complex) -> Dssp:
+    return builtin_dssp(complex_, np.arange(len(complex_.residues)))
+
+
+# ---- agreement with mkdssp --------------------------------------------------------------------------------
+
+
+@needs_mkdssp
+def test_on_the_reference_decoys_it_agrees_with_mkdssp_within_the_gates(reference_dir: Path):
+    total: dict[str, int] = {}
+    for name in REFERENCE:
+        complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
+        for key, count in compare(all_of(complex_), run_dssp(complex_)).items():
+            total[key] = total.get(key, 0) + count
+    assert total["residues"] == 9173
+    assert total["accessibility"] <= 0.001 * total["residues"]
+    assert total["angle"] == 0
+    assert total["state"] <= 0.005 * total["residues"]
+
+
+def without(complex_: Complex, atoms: np.ndarray) -> Complex:
+    """The complex without some of its atoms."""
+    keep = ~atoms
+    return replace(
+        complex_, xyz=complex_.xyz[keep], atom_names=complex_.atom_names[keep], residue_of=complex_.residue_of[keep]
+    )
+
+
+def some(complex_: Complex, share: float) -> np.ndarray:
+    """bool, shape (R,): residues drawn at random."""
+    return np.random.default_rng(7).random(len(complex_.residues)) < share
+
+
+def read_as(complex_: Complex, parent: str, share: float) -> Complex:
+    drawn = some(complex_, share)
+    return replace(complex_, parents=tuple(parent if d else p for d, p in zip(drawn, complex_.parents, strict=True)))
+
+
+def shaken(complex_: Complex, by: float, scale: float = 1.0) -> Complex:
+    noise = np.random.default_rng(5).normal(0, by, complex_.xyz.shape)
+    return replace(complex_, xyz=np.round(complex_.xyz * scale + noise, 3))
+
+
+def chopped(complex_: Complex) -> Complex:
+    """Twelve residues to a chain: no more than the 26 chains that mkdssp can tell apart."""
+    residues = (r._replace(chain=f"{r.chain}{i // 12:02}") for i, r in enumerate(complex_.residues))
+    return replace(complex_, residues=tuple(residues))
+
+
+def laid_over(complex_: Complex) -> Complex:
+    """The second chain moved into the first."""
+    second = np.array([r.chain == complex_.chains[1] for r in complex_.residues])[complex_.residue_of]
+    shift = complex_.xyz[~second].mean(axis=0) - complex_.xyz[second].mean(axis=0)
+    return replace(complex_, xyz=np.round(complex_.xyz + shift * second[:, None], 3))
+
+
+DAMAGE: dict[str, Callable[[Complex], Complex]] = {
+    "untouched": lambda c: c,
+    "moved": lambda c: replace(moved(c, 4), xyz=np.round(moved(c, 4).xyz, 3)),
+    "gaps": lambda c: without(c, some(c, 0.1)[c.residue_of]),
+    "atoms missing": lambda c: without(c, np.random.default_rng(1).random(len(c.xyz)) < 0.03),
+    "unknown residues": lambda c: read_as(c, "UNK", 0.1),
+    "not protein": lambda c: read_as(c, "", 0.1),
+    "prolines": lambda c: read_as(c, "PRO", 0.2),
+    "shaken": lambda c: shaken(c, 0.3),
+    "squeezed": lambda c: shaken(c, 0.1, 0.85),
+    "chopped": chopped,
+    "laid over": laid_over,
+}
+
+
+@needs_mkdssp
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["1GCQ/mid1.pdb", "1PPE/near1.pdb.gz"])
+def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
+    complex_ = DAMAGE[damage](read_complex(EXAMPLES / name))
+    differing = compare(all_of(complex_), run_dssp(complex_))
+    assert differing["residues"] > 60
+    assert differing["accessibility"] <= 1
+    assert differing["angle"] == differing["state"] == 0
+
+
+# ---- what it does not depend on ---------------------------------------------------------------------------
+
+
+def assert_same(one: Dssp, other: Dssp):
+    for field in ("found", "structure", "accessibility", "phi", "psi"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+
+
+def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(decoy):
+    wanted = np.array([70, 3, 4, 100])
+    some_, all_ = builtin_dssp(decoy, wanted), all_of(decoy)
+    np.testing.assert_array_equal(some_.accessibility[wanted], all_.accessibility[wanted])
+    assert not np.delete(some_.accessibility, wanted).any()
+    np.testing.assert_array_equal(some_.structure, all_.structure)
+
+
+def test_turning_and_shifting_changes_states_not_at_all_and_numbers_by_no_more_than_rounding(decoy):
+    here, there = all_of(decoy), all_of(moved(decoy, 4))
+    np.testing.assert_array_equal(there.structure, here.structure)
+    np.testing.assert_allclose(there.accessibility, here.accessibility, atol=3)
+    assert max(turn(there.phi, here.phi).max(), turn(there.psi, here.psi).max()) < 0.101
+
+
+def test_names_of_chains_and_their_order_do_not_matter(decoy):
+    a, b = decoy.chains
+    for names in ({a: b, b: a}, {a: "Heavy chain", b: ""}):
+        renamed = replace(decoy, residues=tuple(r._replace(chain=names[r.chain]) for r in decoy.residues))
+        assert_same(all_of(renamed), all_of(decoy))
+
+
+def test_residue_numbers_do_not_matter_only_bonds_do(decoy):
+    renumbered = replace(decoy, residues=tuple(r._replace(number=7 * r.number) for r in decoy.residues))
+    assert_same(all_of(renumbered), all_of(decoy))
+
+
+@pytest.mark.parametrize("hydrogen", [b"H", b"HG11", b"1HB", b"2HG1", b"D"])
+def test_hydrogens_do_not_matter(decoy, hydrogen):
+    ends = decoy.atom_slices[1:]
+    with_hydrogens = replace(
+        decoy,
+        xyz=np.insert(decoy.xyz, ends, decoy.xyz[decoy.atom_slices[:-1]] + 0.5, axis=0),
+        atom_names=np.insert(decoy.atom_names, ends, hydrogen),
+        residue_of=np.insert(decoy.residue_of, ends, np.arange(len(decoy.residues))),
+    )
+    assert_same(all_of(with_hydrogens), all_of(decoy))
+
+
+# ---- what cannot be DSSP's business -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("atom", [b"N", b"CA", b"C", b"O"])
+def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others_are(decoy, atom):
+    dssp = all_of(without(decoy, (decoy.residue_of == 30) & (decoy.atom_names == atom)))
+    assert np.flatnonzero(~dssp.found).tolist() == [30]
+    assert (dssp.psi[29], dssp.phi[31]) == (360.0, 360.0)
+
+
+def test_what_is_not_found_covers_nothing():
+    near = [*alanine("A", 1, 0.0), *changed(alanine("B", 1, 4.0), residue="UNK")]
+    alone = all_of(complex_of(alanine("A", 1, 0.0)))
+    both = all_of(complex_of(near))
+    assert both.found.tolist() == [True, False]
+    assert both.accessibility.tolist() == [alone.accessibility[0], 0.0]
+
+
+SAME_PLACE = [replace(a, x=0.0, y=0.0, z=0.0) for n in range(1, 8) for a in alanine("A", n, 0.0)]
+
+
+@pytest.mark.parametrize(
+    "complex_",
+    [
+        complex_of(pair()),
+        complex_of(alanine("A", 1, 0.0)),
+        complex_of([Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0)]),
+        complex_of(changed(pair(), residue="UNK")),
+        complex_of(SAME_PLACE),
+        complex_of([a for n in range(1, 8) for a in alanine("A", n, 0.0)]),
+        complex_of([a for n in range(1, 8) for a in alanine("A", n, 1.0 * n) if a.name in ("N", "CA", "C", "O")]),
+        *(random_complex(seed, residues=30, spread=4.0) for seed in range(5)),
+    ],
+    ids=["pair", "one residue", "one atom", "nothing known", "one place", "coincident", "dense", *map(str, range(5))],
+)
+def test_nonsense_gets_an_answer(complex_):
+    dssp = all_of(complex_)
+    for values in (dssp.accessibility, dssp.phi, dssp.psi):
+        assert np.isfinite(values).all()
+    assert set(dssp.structure.tolist()) <= set(b"HBEGITS-"[i : i + 1] for i in range(8))
+    assert (dssp.accessibility >= 0).all()
+    assert not dssp.accessibility[~dssp.found].any()
