@@ -3,6 +3,7 @@
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
 # results/<dataset>/coverage.tsv                                          what became of every decoy and label
+# results/<dataset>/gap.tsv                                               what was still to do at the last start
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
 # results/scores/<dataset>/ranking.csv                                    ranked decoys
@@ -28,6 +29,7 @@ localrules:
 
 include: "rules/common.smk"
 include: "rules/features.smk"
+include: "rules/decoy.smk"
 include: "rules/training.smk"
 include: "rules/scoring.smk"
 include: "rules/report.smk"
@@ -43,9 +45,10 @@ rule all:
 
 
 rule build_graphs:
-    """Graphs and coverage of every data set."""
+    """Graphs and coverage of every data set, enough of them for training."""
     input:
         expand(layout.COVERAGE, dataset=CHUNKS),
+        RULES.training_inputs(layout.COVERAGE_CHECK),
 
 
 rule score:

@@ -8,7 +8,7 @@ sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from toporank import layout, preflight, rulebook
-from toporank.building.stages import code_digest
+from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
 from toporank.environment import use_this_environment
 from toporank.errors import TopoRankError
@@ -29,22 +29,25 @@ use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
-    CHECK = preflight.preflight(CONFIG, REPOSITORY, check_dssp=installed and call_mkdssp(CHOICES))
+    check_dssp = installed and call_mkdssp(CHOICES)
+    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp)
     CHUNKS = CHECK.chunks
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")
+        for part in CHECK.gap[name]:
+            logger.info(f"  {part}")
     for problem in CHECK.problems:
         logger.warning(f"Preflight: {problem}")
 else:
     CHECK = preflight.Preflight()
     CHUNKS = preflight.written_chunks(CONFIG)
 
-RULES = rulebook.Rulebook(CONFIG, CHUNKS)
+RULES = rulebook.Rulebook(CONFIG, CHUNKS, planning=workflow.is_main_process)
 
 
 wildcard_constraints:
     dataset=rulebook.one_of(CHUNKS),
-    chunk=r"\d+-of-\d+",
+    chunk=r"(only-[0-9a-f]{8}-)?\d+-of-\d+",
     run=rulebook.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 

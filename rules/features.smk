@@ -19,7 +19,7 @@ rule extract_interfaces:
         mem_mb=rulebook.raised(2000),
         runtime=rulebook.raised(20),
     params:
-        features=rulebook.stage_features(CHOICES, "interface"),
+        features=stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
     shell:
         "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
@@ -42,7 +42,7 @@ rule compute_topology:
     conda:
         "../envs/features.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "topology"),
+        features=stage_features(CHOICES, "topology"),
         code=code_digest("topology", CHOICES),
     shell:
         "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
@@ -65,7 +65,7 @@ rule assemble_nodes:
     conda:
         "../envs/features.yaml"
     params:
-        features=rulebook.stage_features(CHOICES, "nodes"),
+        features=stage_features(CHOICES, "nodes"),
         code=code_digest("nodes", CHOICES),
     shell:
         "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
@@ -91,7 +91,7 @@ rule assemble_graphs:
         mem_mb=rulebook.raised(3000),
         runtime=rulebook.raised(30),
     params:
-        features=rulebook.stage_features(CHOICES, "graphs"),
+        features=stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
     shell:
         "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
@@ -110,8 +110,10 @@ rule write_coverage:
         "logs/coverage/{dataset}.log",
     conda:
         "../envs/features.yaml"
+    params:
+        others=RULES.other_ledgers,
     shell:
-        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers}"
+        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers} --others {params.others}"
         " --labels {input.labels} --table {output.table} 2>&1 | tee {log}"
 
 

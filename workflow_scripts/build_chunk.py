@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from toporank.building.chunk import run_chunk
-from toporank.building.stages import STAGES
+from toporank.building.stages import STAGES, recipe
 from toporank.building.store import Store
 from toporank.features.registry import choose
 from toporank.layout import STAGES as STAGE_NAMES
@@ -30,7 +30,16 @@ def main() -> None:
     else:
         stage = STAGES[args.stage]
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
-    run_chunk(stage, args.dataset, args.plan, args.upstream, args.ledger, choices, Store(args.store))
+    run_chunk(
+        stage,
+        args.dataset,
+        args.plan,
+        args.upstream,
+        args.ledger,
+        choices,
+        Store(args.store),
+        recipe(stage.name, choices),
+    )
 
 
 if __name__ == "__main__":

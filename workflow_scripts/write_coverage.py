@@ -15,13 +15,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--plans", type=Path, nargs="*", default=[], help="plans of all chunks")
-    parser.add_argument("--ledgers", type=Path, nargs="*", default=[], help="ledgers of the last stage of all chunks")
+    parser.add_argument("--ledgers", type=Path, nargs="*", default=[], help="of the last stage")
+    parser.add_argument("--others", type=Path, nargs="*", default=[], help="ledgers that tell of decoys not asked for")
     parser.add_argument("--labels", type=Path, required=True)
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     plan = [row for path in args.plans for row in read_plan(path)]
     ledger = [row for path in args.ledgers for row in read_ledger(path)]
+    asked_for = {(row.target, row.decoy) for row in ledger}
+    earlier = {(row.target, row.decoy): row for path in args.others for row in read_ledger(path)}
+    ledger += [row for key, row in earlier.items() if key not in asked_for]
     table = coverage_table(plan, ledger, read_split_labels(args.labels))
     for orphan in remove_orphans(args.dataset, plan):
         print(f"{args.dataset}: removed {orphan}, its decoy is gone")

@@ -2,6 +2,8 @@
 
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
+store list           the reuse store by kind: entries, size, how many a results folder shows, age
+store prune          what would be deleted; with --yes, deletes it
 config               every configuration key, as Markdown (config/README.md is made of this)
 """
 
@@ -9,13 +11,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from toporank.config import Config
+from toporank.building import storekeeping
+from toporank.config import Config, Workflow
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, choose, modules
@@ -41,12 +45,39 @@ def main(arguments: list[str] | None = None) -> None:
     features.add_parser("list", help="all feature modules")
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
+    _add_store(commands)
     args = parser.parse_args(arguments)
     try:
-        text = config_markdown() if args.command == "config" else _features(args)
+        text = {"config": lambda _: config_markdown(), "features": _features, "store": _store}[args.command](args)
     except ConfigError as error:
         sys.exit(str(error))
     print(text, end="")
+
+
+def _add_store(commands: Any) -> None:
+    store = commands.add_parser("store", help="the reuse store").add_subparsers(dest="what", required=True)
+    prune = store.add_parser("prune", help="delete entries; says what would go, deletes with --yes")
+    for command in (store.add_parser("list", help="what is in it"), prune):
+        command.add_argument("--store", type=Path, default=Path(Workflow().reuse_store), help="default: %(default)s")
+    prune.add_argument("--unused", action="store_true", help="entries that no results folder on this disk shows")
+    prune.add_argument("--older-than", type=float, metavar="DAYS", help="entries that were made longer ago")
+    prune.add_argument("--yes", action="store_true", help="really delete")
+
+
+def _store(args: argparse.Namespace) -> str:
+    """Raises ConfigError when there is no such store, or when nothing says what to prune."""
+    if not args.store.is_dir():
+        raise ConfigError("no such folder", where=args.store, remedy="give the reuse store with --store")
+    kept = storekeeping.contents(args.store)
+    if args.what == "list":
+        return storekeeping.table(kept)
+    if not args.unused and args.older_than is None:
+        raise ConfigError("nothing says what to prune", remedy="give --unused, --older-than DAYS or both")
+    going = storekeeping.to_prune(kept, unused=args.unused, older_than=args.older_than)
+    if args.yes:
+        storekeeping.remove(going)
+    verb = "deleted" if args.yes else "would be deleted (delete with --yes)"
+    return f"{storekeeping.table(going)}{len(going)} of {len(kept)} entries {verb}\n"
 
 
 def _features(args: argparse.Namespace) -> str:

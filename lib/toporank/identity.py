@@ -32,6 +32,7 @@ class Status:
     NO_INTERFACE = "no_interface"
     UNREADABLE = "unreadable"
     FAILED = "failed"
+    NOT_BUILT = "not_built"
     NO_DECOY = "label_without_decoy"
 
 

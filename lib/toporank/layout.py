@@ -12,6 +12,9 @@ SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", 
 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
+RECEIPT = "results/{dataset}/plan/built/{stage}/{chunk}.tsv"
+GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
+GAP = "results/{dataset}/gap.tsv"
 ARTEFACTS = "results/{dataset}/{stage}"
 LABELS = "results/{dataset}/labels.csv"
 COVERAGE = "results/{dataset}/coverage.tsv"

@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.coverage import gap
-from toporank.building.plan import make_plans, planned_chunks, read_plan
+from toporank.building.gap import describe_fates, describe_stages, nearest, survey, write_gap
+from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
+from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
@@ -20,25 +21,32 @@ from toporank.files import write_text, write_text_if_changed
 from toporank.identity import find_decoys
 from toporank.labels import COLUMNS, read_labels
 from toporank.model.checkpoint import read_description
+from toporank.spelling import did_you_mean
 from toporank.structures.dssp import dssp_version
 
 
 @dataclass
 class Preflight:
-    """Problems (each one line with its remedy), chunks of every data set, and one line on each."""
+    """Problems (each one line with its remedy), chunks of every data set, one line on each, what is to do.
+
+    targets : all there are, where only some are asked for.
+    """
 
     problems: list[str] = field(default_factory=list)
     chunks: dict[str, list[str]] = field(default_factory=dict)
     summary: dict[str, str] = field(default_factory=dict)
+    gap: dict[str, list[str]] = field(default_factory=dict)
+    targets: set[str] = field(default_factory=set)
 
 
-def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> Preflight:
+def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True) -> Preflight:
     """Look at everything the workflow will need and write the plans of the feature jobs.
 
     check_dssp : whether mkdssp is needed here.
     Nothing raises: every problem is listed, so that a user mends all of them in one go.
     """
     result = Preflight()
+    recipes = {stage: recipe(stage, choices) for stage in layout.STAGES}
     if check_dssp:
         _noting(result, dssp_version)
     for folder in ("results", "logs", config.workflow.reuse_store):
@@ -47,8 +55,10 @@ def preflight(config: Config, repository: Path, *, check_dssp: bool = True) -> P
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = []
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, recipes))
         _noting(result, lambda dataset=dataset: _write_missing_labels(dataset.name))
+    for target in sorted(set(config.targets) - result.targets):
+        result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
 
 
@@ -89,7 +99,7 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
-def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, recipes: dict[str, str]) -> None:
     """Find the decoys and labels of a data set and write its plans."""
     folder = locate(dataset.decoys, repository)
     if not str(folder).isprintable():
@@ -104,15 +114,23 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
     try:
-        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size)
+        again = config.retry == "failed"
+        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size, again)
+        rows = survey(dataset.name, chunks, recipes)
+        if config.targets:
+            result.targets |= {decoy.target for decoy in decoys}
+            wanted = [row for row in planned_decoys(dataset.name) if row.target in config.targets]
+            size, selection = config.workflow.chunk_size, selection_of(config)
+            chunks = write_plans(dataset.name, wanted, size, selection, again=again)
+            rows = nearest(survey(dataset.name, chunks, recipes, selection), rows)
         write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
     except OSError as error:
         raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
     result.chunks[dataset.name] = chunks
-    plan = [row for c in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset.name, chunk=c)))]
-    ledgers = [Path(layout.LEDGER.format(dataset=dataset.name, stage="graphs", chunk=c)) for c in chunks]
+    write_gap(dataset.name, rows)
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
-    result.summary[dataset.name] = f"{gap(plan, ledgers)}; {len(labels)} labels, {unknown} of them without decoy"
+    result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
+    result.gap[dataset.name] = [*describe_stages(rows), f"every decoy: {layout.GAP.format(dataset=dataset.name)}"]
 
 
 def _write_missing_labels(dataset: str) -> None:
@@ -137,6 +155,11 @@ def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
     return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
 
 
+def selection_of(config: Config) -> str:
+    """Name of the part of each data set that is asked for, empty for all of it."""
+    return selection_name("targets", *sorted(config.targets)) if config.targets else ""
+
+
 def written_chunks(config: Config) -> dict[str, list[str]]:
     """Chunks as an earlier preflight wrote them: for processes that are not the main one."""
-    return {dataset.name: planned_chunks(dataset.name) for dataset in config.datasets}
+    return {dataset.name: planned_chunks(dataset.name, selection_of(config)) for dataset in config.datasets}

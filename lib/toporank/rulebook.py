@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.building.stages import NEEDED
+from toporank.building.plan import ledgers_of_others, plan_decoy, planned_chunks, selection_name
 from toporank.config import Config
 from toporank.config.training import Hyperparameters, Phase
-from toporank.features.registry import Choice, canonical
-from toporank.preflight import checkpoint_of
+from toporank.features.registry import canonical
+from toporank.preflight import checkpoint_of, selection_of
 from toporank.selection import CHECKPOINT_OF
 
 
@@ -24,11 +24,6 @@ def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
     own = Path("config/config.yaml")
     return own if own.exists() else repository / own
-
-
-def stage_features(choices: dict[str, Choice], stage: str) -> str:
-    """Modules and parameters a feature stage needs, as canonical JSON: a change of any other is not its concern."""
-    return canonical({name: choices[name].record() for name in NEEDED[stage]})
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -47,10 +42,14 @@ def raised(first: int) -> Callable[[Any, int], int]:
 
 @dataclass(frozen=True)
 class Rulebook:
-    """Answers for one configuration. chunks : names of the chunks of each data set."""
+    """Answers for one configuration.
+
+    chunks : names of the chunks of each data set. planning : the main process, which may write plans.
+    """
 
     config: Config
     chunks: dict[str, list[str]]
+    planning: bool = False
 
     @property
     def scoring_only(self) -> bool:
@@ -58,8 +57,10 @@ class Rulebook:
         return self.config.score_decoys is not None
 
     def plans(self, wildcards: Any) -> list[str]:
-        """Plans of all chunks of a data set."""
-        return [layout.PLAN.format(dataset=wildcards.dataset, chunk=c) for c in self.chunks[wildcards.dataset]]
+        """Plans of all decoys of a data set, whether they are asked for or not."""
+        name = wildcards.dataset
+        chunks = planned_chunks(name) if self.config.targets else self.chunks[name]
+        return [layout.PLAN.format(dataset=name, chunk=c) for c in chunks]
 
     def ledgers(self, wildcards: Any) -> list[str]:
         """Ledgers of the last feature stage of all chunks of a data set."""
@@ -67,6 +68,20 @@ class Rulebook:
             layout.LEDGER.format(dataset=wildcards.dataset, stage="graphs", chunk=c)
             for c in self.chunks[wildcards.dataset]
         ]
+
+    def other_ledgers(self, wildcards: Any) -> list[str]:
+        """Ledgers of earlier builds that tell of the targets not asked for."""
+        if not self.config.targets:
+            return []
+        return list(map(str, ledgers_of_others(wildcards.dataset, layout.STAGES[-1], selection_of(self.config))))
+
+    def decoy_ledger(self, wildcards: Any) -> str:
+        """Ledger of one decoy that is asked for by its path."""
+        names = (wildcards.target, wildcards.decoy)
+        chunk = f"{selection_name('decoy', *names)}-001-of-001"
+        if self.planning:
+            chunk = plan_decoy(wildcards.dataset, *names)
+        return layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:
         """One file for each data set that is trained on."""

@@ -16,11 +16,10 @@ from toporank.building.coverage import (
     check_policy,
     counts,
     coverage_table,
-    gap,
     read_coverage,
     remove_orphans,
 )
-from toporank.building.ledger import LedgerRow, write_ledger
+from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow
 from toporank.config import Coverage
 from toporank.errors import ConfigError
@@ -308,15 +307,3 @@ def test_without_orphans_nothing_is_deleted():
     assert remove_orphans("ds", planned(("A", "d1"))) == []
     assert all(path.exists() for path in made["A", "d1"])
     assert remove_orphans("empty", []) == []
-
-
-# ---- what is still to do ----------------------------------------------------------------------------------
-
-
-def test_the_gap_counts_what_is_built_and_what_is_not():
-    plan = planned(*(("A", f"d{i}") for i in range(5)))
-    write_ledger(Path("one.tsv"), [fate("A", "d0"), fate("A", "d1"), fate("A", "gone")])
-    write_ledger(Path("two.tsv"), [fate("A", "d2", Status.NO_INTERFACE)])
-    line = gap(plan, [Path("one.tsv"), Path("two.tsv"), Path("missing.tsv")])
-    assert line == "5 decoys = 2 not built yet + 2 ok + 1 no_interface"
-    assert gap([], []) == "0 decoys = 0"

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
+from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import read_plan
 from toporank.config import Config, load_config
@@ -44,7 +45,8 @@ GOOD = {"name": "good", "decoys": "decoys", "labels": "labels.csv"}
 
 
 def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
-    return preflight(config(*datasets, **other), REPOSITORY, check_dssp=dssp)
+    settings = config(*datasets, **other)
+    return preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=dssp)
 
 
 # ---- everything well --------------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ def test_the_labels_are_written_for_the_jobs():
 def test_a_second_check_touches_no_file():
     check(GOOD)
     files = [path for path in Path("results").rglob("*") if path.is_file()]
-    assert len(files) == 2
+    assert len(files) == 3
     for path in files:
         os.utime(path, ns=(1, 1))
     check(GOOD)
@@ -96,6 +98,7 @@ def test_what_is_built_is_told_from_what_is_not():
         LedgerRow("A", "d2", Status.FAILED, "nodes", "", -1, -1, "", 0),
     ]
     write_ledger(Path("results/good/ledger/graphs/001-of-001.tsv"), rows)
+    write_receipt("good", "graphs", "001-of-001", "recipe", Path("results/good/plan/001-of-001.tsv").read_text())
     assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 not built yet + 1 ok;")
 
 
@@ -111,7 +114,9 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
 def test_jobs_find_the_chunks_that_the_main_process_planned():
     settings = config(GOOD, {"name": "other", "decoys": "decoys"}, workflow={"chunk_size": 1})
     assert written_chunks(settings) == {"good": [], "other": []}
-    assert preflight(settings, REPOSITORY, check_dssp=False).chunks == written_chunks(settings)
+    assert preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False).chunks == written_chunks(
+        settings
+    )
     assert len(written_chunks(settings)["good"]) > 1
 
 
@@ -303,7 +308,7 @@ def test_a_checkpoint_whose_module_is_unknown_here_is_a_config_error():
 
 def test_scored_decoys_are_a_data_set_without_labels():
     settings = load_config({"score_decoys": "decoys", "score_name": "mine"})
-    result = preflight(settings, REPOSITORY, check_dssp=False)
+    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     assert result.problems == []
     assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
     assert labels_of(settings, "mine", REPOSITORY).empty

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toporank.building.stages import stage_features
 from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.rulebook import Rulebook, default_config, one_of, raised, stage_features
+from toporank.rulebook import Rulebook, default_config, one_of, raised
 from toporank.training.fit import Run
 
 STUDY = {

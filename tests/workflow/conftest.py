@@ -25,6 +25,15 @@ DECOYS = {
 }
 """A part of the example with every file format in it; 2I25/apart1 has no interface."""
 
+FEW = {
+    "1AVZ": ["near1.pdb.gz", "far1.pdb"],
+    "1GCQ": ["near1.pdb.gz", "mid4.cif"],
+    "2I25": ["apart1.cif.gz"],
+}
+"""A part of that, enough to build graphs."""
+
+FEW_SETTINGS = {"workflow": {"chunk_size": 3}, "coverage": {"minimum_percent": 50}}
+
 UNLABELLED = ("1AVZ", "far1")
 WITHOUT_DECOY = ("1KTZ", "lost_in_transfer")
 N_DECOYS = sum(map(len, DECOYS.values()))
@@ -92,16 +101,16 @@ class Study:
         shutil.rmtree(self.home / "logs", ignore_errors=True)
 
     def tree(self) -> dict[str, bytes]:
-        """Every result file with its content; the bookkeeping of plans is left out."""
-        files = (path for path in self.results.rglob("*") if path.is_file())
-        return {str(path.relative_to(self.results)): path.read_bytes() for path in files if "plan" not in path.parts}
+        """Every result file with its content; what is only true of the last start is left out: plans and gap."""
+        files = (p for p in self.results.rglob("*") if p.is_file() and "plan" not in p.parts and p.name != "gap.tsv")
+        return {str(path.relative_to(self.results)): path.read_bytes() for path in files}
 
 
-def make_study(home: Path) -> Study:
+def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
     """A working directory before its first run."""
     rows = (EXAMPLE / "labels.csv").read_text().splitlines()
     kept = [rows[0]]
-    for target, files in DECOYS.items():
+    for target, files in decoys.items():
         (home / "decoys" / target).mkdir(parents=True)
         for file in files:
             shutil.copy2(EXAMPLE / "decoys" / target / file, home / "decoys" / target / file)
@@ -128,6 +137,24 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
             study = make_study(home)
             (home / "printed.txt").write_text(study.run("all").stdout)
             (home / "finished").touch()
+    return Study(home)
+
+
+@pytest.fixture(scope="session")
+def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Graphs of a few decoys, built once; do not change it."""
+    home = tmp_path_factory.mktemp("few") / "study"
+    study = make_study(home, FEW)
+    study.configure(**FEW_SETTINGS)
+    study.run("build_graphs")
+    return study
+
+
+@pytest.fixture
+def few(few_built: Study, tmp_path: Path) -> Study:
+    """A copy of the graphs of a few decoys to play with."""
+    home = tmp_path / "few"
+    subprocess.run(["cp", "-a", str(few_built.home), str(home)], check=True)
     return Study(home)
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from toporank import layout
+from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import PlanRow, read_plan
 from toporank.building.stages import Stage, Task
@@ -32,13 +33,16 @@ def run_chunk(
     ledger: Path,
     choices: dict[str, Choice],
     store: Store,
+    recipe: str = "",
 ) -> list[LedgerRow]:
     """Bring the artefacts of one stage up to date for every decoy of a plan and write the ledger.
 
     upstream : ledger of the stage before, None for the first. A decoy that failed there keeps its status;
     one that fails here gets one. A full disk or lack of memory is no decoy's fault: it ends the job.
+    recipe : line for the receipt (see `stages.recipe`).
     """
     before = {(r.target, r.decoy): r for r in read_ledger(upstream)} if upstream else {}
+    plan_text = plan.read_text(encoding="utf-8")
     members, rows, started, spoken = read_plan(plan), [], time.monotonic(), time.monotonic()
     for done, member in enumerate(members, start=1):
         rows.append(_run_decoy(stage, dataset, member, before.get((member.target, member.decoy)), choices, store))
@@ -48,6 +52,7 @@ def run_chunk(
             spoken = time.monotonic()
             left = (spoken - started) / done * (len(members) - done)
             log.info("%s %s: %d of %d decoys, about %.0f s left", dataset, stage.name, done, len(members), left)
+    write_receipt(dataset, stage.name, plan.stem, recipe, plan_text)
     write_ledger(ledger, rows)
     good = sum(row.status == Status.OK for row in rows)
     log.info(

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.ledger import LedgerRow, read_ledger
+from toporank.building.gap import in_parts
+from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow, artefacts_on_disk
 from toporank.config import Coverage
 from toporank.errors import ConfigError
@@ -22,7 +23,7 @@ def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels:
     """Join decoys, what became of them, and labels.
 
     labels : target, decoy, dockq, split; may be empty. A label without decoy is a row of its own with
-    status `label_without_decoy`. Sorted by target and decoy.
+    status `label_without_decoy`; a decoy without fate was not asked for. Sorted by target and decoy.
     """
     identity = ["target", "decoy"]
     decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
@@ -33,6 +34,8 @@ def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels:
     table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labels, on=identity, how="outer")
     absent = table["path"].isna()
     table.loc[absent, ["status", "reason"]] = [Status.NO_DECOY, "the label table names it, but there is no such file"]
+    untold = table["status"].isna()
+    table.loc[untold, ["status", "reason"]] = [Status.NOT_BUILT, "not of the targets asked for"]
     for count in ("n_chains", "n_interface_residues"):
         table[count] = table[count].astype("Int64").where(table[count] >= 0)
     return table[list(COLUMNS)].sort_values(identity, ignore_index=True)
@@ -54,19 +57,15 @@ def counts(table: pd.DataFrame) -> str:
     with_graph = int((labelled["status"] == Status.OK).sum())
     without = Counter(labelled.loc[labelled["status"] != Status.OK, "status"])
     return (
-        f"{len(decoys)} decoys = {_sum(Counter(decoys['status']))}; "
-        f"{len(labelled)} labels = {_sum(Counter({'with a graph': with_graph}) + without)}; "
+        f"{len(decoys)} decoys = {in_parts(Counter(decoys['status']))}; "
+        f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
         f"{int(decoys['dockq'].isna().sum())} decoys without label"
     )
 
 
-def _sum(parts: Counter[str]) -> str:
-    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
-
-
 def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
-    labelled = table[table["dockq"].notna()]
+    labelled = table[table["dockq"].notna() & (table["status"] != Status.NOT_BUILT)]
     missing = labelled[labelled["status"] != Status.OK]
     percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if len(labelled) else 0.0
     if percent < policy.minimum_percent or (policy.fail_on_missing and len(missing)):
@@ -94,10 +93,3 @@ def remove_orphans(dataset: str, plan: Iterable[PlanRow]) -> list[Path]:
         if not any(orphan.parent.iterdir()):
             orphan.parent.rmdir()
     return orphans
-
-
-def gap(members: list[PlanRow], ledgers: list[Path]) -> str:
-    """What is built and what is not, from the ledgers of the last stage, in one line."""
-    fate = {(r.target, r.decoy): r.status for path in ledgers if path.exists() for r in read_ledger(path)}
-    now = Counter(fate.get((m.target, m.decoy), "not built yet") for m in members)
-    return f"{len(members)} decoys = {_sum(now)}"

@@ -9,6 +9,7 @@ these recompute only what the change concerns (see `store`).
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import os
 import re
@@ -20,11 +21,14 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building.ledger import read_ledger
+from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 from toporank.identity import Decoy, Status
+from toporank.spelling import did_you_mean
 
 COLUMNS = ("target", "decoy", "path", "size", "mtime_ns", "dockq")
-CHUNK_NAME = re.compile(r"(\d+)-of-(\d+)")
+CHUNK_NAME = re.compile(r"(?:(only-[0-9a-f]{8})-)?\d+-of-(\d+)")
+"""Selection, empty for all decoys, and number of chunks."""
 
 
 @dataclass(frozen=True)
@@ -40,35 +44,102 @@ class PlanRow:
 
 
 def make_plans(
-    dataset: str, decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float], chunk_size: int
+    dataset: str, decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float], chunk_size: int, again: bool = False
 ) -> list[str]:
     """Write the plan of every chunk of a data set where it changed; return the chunk names.
 
-    A plan also changes when an artefact its ledger calls good is missing or has another size.
+    A plan also changes when an artefact is not what its ledger says (see `damaged_artefacts`), and, when asked to
+    try `again`, when one of its decoys has no result.
     """
-    rows = [_row(decoy, labels.get(decoy.key)) for decoy in decoys]
-    folder = Path(layout.PLAN.format(dataset=dataset, chunk="x")).parent
-    before = {path.stem: path for path in folder.glob("*.tsv")}
+    return write_plans(dataset, [_row(decoy, labels.get(decoy.key)) for decoy in decoys], chunk_size, again=again)
+
+
+def write_plans(
+    dataset: str, rows: list[PlanRow], chunk_size: int, selection: str = "", *, again: bool = False
+) -> list[str]:
+    """As `make_plans`, for planned decoys. selection : name of the part of the data set that `rows` are."""
+    before = {
+        name: Path(layout.PLAN.format(dataset=dataset, chunk=name)) for name in planned_chunks(dataset, selection)
+    }
     count = _chunk_count(len(rows), chunk_size, list(before))
-    chunks: dict[str, list[PlanRow]] = {f"{i + 1:03d}-of-{count:03d}": [] for i in range(count if rows else 0)}
+    prefix = f"{selection}-" if selection else ""
+    chunks: dict[str, list[PlanRow]] = {f"{prefix}{i + 1:03d}-of-{count:03d}": [] for i in range(count if rows else 0)}
     names = list(chunks)
     for row in rows:
         chunks[names[zlib.crc32(f"{row.target}/{row.decoy}".encode()) % count]].append(row)
     chunks = {name: members for name, members in chunks.items() if members}
-    sizes = artefacts_on_disk(dataset)
+    sizes, claims = artefacts_on_disk(dataset), claims_of_others(dataset, selection)
     for name, members in chunks.items():
-        path = folder / f"{name}.tsv"
-        repairs = _repairs(path) + (1 if damaged_artefacts(dataset, name, members, sizes) else 0)
+        path = Path(layout.PLAN.format(dataset=dataset, chunk=name))
+        repair = damaged_artefacts(dataset, name, members, sizes, claims) or (again and _without_result(dataset, name))
+        repairs = _repairs(path) + (1 if repair else 0)
         write_text_if_changed(path, _format(repairs, members))
     for name in before.keys() - chunks.keys():
         before[name].unlink()
     return list(chunks)
 
 
-def planned_chunks(dataset: str) -> list[str]:
+def selection_name(*words: str) -> str:
+    """Name of a part of a data set, told by `words`: kind of part, then targets, or target and name of one decoy."""
+    return "only-" + hashlib.sha256("\t".join(words).encode()).hexdigest()[:8]
+
+
+def planned_chunks(dataset: str, selection: str = "") -> list[str]:
     """Chunk names as written down: what a job that is not the main process goes by."""
     folder = Path(layout.PLAN.format(dataset=dataset, chunk="x")).parent
-    return sorted(path.stem for path in folder.glob("*.tsv"))
+    names = [(path.stem, CHUNK_NAME.fullmatch(path.stem)) for path in folder.glob("*.tsv")]
+    return sorted(name for name, match in names if match and (match[1] or "") == selection)
+
+
+def planned_decoys(dataset: str, selection: str = "") -> list[PlanRow]:
+    """All decoys of a data set, or of a part of it, as planned."""
+    chunks = planned_chunks(dataset, selection)
+    return [row for chunk in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset, chunk=chunk)))]
+
+
+def plan_decoy(dataset: str, target: str, decoy: str) -> str:
+    """Plan one decoy by itself; return the name of its chunk. Raises ConfigError when there is no such decoy."""
+    known = {(row.target, row.decoy): row for row in planned_decoys(dataset)}
+    if (target, decoy) not in known:
+        remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
+        raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
+    (chunk,) = write_plans(dataset, [known[target, decoy]], 1, selection_name("decoy", target, decoy))
+    return chunk
+
+
+def ledgers_of_others(dataset: str, stage: str, selection: str = "") -> list[Path]:
+    """Ledgers of a stage that belong to other parts of a data set than this one, oldest first."""
+    folder = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk="x")).parent
+    names = [(path, CHUNK_NAME.fullmatch(path.stem)) for path in folder.glob("*.tsv")]
+    return sorted((p for p, m in names if m and (m[1] or "") != selection), key=lambda path: path.stat().st_mtime_ns)
+
+
+Claims = dict[str, dict[tuple[str, str], tuple[int, str]]]
+"""stage → (target, decoy) → when another part of the data set was built, and the SHA-256 of its artefact."""
+
+
+def claims_of_others(dataset: str, selection: str) -> Claims:
+    """What builds of other parts of a data set made of its artefacts, as far as they are later than any of this one."""
+    claims: Claims = {}
+    for stage in layout.STAGES:
+        own = [
+            Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=c))
+            for c in planned_chunks(dataset, selection)
+        ]
+        first = min((path.stat().st_mtime_ns for path in own if path.exists()), default=None)
+        claims[stage] = {
+            (row.target, row.decoy): (time, row.sha256)
+            for path in (ledgers_of_others(dataset, stage, selection) if first is not None else ())
+            if (time := path.stat().st_mtime_ns) > first
+            for row in read_ledger(path)
+        }
+    return claims
+
+
+def _without_result(dataset: str, chunk: str) -> bool:
+    """Whether a decoy of a chunk that was built has no graph."""
+    ledger = Path(layout.LEDGER.format(dataset=dataset, stage=layout.STAGES[-1], chunk=chunk))
+    return ledger.exists() and any(row.status != Status.OK for row in read_ledger(ledger))
 
 
 def read_plan(path: Path) -> list[PlanRow]:
@@ -80,16 +151,22 @@ def read_plan(path: Path) -> list[PlanRow]:
 
 
 def damaged_artefacts(
-    dataset: str, chunk: str, members: list[PlanRow], sizes: dict[str, dict[tuple[str, str], int]]
+    dataset: str, chunk: str, members: list[PlanRow], sizes: dict[str, dict[tuple[str, str], int]], claims: Claims
 ) -> list[str]:
-    """Artefacts of a chunk's decoys that a ledger calls good but that are gone or have another size."""
+    """Artefacts of a chunk's decoys that a ledger calls good but that are gone, have another size, or were replaced.
+
+    A part of the data set may have been built with other parameters since: a later ledger says so.
+    """
     planned = {(row.target, row.decoy) for row in members}
     bad = []
     for stage in layout.STAGES:
         ledger = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
-        for row in read_ledger(ledger) if ledger.exists() else ():
+        time = ledger.stat().st_mtime_ns if ledger.exists() else 0
+        for row in read_ledger(ledger) if time else ():
             key = (row.target, row.decoy)
-            if row.status == Status.OK and key in planned and sizes[stage].get(key) != row.size:
+            later, sha256 = claims[stage].get(key, (0, ""))
+            replaced = later > time and sha256 != row.sha256
+            if row.status == Status.OK and key in planned and (replaced or sizes[stage].get(key) != row.size):
                 bad.append(layout.artefact(stage, row.target, row.decoy))
     return bad
 

@@ -20,7 +20,7 @@ from toporank.building.store import Entry, Store
 from toporank.building.tables import matrix, read_residues, write_residues
 from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
-from toporank.features.registry import Choice
+from toporank.features.registry import Choice, canonical
 from toporank.identity import structure_format
 from toporank.provenance import source_digest
 from toporank.structures.dssp import dssp_version
@@ -94,6 +94,16 @@ def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     stage = {"graphs": "edges"}.get(kind, kind)
     shared = (str(root / source) for source in (*SHARED_SOURCES, *SOURCES[kind]))
     return source_digest((*shared, choices[stage].module.source))
+
+
+def recipe(stage: str, choices: dict[str, Choice]) -> str:
+    """Code, modules and parameters that a feature stage needs, in one line: what its receipt says."""
+    return f"{code_digest(stage, choices)} {stage_features(choices, stage)}"
+
+
+def stage_features(choices: dict[str, Choice], stage: str) -> str:
+    """Modules and parameters a feature stage needs, as canonical JSON: a change of any other is not its concern."""
+    return canonical({name: choices[name].record() for name in NEEDED[stage]})
 
 
 def run_interface(task: Task, store: Store) -> Entry:

@@ -49,6 +49,12 @@ def _preset(section: Any) -> Any:
     return PRESETS[section]
 
 
+def _names(value: Any) -> Any:
+    """`A,B` as a list; a name made of digits is a name."""
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    return [str(part).strip() if isinstance(part, str | int) else part for part in parts]
+
+
 class Coverage(Section):
     """When too few labelled decoys became graphs to go on with training."""
 
@@ -82,6 +88,12 @@ class Config(Section):
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
     workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")
+    targets: Annotated[list[str], BeforeValidator(_names)] = Field(
+        [], description="Build these targets alone (`--config targets=1AVZ,2I25`); all by default. What is there stays."
+    )
+    retry: Literal["failed"] | None = Field(
+        None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
+    )
     score_decoys: str | None = Field(
         None,
         description="Folder of decoys to score with `checkpoint` instead of the data sets (`--config score_decoys=…`).",

@@ -1,0 +1,29 @@
+# Parts of a build: what is missing, and one decoy asked for by the path of its graph.
+
+
+localrules:
+    coverage,
+    decoy_graph,
+
+
+rule coverage:
+    """What is built and what is not, of every decoy; builds nothing."""
+    input:
+        expand(layout.GAP, dataset=CHUNKS),
+
+
+rule decoy_graph:
+    """The graph of one decoy; no other decoy is built."""
+    input:
+        ledger=RULES.decoy_ledger,
+    output:
+        graph=update(layout.GRAPH),
+    log:
+        "logs/decoy/{dataset}/{target}/{decoy}.log",
+    wildcard_constraints:
+        target="[^/]+",
+        decoy="[^/]+",
+    conda:
+        "../envs/features.yaml"
+    shell:
+        "check_decoy.py --ledger {input.ledger} 2>&1 | tee {log:q}"

@@ -1,0 +1,153 @@
+"""The coverage gap: what is still to do, told from plans, receipts and ledgers alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from toporank import layout
+from toporank.building.gap import COLUMNS, State, describe_fates, describe_stages, survey, write_gap, write_receipt
+from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
+from toporank.building.plan import make_plans
+from toporank.identity import Decoy, Status, find_decoys
+
+RECIPES = {stage: f"c0de {stage}-parameters" for stage in layout.STAGES}
+ALL_DONE = (State.UP_TO_DATE,) * 4
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bad", "good"):
+        path = Path("in/T", f"{name}.pdb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{name} atoms")
+
+
+def plan(labels: dict | None = None) -> list[str]:
+    return make_plans("ds", find_decoys("ds", Path("in")), labels or {}, 10)
+
+
+def build(recipes: dict[str, str] = RECIPES, labels: dict | None = None, stages=layout.STAGES) -> None:
+    """As the jobs do: artefacts, receipts and ledgers of all stages. `bad` fails in the node stage."""
+    (chunk,) = plan(labels)
+    for stage in stages:
+        fine = LedgerRow("T", "good", Status.OK, stage, "", 2, 9, "ab", 4)
+        failed_by_now = stage in ("nodes", "graphs")
+        bad = dataclasses.replace(fine, decoy="bad") if not failed_by_now else LedgerRow(
+            "T", "bad", Status.FAILED, "nodes", "mkdssp failed", 2, 9, "", 0
+        )  # fmt: skip
+        for row in (fine, bad):
+            product = Path("results/ds", layout.artefact(stage, "T", row.decoy))
+            product.parent.mkdir(parents=True, exist_ok=True)
+            if row.status == Status.OK:
+                product.write_text("1234")
+        place = {"dataset": "ds", "stage": stage, "chunk": chunk}
+        write_receipt(*place.values(), recipes[stage], Path(layout.PLAN.format(**place)).read_text())
+        write_ledger(Path(layout.LEDGER.format(**place)), [bad, fine])
+
+
+def gap(recipes: dict[str, str] = RECIPES, labels: dict | None = None) -> dict[str, tuple[str, ...]]:
+    """State of each decoy in each stage."""
+    return {row.decoy: row.states for row in survey("ds", plan(labels), recipes)}
+
+
+# ---- states -----------------------------------------------------------------------------------------------
+
+
+def test_before_the_first_build_every_decoy_is_new():
+    assert gap() == dict.fromkeys(("bad", "good"), (State.NEW,) * 4)
+
+
+def test_after_a_build_nothing_is_to_do_but_for_what_failed():
+    build()
+    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+
+
+def test_a_stage_that_never_finished_is_new():
+    build(stages=layout.STAGES[:2])
+    assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
+
+
+def test_a_stage_whose_ledger_is_gone_is_new_and_so_are_the_later_ones():
+    build()
+    Path("results/ds/ledger/nodes/001-of-001.tsv").unlink()
+    assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
+
+
+def test_a_changed_decoy_is_to_do_in_every_stage_and_its_sibling_in_none():
+    build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    assert gap()["good"] == (State.CHANGED,) * 4
+    assert State.CHANGED not in gap()["bad"]
+
+
+def test_an_added_decoy_is_new_and_a_removed_one_is_not_listed():
+    build()
+    Path("in/T/good.pdb").rename("in/T/renamed.pdb")
+    states = gap()
+    assert states.keys() == {"bad", "renamed"}
+    assert states["renamed"] == (State.NEW,) * 4
+
+
+def test_a_moved_data_set_is_up_to_date():
+    build()
+    Path("in").rename("moved")
+    chunks = make_plans("ds", [Decoy("ds", "T", n, Path(f"moved/T/{n}.pdb")) for n in ("bad", "good")], {}, 10)
+    assert survey("ds", chunks, RECIPES)[1].states == ALL_DONE
+
+
+def test_a_changed_label_concerns_the_graph_alone():
+    build(labels={("T", "good"): 0.25})
+    assert gap(labels={("T", "good"): 0.5})["good"] == (*ALL_DONE[:3], State.RELABELLED)
+
+
+@pytest.mark.parametrize(
+    ("now", "state"), [("c0de other", State.PARAMETER), ("c0df topology-parameters", State.CODE)], ids=["par", "code"]
+)
+def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(now, state):
+    build()
+    assert gap({**RECIPES, "topology": now})["good"] == (State.UP_TO_DATE, state, state, state)
+    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+
+
+@pytest.mark.parametrize("damage", [lambda p: p.write_text("12"), Path.unlink], ids=["truncated", "deleted"])
+def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else(damage):
+    build()
+    damage(Path("results/ds/topology/T/good.parquet"))
+    assert gap()["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
+    assert State.DAMAGED not in gap()["bad"]
+
+
+# ---- words ------------------------------------------------------------------------------------------------
+
+
+def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_status():
+    build()
+    rows = survey("ds", plan(), {**RECIPES, "graphs": "c0de other"})
+    assert describe_stages(rows) == [
+        "interface, topology: 2 up to date",
+        "nodes: 1 failed before (1 failed) + 1 up to date",
+        "graphs: 1 failed before (1 failed) + 1 parameter changed",
+    ]
+    assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+
+
+def test_the_list_names_every_decoy_with_states_and_reason():
+    build()
+    write_gap("ds", survey("ds", plan(), RECIPES))
+    head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
+    assert tuple(head.split("\t")) == COLUMNS
+    assert bad.split("\t") == ["T", "bad", *["up to date"] * 2, *["failed before"] * 2, "failed", "mkdssp failed"]
+    assert good.split("\t") == ["T", "good", *["up to date"] * 4, "ok", ""]
+
+
+def test_looking_changes_nothing():
+    build()
+    before = {path: path.read_bytes() for path in Path("results").rglob("*.tsv")}
+    ledger = read_ledger(Path("results/ds/ledger/graphs/001-of-001.tsv"))
+    gap()
+    assert {path: path.read_bytes() for path in Path("results").rglob("*.tsv")} == before
+    assert read_ledger(Path("results/ds/ledger/graphs/001-of-001.tsv")) == ledger

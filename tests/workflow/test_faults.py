@@ -1,0 +1,133 @@
+"""Killed runs, full disks, read-only folders, two runs at once: nothing is corrupt, and the next run completes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import FEW, FEW_SETTINGS, REPOSITORY, Study, make_study
+
+IN_FLIGHT = 2  # jobs side by side, so decoys at work at any time
+
+
+@pytest.fixture
+def fresh(tmp_path) -> Study:
+    study = make_study(tmp_path / "fresh", FEW)
+    study.configure(**FEW_SETTINGS)
+    return study
+
+
+def graphs(study: Study) -> dict[str, bytes]:
+    return {name: content for name, content in study.tree().items() if name.endswith((".pt", ".parquet"))}
+
+
+def finished_entries(study: Study) -> Counter[str]:
+    """Complete entries of the reuse store by kind."""
+    return Counter(json.loads(path.read_text())["kind"] for path in study.home.glob(".toporank/store/??/*.json"))
+
+
+def start(study: Study) -> subprocess.Popen:
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+    command += ["--directory", str(study.home), "--cores", str(IN_FLIGHT), "build_graphs"]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_for(what, seconds: float = 300) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "what the test waits for does not happen"
+        time.sleep(0.02)
+
+
+def jobs(study: Study, stage: str) -> list[int]:
+    """Process ids of running feature jobs of a stage in this study."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdecimal() and os.readlink(process / "cwd") == str(study.home):
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                if any(w.endswith(b"build_chunk.py") for w in words[:3]) and stage.encode() in words:
+                    found.append(int(process.name))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+    return found
+
+
+@pytest.mark.parametrize("victim", ["main process", "job"])
+def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_flight(fresh, few_built, victim):
+    run = start(fresh)
+    wait_for(lambda: finished_entries(fresh)["topology"] >= 1 and jobs(fresh, "topology"))
+    if victim == "job":
+        os.kill(jobs(fresh, "topology")[0], signal.SIGKILL)
+        assert run.wait(300) != 0
+    else:
+        run.kill()
+        run.wait(60)
+        wait_for(lambda: not any(jobs(fresh, stage) for stage in ("interface", "topology", "nodes", "graphs")))
+        assert "--unlock" in fresh.run("build_graphs", check=False).stdout
+        fresh.run("--unlock")
+    kept, all_entries = finished_entries(fresh), finished_entries(few_built)
+    fresh.forget_logs()
+    fresh.run("build_graphs")
+    assert fresh.computed() == all_entries - kept
+    assert graphs(fresh) == graphs(few_built)
+    assert not list(fresh.results.rglob("*.tmp"))
+
+
+@contextmanager
+def small_disk(place: Path, options: str):
+    """A file system in memory; needs the right to mount."""
+    place.mkdir(parents=True, exist_ok=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"NOT TESTED: no file system may be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(fresh, few_built):
+    with small_disk(fresh.home / "disk", "size=128k"):
+        fresh.configure(**{**FEW_SETTINGS, "workflow": {"chunk_size": 3, "reuse_store": "disk/store"}})
+        stopped = fresh.run("build_graphs", check=False)
+        assert stopped.returncode != 0
+        assert "No space left on device" in stopped.stdout
+        ledgers = "".join(path.read_text() for path in fresh.results.rglob("ledger/*/*.tsv"))
+        assert "failed" not in ledgers
+        assert not (fresh.results / "mini/coverage.tsv").exists()
+        subprocess.run(["mount", "-o", "remount,size=64m", str(fresh.home / "disk")], check=True)
+        fresh.run("build_graphs")
+        assert graphs(fresh) == graphs(few_built)
+        assert not list(fresh.home.glob("disk/store/*/.*.tmp"))
+
+
+def test_a_read_only_results_folder_is_named_before_anything_runs(fresh):
+    with small_disk(fresh.home / "results", "ro"):
+        stopped = fresh.run("build_graphs", check=False)
+        assert stopped.returncode != 0
+        assert f"{fresh.results}: cannot be written: Read-only file system" in stopped.stdout
+        assert not (fresh.home / ".toporank/store").exists() or not finished_entries(fresh)
+    fresh.run("build_graphs", "-n", "--quiet", cores=None)
+
+
+def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well(fresh, few_built):
+    first = start(fresh)
+    wait_for(lambda: jobs(fresh, "interface") or jobs(fresh, "topology"))
+    second = fresh.run("build_graphs", check=False)
+    assert second.returncode != 0
+    assert "cannot be locked" in second.stdout
+    assert first.wait(300) == 0
+    assert graphs(fresh) == graphs(few_built)
+    assert "Nothing to be done" in fresh.run("build_graphs").stdout
