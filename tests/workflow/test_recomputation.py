@@ -76,9 +76,9 @@ def cloned(tmp_path_factory) -> Study:
     The features are those without compiled code where possible: a clone compiles anew, which takes long.
     """
     clone = tmp_path_factory.mktemp("clone") / "toporank"
-    for name in ("Snakefile", "rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
-        source, ignore = REPOSITORY / name, shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, clone / name, ignore=ignore) if source.is_dir() else shutil.copy(source, clone)
+    for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
+        shutil.copytree(REPOSITORY / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "Snakefile", clone)
     return clean(clone.parent / "study", clone, features=FEATURES)
 
 
