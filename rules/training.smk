@@ -1,4 +1,21 @@
-# Sweep (configurations × seeds) → leaderboard and best checkpoint → fine-tune phases → final checkpoint.
+# Packs → sweep (configurations × seeds) → leaderboard and best checkpoint → fine-tune phases → final checkpoint.
+
+
+rule pack_graphs:
+    """All graphs of a data set in one memory-mapped file."""
+    input:
+        table=layout.COVERAGE,
+        ledgers=RULES.ledgers,
+    output:
+        pack=layout.PACK,
+    log:
+        "logs/pack/{dataset}.log",
+    conda:
+        "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(4000),
+    shell:
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"
 
 
 rule train_sweep:

@@ -75,6 +75,10 @@ class Workflow(Section):
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working directories.",
     )
+    progress_seconds: float = Field(
+        30.0, gt=0, json_schema_extra={"unit": "s"},
+        description="How often a build tells how far it is, where its output is no terminal.",
+    )  # fmt: skip
 
 
 class Config(Section):
