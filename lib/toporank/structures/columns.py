@@ -32,13 +32,13 @@ LONGEST_NUMBER = 7
 NO_VALUE = frozenset("?.")
 
 
-def check_pdb(text: str) -> None:
+def check_pdb(text: bytes) -> None:
     """Check the atom records of the first model; `text` is ASCII.
 
     Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
     residue numbers that run over into the insertion code.
     """
-    data = np.frombuffer(text.encode("ascii") + b"\n" * COORDINATES.stop, dtype=np.uint8)
+    data = np.frombuffer(text + b"\n" * COORDINATES.stop, dtype=np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data[: len(text)] == ord("\n")) + 1])
     head = sliding_window_view(data, 4)[starts].view("<u4").ravel()
     capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; what becomes of other signs does not matter
@@ -50,7 +50,7 @@ def check_pdb(text: str) -> None:
     if len(ends) and len(atoms) and atoms[-1] > ends[0]:
         raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
     for line in atoms[~_plain(data, starts[atoms])]:
-        _check_line(text[starts[line] :].partition("\n")[0], int(line) + 1)
+        _check_line(text[starts[line] :].partition(b"\n")[0].decode("ascii"), int(line) + 1)
 
 
 def _word(signs: bytes) -> np.uint32:

@@ -138,10 +138,10 @@ def _parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
     """PDB text into gemmi's structure, and notes."""
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    text = text.encode("ascii", errors="replace").decode("ascii")  # gemmi counts columns in bytes
+    data = text.encode("ascii", errors="replace")  # gemmi counts columns in bytes
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE)
-    check_pdb(text)
+        structure = gemmi.read_pdb_string(data, max_line_length=BEFORE_CHARGE)
+    check_pdb(data)
     return structure, []
 
 
