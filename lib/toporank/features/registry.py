@@ -25,7 +25,7 @@ DEFAULT_MODULES = {
     "interface": "interface/ca_cutoff/v1",
     "topology": "topology/persistence/v1",
     "nodes": "nodes/dssp_topology/v1",
-    "edges": "edges/invariant/v1",
+    "edges": "edges/legacy_v11",
 }
 """The stages with a choice of module, and the choice when none is named."""
 
