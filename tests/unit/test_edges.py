@@ -29,7 +29,7 @@ from toporank.structures.read import read_complex
 
 RAW = LegacyV11(scaling="none")
 WIDE = MultiscaleV24()
-MODULES = [(legacy_edges, RAW), (legacy_edges, LegacyV11()), (multiscale_edges, WIDE)]
+MODULES = [(legacy_edges, RAW), (legacy_edges, LegacyV11(scaling="per_decoy")), (multiscale_edges, WIDE)]
 each_module = pytest.mark.parametrize(("compute", "parameters"), MODULES, ids=["legacy", "legacy scaled", "multiscale"])
 
 
@@ -102,7 +102,7 @@ def test_real_decoys_have_the_edges_that_plain_loops_give(decoy):
     complex_ = read_complex(path)
     nodes = ca_cutoff_interface(CaCutoff(), complex_).index
     index, attributes = reference.edges(path)
-    raw, scaled = (legacy_edges(parameters, complex_, nodes) for parameters in (RAW, LegacyV11()))
+    raw, scaled = (legacy_edges(parameters, complex_, nodes) for parameters in (RAW, LegacyV11(scaling="per_decoy")))
     assert raw.index.T.tolist() == scaled.index.T.tolist() == [list(pair) for pair in index]
     np.testing.assert_allclose(raw.attributes, attributes, rtol=0, atol=1e-12)
     np.testing.assert_allclose(scaled.attributes, reference.scaled_columns(attributes), rtol=0, atol=1e-12)
@@ -122,12 +122,12 @@ def test_bins_begin_at_their_lower_edge_the_last_has_no_end_and_below_the_first_
 
 
 def test_both_directions_carry_the_same_attributes():
-    attributes = legacy_edges(LegacyV11(), random_complex(0), nodes_of(random_complex(0))).attributes
+    attributes = legacy_edges(LegacyV11(scaling="per_decoy"), random_complex(0), nodes_of(random_complex(0))).attributes
     np.testing.assert_array_equal(attributes[0::2], attributes[1::2])
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("parameters", [RAW, LegacyV11()], ids=["raw", "scaled"])
+@pytest.mark.parametrize("parameters", [RAW, LegacyV11(scaling="per_decoy")], ids=["raw", "scaled"])
 def test_turning_and_shifting_the_complex_changes_no_legacy_attribute(seed, parameters):
     """The published code took y for z in the histogram; it could not have passed this."""
     complex_ = random_complex(seed)
@@ -154,7 +154,7 @@ def test_hydrogens_take_part_in_the_histogram():
 
 def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_zero():
     complex_ = in_line(("A", 0.0), ("B", 5.2), ("B", 5.6), ("B", 7.2))
-    raw, scaled = (legacy_edges(p, complex_, np.arange(4)).attributes for p in (RAW, LegacyV11()))
+    raw, scaled = (legacy_edges(p, complex_, np.arange(4)).attributes for p in (RAW, LegacyV11(scaling="per_decoy")))
     np.testing.assert_allclose(raw[::2, 0], [5.2, 5.6, 7.2])
     np.testing.assert_allclose(scaled[::2, 0], [0.0, 0.2, 1.0])
     np.testing.assert_array_equal(scaled[::2, 5], [1.0, 1.0, 0.0])  # two pairs from 5 to 6

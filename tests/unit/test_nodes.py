@@ -31,7 +31,8 @@ from toporank.structures.read import read_complex
 
 needs_mkdssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 RAW = DsspTopology(scaling="none")
-NAMES = columns(DsspTopology())
+PUBLISHED = DsspTopology(scaling="per_decoy", orientation="file")
+NAMES = columns(PUBLISHED)
 
 
 def trace(*names: str):
@@ -69,7 +70,10 @@ def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     table = dssp_topology_nodes(
-        DsspTopology(dssp=dssp), complex_, residues, persistence_topology(Persistence(), complex_, residues)
+        DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"),
+        complex_,
+        residues,
+        persistence_topology(Persistence(), complex_, residues),
     )
     assert table.lost == ("",) * len(residues)
     np.testing.assert_allclose(table.values, reference.nodes(path), rtol=0, atol=within)
@@ -121,14 +125,14 @@ def test_relative_accessibility_is_that_of_rost_and_sander_and_never_above_one()
 
 def test_angles_are_scaled_by_all_residues_of_the_complex_with_the_placeholders_of_chain_ends():
     told = report(4, phi=[360.0, -120.0, -60.0, 0.0], psi=[140.0, -40.0, 160.0, 360.0])
-    table = assemble_nodes(DsspTopology(), trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
+    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
     np.testing.assert_allclose(column(table, "phi"), [60 / 480, 120 / 480])
     np.testing.assert_allclose(column(table, "psi"), [200 / 400, 1.0])
 
 
 def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles():
     told = report(4, not_found=(0,), phi=[360.0, -120.0, -60.0, 0.0], psi=[360.0, -40.0, 160.0, 60.0])
-    table = assemble_nodes(DsspTopology(), trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
+    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
     np.testing.assert_allclose(column(table, "phi"), [0.5, 1.0])
     np.testing.assert_allclose(column(table, "psi"), [1.0, 0.5])
 
@@ -136,14 +140,14 @@ def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles
 def test_topology_is_scaled_over_the_whole_interface_before_residues_are_lost():
     topology = np.array([[0.0, 5.0], [10.0, 5.0], [5.0, 5.0]])
     told = report(3, not_found=(1,))
-    table = assemble_nodes(DsspTopology(), trace(*["ALA"] * 3), np.arange(3), topology, told)
+    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 3), np.arange(3), topology, told)
     np.testing.assert_array_equal(table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]])  # not 1: row 1 set the maximum
     assert topology[1, 0] == 10.0  # the caller's array is left alone
 
 
 def test_accessibility_is_not_rescaled():
     told = report(2, accessibility=[10.6, 21.2])
-    table = assemble_nodes(DsspTopology(), trace("ALA", "ALA"), np.arange(2), np.zeros((2, 1)), told)
+    table = assemble_nodes(PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.zeros((2, 1)), told)
     np.testing.assert_allclose(column(table, "rasa"), [0.1, 0.2])
 
 
@@ -169,7 +173,7 @@ def test_scaling_by_other_values_may_leave_the_unit_interval_and_by_none_gives_z
 
 def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_zeros():
     table = assemble_nodes(
-        DsspTopology(), trace("ALA", "GLY", "TRP"), np.array([2, 1, 0]), np.eye(3), report(3, not_found=(1,))
+        PUBLISHED, trace("ALA", "GLY", "TRP"), np.array([2, 1, 0]), np.eye(3), report(3, not_found=(1,))
     )
     assert [bool(reason) for reason in table.lost] == [False, True, False]
     assert "not reported by DSSP" in table.lost[1]
@@ -178,7 +182,7 @@ def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_
 
 
 def test_a_residue_of_unknown_type_is_lost_with_a_reason():
-    table = assemble_nodes(DsspTopology(), trace("UNK", "ALA"), np.arange(2), np.eye(2), report(2))
+    table = assemble_nodes(PUBLISHED, trace("UNK", "ALA"), np.arange(2), np.eye(2), report(2))
     assert table.lost == ("residue type without a reference accessibility", "")
     assert not table.values[0].any()
     assert np.isfinite(table.values).all()
@@ -186,7 +190,7 @@ def test_a_residue_of_unknown_type_is_lost_with_a_reason():
 
 def test_when_all_residues_are_lost_the_error_tells_why():
     with pytest.raises(FeatureError, match=r"none of the 2 interface residues .*not reported by DSSP"):
-        assemble_nodes(DsspTopology(), trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1)))
+        assemble_nodes(PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1)))
 
 
 @pytest.mark.parametrize("dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)])
@@ -201,7 +205,9 @@ def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_
         residue_of=complex_.residue_of[keep],
         ca=np.array([np.flatnonzero(np.flatnonzero(keep) == ca)[0] for ca in complex_.ca]),
     )
-    table = dssp_topology_nodes(DsspTopology(dssp=dssp), broken, residues, np.zeros((len(residues), 1)))
+    table = dssp_topology_nodes(
+        DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"), broken, residues, np.zeros((len(residues), 1))
+    )
     assert [i for i, reason in enumerate(table.lost) if reason] == [5]
 
 

@@ -35,8 +35,15 @@ def test_all_decoys_of_the_reference_are_compared(reference_dir: Path):
 def test_features_equal_the_published_ones(name: str, reference_dir: Path):
     published = np.load(reference_dir / "topoqa" / "npz" / f"{name}.npz")
     complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
-    published_way = {"topology": {"atoms": "all", "precision": "float32"}, "nodes": {"dssp": "mkdssp"}}
-    compute = resolve({"interface": {}, "edges": {"module": "legacy"}, **published_way})
+    given = {"scaling": "per_decoy", "orientation": "file"}
+    compute = resolve(
+        {
+            "interface": {},
+            "topology": {"atoms": "all", "precision": "float32"},
+            "nodes": {**given, "dssp": "mkdssp"},
+            "edges": {"module": "legacy", "scaling": "per_decoy"},
+        }
+    )
 
     residues = compute["interface"](complex_).index
     np.testing.assert_array_equal(complex_.xyz[complex_.ca[residues]], published["ca"])
@@ -48,7 +55,7 @@ def test_features_equal_the_published_ones(name: str, reference_dir: Path):
     assert not any(nodes.lost)
     np.testing.assert_allclose(nodes.values, published["x"], rtol=0, atol=1e-6)
 
-    ours = choose("nodes", {})(complex_, residues, topology)
+    ours = choose("nodes", given)(complex_, residues, topology)
     assert ours.lost == nodes.lost
     one_square = 1 / min(MAX_ACCESSIBILITY.values())
     np.testing.assert_allclose(ours.values[:, 0], published["x"][:, 0], rtol=0, atol=one_square)
