@@ -133,24 +133,3 @@ rule check_coverage:
     shell:
         "check_coverage.py --dataset {wildcards.dataset} --table {input.table} --check {output.check}"
         " --minimum-percent {params.minimum_percent} --fail-on-missing {params.fail_on_missing} 2>&1 | tee {log}"
-
-
-rule pack_graphs:
-    """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
-    input:
-        table=layout.COVERAGE,
-        ledgers=RULES.ledgers,
-    output:
-        pack=update(layout.PACK),
-    log:
-        "logs/pack/{dataset}.log",
-    conda:
-        "../envs/learning.yaml"
-    resources:
-        mem_mb=rulebook.raised(4000),
-    params:
-        precision=CONFIG.workflow.pack_precision,
-        others=RULES.other_ledgers,
-    shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} {params.others}"
-        " --precision {params.precision} --pack {output.pack} > {log} 2>&1"

@@ -15,7 +15,7 @@ rule train_sweep:
         "benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.threads
+    threads: CONFIG.training.cores
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),
@@ -63,7 +63,7 @@ rule train_finetune:
         "benchmarks/finetune/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.threads
+    threads: CONFIG.training.cores
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),
