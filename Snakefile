@@ -30,7 +30,6 @@ localrules:
 include: "rules/common.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"
-include: "rules/pack.smk"
 include: "rules/training.smk"
 include: "rules/scoring.smk"
 include: "rules/report.smk"

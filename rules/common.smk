@@ -7,7 +7,9 @@ sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 from toporank import layout, preflight, rulebook
+from toporank.building import progress
 from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
 from toporank.environment import use_this_environment
@@ -54,3 +56,5 @@ wildcard_constraints:
 onstart:
     if CHECK.problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(CHECK.problems))
+    if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
+        progress.watch(rulebook.feature_jobs(workflow.dag), logger, CONFIG.workflow.progress_seconds)

@@ -13,6 +13,7 @@ SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
 RECEIPT = "results/{dataset}/plan/built/{stage}/{chunk}.tsv"
+PROGRESS = ".toporank/progress/{dataset}/{stage}/{chunk}"
 GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
 GAP = "results/{dataset}/gap.tsv"
 ARTEFACTS = "results/{dataset}/{stage}"

@@ -13,6 +13,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import ledgers_of_others, plan_decoy, planned_chunks, selection_name
+from toporank.building.progress import Part
 from toporank.config import Config
 from toporank.config.training import Hyperparameters, Phase
 from toporank.features.registry import canonical
@@ -38,6 +39,12 @@ def raised(first: int) -> Callable[[Any, int], int]:
         return first * attempt
 
     return resource
+
+
+def feature_jobs(dag: Any) -> list[Part]:
+    """The feature jobs that a run will do, by the ledgers they write."""
+    jobs = [job for job in dag.needrun_jobs() if "chunk" in job.wildcards.keys()]  # noqa: SIM118 -- no mapping
+    return [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from torch.nn import functional as F
 
 from toporank.config.training import Hyperparameters
 from toporank.model.network import DockQNet
+from toporank.model.plain import PlainNetwork
 from toporank.model.scorer import build_network
 from toporank.pack import GraphBatch, GraphStore, write_pack
-from toporank.training.benchmark import PlainNetwork
 
 BATCH = 32
 EXAMPLE = Path("results/example/graphs")

@@ -30,9 +30,9 @@ from one_node import cluster, missing
 
 from toporank.building.ledger import read_ledger, write_ledger
 from toporank.building.plan import read_plan
-from toporank.files import link_or_copy
+from toporank.files import link_or_copy, write_text
 from toporank.identity import Status
-from toporank.layout import STAGES, artefact
+from toporank.layout import RECEIPT, STAGES, artefact
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = REPOSITORY / "resources" / "example"
@@ -114,7 +114,7 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
 def lay_out(home: Path, sample: Path) -> None:
     """Bring a data set to its built state from a real build of the example's decoys, which it consists of.
 
-    Every artefact becomes a link, every ledger is written, and Snakemake takes note of them as its own.
+    Every artefact becomes a link, every ledger and receipt is written, and Snakemake takes note of them as its own.
     """
     make_dataset(sample, N_SOURCES, distinct=False)
     snakemake(sample)
@@ -122,9 +122,11 @@ def lay_out(home: Path, sample: Path) -> None:
         stage: {r.decoy: r for path in (sample / "results/many/ledger" / stage).iterdir() for r in read_ledger(path)}
         for stage in STAGES
     }
+    built = sample / "results/many/plan/built"
+    recipes = {stage: next((built / stage).iterdir()).read_text().partition("\n")[0] for stage in STAGES}
     names = sorted(fates["graphs"])
     for stage in STAGES:
-        for plan in sorted((home / "results/many/plan").iterdir()):
+        for plan in sorted((home / "results/many/plan").glob("*.tsv")):
             rows = []
             for member in read_plan(plan):
                 fate = fates[stage][names[int(member.decoy[1:]) % N_SOURCES]]
@@ -133,6 +135,8 @@ def lay_out(home: Path, sample: Path) -> None:
                     made = sample / "results/many" / artefact(stage, fate.target, fate.decoy)
                     link_or_copy(made, home / "results/many" / artefact(stage, member.target, member.decoy))
             write_ledger(home / "results/many/ledger" / stage / plan.name, rows)
+            receipt = home / RECEIPT.format(dataset="many", stage=stage, chunk=plan.stem)
+            write_text(receipt, f"{recipes[stage]}\n{plan.read_text()}")
     snakemake(home, "--touch")
     snakemake(home)  # the coverage
 

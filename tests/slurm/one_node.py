@@ -1,6 +1,6 @@
 """A Slurm cluster of one node on this machine, for tests: munged, slurmctld and slurmd as this process's children.
 
-    python tests/slurm/cluster.py FOLDER [--memory MB] -- COMMAND...
+    python tests/slurm/one_node.py FOLDER [--memory MB] -- COMMAND...
 
 Starts the three, runs COMMAND with the cluster's client programs on its PATH, stops the three, and writes the CPU
 seconds of everything that ran on the node to FOLDER/node_seconds. Configuration, state, logs and sockets lie in FOLDER,
@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import ctypes
 import os
+import random
 import resource
 import secrets
 import shutil
@@ -166,11 +167,15 @@ def _wait_for(environment: dict[str, str], *command: str) -> None:
 
 
 def _free_ports(n: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Ports nobody uses, below those that outgoing connections are given: it stays free until a daemon takes it."""
+    free: list[int] = []
+    for port in random.SystemRandom().sample(range(12_000, 32_000), 1000):
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("", port))
+            free.append(port)
+        if len(free) == n:
+            return free
+    raise OSError("no free port was found")
 
 
 def node(seconds: Path, command: list[str]) -> None:

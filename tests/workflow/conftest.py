@@ -58,17 +58,18 @@ CONFIG = {
 
 @dataclass
 class Study:
-    """A working directory with decoys, labels, config and, after a run, results."""
+    """A working directory with decoys, labels, config and, after a run, results. repository : the clone that runs."""
 
     home: Path
+    repository: Path = REPOSITORY
 
     def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.repository / "Snakefile")]
         command += ["--directory", str(self.home), *(["--cores", str(cores)] if cores else []), *arguments]
         process = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
-            cwd=REPOSITORY, env={**os.environ, **environment}, check=False,
+            cwd=self.repository, env={**os.environ, **environment}, check=False,
         )  # fmt: skip
         if check:
             assert process.returncode == 0, process.stdout
@@ -87,10 +88,10 @@ class Study:
         (self.home / "config").mkdir(exist_ok=True)
         (self.home / "config/config.yaml").write_text(yaml.safe_dump({**CONFIG, **changes}))
 
-    def computed(self) -> Counter[str]:
-        """What the feature jobs computed, by kind, as their newest logs say."""
+    def computed(self, dataset: str = "mini") -> Counter[str]:
+        """What the feature jobs of a data set computed, by kind, as their newest logs say."""
         total: Counter[str] = Counter()
-        for log in self.home.glob("logs/*/mini/*.log"):
+        for log in self.home.glob(f"logs/*/{dataset}/*.log"):
             line = log.read_text().strip().splitlines()[-1]
             counts = line.split("computed ")[1].split(", reused")[0]
             total.update(yaml.safe_load(counts) or {})

@@ -83,6 +83,30 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
     assert not list(fresh.results.rglob("*.tmp"))
 
 
+def test_a_restart_beside_jobs_of_a_killed_run_ends_well(fresh, few_built):
+    """The orphans stand still while the new run overtakes them, then write what is there already."""
+    run = start(fresh)
+    wait_for(lambda: jobs(fresh, "interface"))
+    orphans = jobs(fresh, "interface")
+    try:
+        for orphan in orphans:
+            os.kill(orphan, signal.SIGSTOP)
+        run.kill()
+        run.wait(60)
+        fresh.run("--unlock")
+        fresh.run("build_graphs")
+        assert graphs(fresh) == graphs(few_built)
+        assert set(orphans) <= set(jobs(fresh, "interface"))
+    finally:
+        for orphan in orphans:
+            os.kill(orphan, signal.SIGCONT)
+    wait_for(lambda: not jobs(fresh, "interface"))
+    fresh.forget_logs()
+    fresh.run("build_graphs")
+    assert fresh.computed() == Counter()
+    assert graphs(fresh) == graphs(few_built)
+
+
 @contextmanager
 def small_disk(place: Path, options: str):
     """A file system in memory; needs the right to mount."""

@@ -11,6 +11,7 @@ from toporank import layout
 from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import PlanRow, read_plan
+from toporank.building.progress import Part, note
 from toporank.building.stages import Stage, Task
 from toporank.building.store import Store, cpu_seconds
 from toporank.errors import FeatureError, NoInterfaceError, StructureError, TopoRankError
@@ -22,7 +23,7 @@ from toporank.structures.read import check_file
 
 log = logging.getLogger(__name__)
 
-PROGRESS_SECONDS = 10.0
+PROGRESS_SECONDS = 1.0
 
 
 def run_chunk(
@@ -43,15 +44,17 @@ def run_chunk(
     """
     before = {(r.target, r.decoy): r for r in read_ledger(upstream)} if upstream else {}
     plan_text = plan.read_text(encoding="utf-8")
-    members, rows, started, spoken = read_plan(plan), [], time.monotonic(), time.monotonic()
-    for done, member in enumerate(members, start=1):
+    members, rows, failed, noted = read_plan(plan), [], 0, float("-inf")
+    part = Part(dataset, stage.name, plan.stem)
+    for done, member in enumerate(members):
+        if time.monotonic() - noted > PROGRESS_SECONDS:
+            note(part, done, failed)
+            noted = time.monotonic()
         rows.append(_run_decoy(stage, dataset, member, before.get((member.target, member.decoy)), choices, store))
         if rows[-1].status != Status.OK and rows[-1].stage == stage.name:
+            failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, rows[-1].status, rows[-1].reason)
-        if time.monotonic() - spoken > PROGRESS_SECONDS:
-            spoken = time.monotonic()
-            left = (spoken - started) / done * (len(members) - done)
-            log.info("%s %s: %d of %d decoys, about %.0f s left", dataset, stage.name, done, len(members), left)
+    note(part, len(members), failed)
     write_receipt(dataset, stage.name, plan.stem, recipe, plan_text)
     write_ledger(ledger, rows)
     good = sum(row.status == Status.OK for row in rows)

@@ -1,0 +1,184 @@
+"""How far a build is: jobs leave counts in small files, the main process makes one line a data set of them.
+
+Nothing depends on these files: they are for a person who waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from toporank import layout
+from toporank.files import write_text
+
+WORK = {"interface": 1, "topology": 4, "nodes": 2, "graphs": 1}
+"""Rough shares of a decoy's computation, so that the slow stages count for more."""
+WINDOW = 120.0
+"""Seconds over which the rate is taken."""
+TERMINAL_SECONDS = 2.0
+PATIENCE = 10.0
+"""Seconds after which a terminal shows the first line; shorter builds need none."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One feature job: a chunk of a data set in one stage."""
+
+    dataset: str
+    stage: str
+    chunk: str
+
+    @property
+    def path(self) -> Path:
+        """Where the job leaves its counts."""
+        return Path(layout.PROGRESS.format(dataset=self.dataset, stage=self.stage, chunk=self.chunk))
+
+
+def note(part: Part, done: int, failed: int) -> None:
+    """Leave word that a job has been through `done` decoys, of which `failed` got no result in this stage."""
+    write_text(part.path, f"{done}\t{failed}\n")
+
+
+class Build:
+    """The feature jobs of one data set in this run, and how far they are.
+
+    decoys : their number in each job. clock : gives seconds.
+    """
+
+    def __init__(self, dataset: str, decoys: Mapping[Part, int], clock: Callable[[], float] = time.monotonic):
+        self.dataset = dataset
+        self._decoys = decoys
+        self._clock = clock
+        self._counts = dict.fromkeys(decoys, (0, 0))
+        self._samples = deque([(clock(), 0.0)])
+        last = {part.chunk: part for part in sorted(decoys, key=lambda part: layout.STAGES.index(part.stage))}
+        self._last = last.values()  # the last stage of each chunk to run: what went through it is finished
+
+    @property
+    def finished(self) -> bool:
+        """Whether every job was through all of its decoys when last looked at."""
+        return all(self._counts[part][0] >= n for part, n in self._decoys.items())
+
+    def look(self) -> None:
+        """Read what the jobs have left since."""
+        for part, n in self._decoys.items():
+            if self._counts[part][0] < n:
+                with contextlib.suppress(FileNotFoundError):  # the job has not started
+                    done, failed = part.path.read_text(encoding="utf-8").split()
+                    self._counts[part] = min(int(done), n), int(failed)
+
+    def line(self) -> str:
+        """Decoys finished and in all, share of the work, decoys a second, time left, decoys without result."""
+        done = sum(WORK[part.stage] * self._counts[part][0] for part in self._decoys)
+        share = done / sum(WORK[part.stage] * n for part, n in self._decoys.items())
+        total = sum(self._decoys[part] for part in self._last)
+        finished = sum(self._counts[part][0] for part in self._last)
+        failed = sum(count[1] for count in self._counts.values())
+        return (
+            f"{self.dataset}: {finished:,} of {total:,} decoys done, {100 * share:.0f} % of the work"
+            f"{self._pace(share, total)}, {failed:,} without result so far"
+        )
+
+    def _pace(self, share: float, total: int) -> str:
+        """Rate and time left; empty while nothing moves."""
+        now = self._clock()
+        while len(self._samples) > 1 and now - self._samples[1][0] >= WINDOW:
+            self._samples.popleft()
+        then, before = self._samples[0]
+        self._samples.append((now, share))
+        if share <= before or now <= then:
+            return ""
+        rate = (share - before) / (now - then)
+        return f", {total * rate:.2g} decoys/s, about {duration((1 - share) / rate)} left"
+
+
+def duration(seconds: float) -> str:
+    """`40 s`, `12 min` or `3 h 20 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+class PlainLines:
+    """Lines for a log: each once."""
+
+    def __init__(self, write: Callable[[str], None]):
+        self._write = write
+        self._written: set[str] = set()
+
+    def show(self, lines: list[str]) -> None:
+        """Write the lines that are not those of the last time."""
+        for line in lines:
+            if line not in self._written:
+                self._write(line)
+        self._written = set(lines)
+
+
+class TerminalBlock:
+    """Lines at the foot of a terminal that are drawn anew in place. What others print takes their place."""
+
+    def __init__(self, stream: TextIO, columns: Callable[[], int]):
+        self._stream = stream
+        self._columns = columns
+
+    def show(self, lines: list[str]) -> None:
+        """Draw the lines and go back to where they begin."""
+        text = "".join(line[: self._columns() - 1] + "\n" for line in lines)
+        self._stream.write(f"\x1b[J{text}\x1b[{len(lines)}A")
+        self._stream.flush()
+
+    def clear(self, record: Any = None) -> bool:
+        """Remove the lines; a logging filter that lets everything pass."""
+        self._stream.write("\x1b[J")
+        self._stream.flush()
+        return True
+
+
+def watch(
+    parts: Iterable[Part],
+    logger: logging.Logger,
+    seconds: float,
+    stream: TextIO = sys.stderr,
+    sleep: Callable[[float], None] = time.sleep,
+) -> threading.Thread:
+    """Tell of each data set how far it is, in a thread that ends with its jobs or with the process.
+
+    parts : the jobs of this run; what earlier runs left of theirs is removed. seconds : between two plain lines, of
+    which `logger` is told those with news; on a terminal the lines stand at its foot instead, and are always fresh.
+    """
+    decoys: dict[str, dict[Part, int]] = defaultdict(dict)
+    for part in parts:
+        part.path.unlink(missing_ok=True)
+        plan = Path(layout.PLAN.format(dataset=part.dataset, chunk=part.chunk)).read_text(encoding="utf-8")
+        decoys[part.dataset][part] = plan.count("\n") - 2  # below the repair count and the names of the columns
+    builds = [Build(dataset, counts) for dataset, counts in sorted(decoys.items())]
+    if stream.isatty():
+        block = TerminalBlock(stream, lambda: shutil.get_terminal_size().columns)
+        logger.addFilter(block.clear)
+        tell, first, interval = block.show, PATIENCE, TERMINAL_SECONDS
+    else:
+        tell, first, interval = PlainLines(logger.info).show, seconds, seconds
+
+    def run() -> None:
+        sleep(first)
+        for build in builds:
+            build.look()
+        while running := [build for build in builds if not build.finished]:
+            for build in running:
+                build.look()
+            tell([build.line() for build in running])
+            sleep(interval)
+
+    thread = threading.Thread(target=run, name="progress", daemon=True)
+    thread.start()
+    return thread

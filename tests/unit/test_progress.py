@@ -1,0 +1,175 @@
+"""How far a build is, from what its jobs leave behind: share, rate, time left, and how it is shown."""
+
+from __future__ import annotations
+
+import io
+import logging
+from pathlib import Path
+
+import pytest
+
+from toporank import layout
+from toporank.building.progress import Build, Part, TerminalBlock, duration, note, watch
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def look(build: Build) -> str:
+    build.look()
+    return build.line()
+
+
+def parts(*chunks: str, dataset: str = "mini") -> list[Part]:
+    return [Part(dataset, stage, chunk) for chunk in chunks for stage in layout.STAGES]
+
+
+def planned(jobs: list[Part], n: int) -> None:
+    """Plans of n decoys for the chunks of some jobs."""
+    for job in jobs:
+        path = Path(layout.PLAN.format(dataset=job.dataset, chunk=job.chunk))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("# repairs 0\nnames of the columns\n" + "a decoy\n" * n)
+
+
+def test_the_share_of_the_work_gives_rate_and_time_left():
+    clock = Clock()
+    interface, topology, nodes, graphs = jobs = parts("001-of-001")
+    build = Build("mini", dict.fromkeys(jobs, 1000), clock)
+    assert look(build) == "mini: 0 of 1,000 decoys done, 0 % of the work, 0 without result so far"
+    clock.now += 10
+    note(interface, 1000, 3)
+    note(topology, 250, 1)  # 1000 × 1 + 250 × 4 of 8000: a quarter in ten seconds
+    assert look(build) == (
+        "mini: 0 of 1,000 decoys done, 25 % of the work, 25 decoys/s, about 30 s left, 4 without result so far"
+    )
+    clock.now += 30
+    for job in (topology, nodes, graphs):
+        note(job, 1000, 1)
+    assert "1,000 of 1,000 decoys done, 100 % of the work, 25 decoys/s, about 0 s left" in look(build)
+    assert build.finished
+
+
+def test_the_rate_is_that_of_the_last_two_minutes():
+    """A quick start, by reuse say, promises nothing for long; what stands still has no rate."""
+    clock = Clock()
+    graphs = Part("mini", "graphs", "001-of-001")
+    build = Build("mini", {graphs: 10_000}, clock)
+    note(graphs, 5000, 0)
+    clock.now += 5
+    assert "1e+03 decoys/s, about 5 s left" in look(build)
+    for i in range(1, 15):
+        clock.now += 10
+        note(graphs, 5000 + 10 * i, 0)
+        line = look(build)
+    assert "1 decoys/s, about 1 h 21 min left" in line
+    for _ in range(15):
+        clock.now += 10
+        line = look(build)
+    assert line == "mini: 5,140 of 10,000 decoys done, 51 % of the work, 0 without result so far"
+
+
+def test_a_decoy_is_done_when_the_last_job_of_its_chunk_went_through_it():
+    first, second = Part("mini", "graphs", "001-of-002"), Part("mini", "nodes", "002-of-002")
+    build = Build("mini", {first: 4, second: 2, Part("mini", "graphs", "002-of-002"): 2}, Clock())
+    note(first, 3, 0)
+    note(second, 2, 0)
+    assert look(build).startswith("mini: 3 of 6 decoys done, 70 % of the work")  # 3 + 2 × 2 of 4 + 2 × 2 + 2
+
+
+def test_an_attempt_that_starts_again_takes_its_counts_back():
+    job = Part("mini", "graphs", "001-of-001")
+    build = Build("mini", {job: 4}, Clock())
+    note(job, 3, 1)
+    assert "3 of 4" in look(build)
+    note(job, 0, 0)
+    assert look(build) == "mini: 0 of 4 decoys done, 0 % of the work, 0 without result so far"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (150, "2 min"), (3570, "1 h 00 min"), (12_000, "3 h 20 min")]
+)
+def test_a_duration_in_words(seconds, text):
+    assert duration(seconds) == text
+
+
+def watched(caplog, scenes, n=2, **keywords) -> list[str]:
+    """What is told of two data sets; each sleep plays one scene."""
+    jobs = parts("001-of-001", dataset="a") + parts("001-of-001", dataset="b")
+    planned(jobs, n)
+    scene = iter(scenes)
+    logger = logging.getLogger("told")
+    with caplog.at_level(logging.INFO, logger="told"):
+        watch(jobs, logger, 30, sleep=lambda seconds: next(scene)(jobs), **keywords).join(20)
+    return [record.message.partition(" of the work")[0] for record in caplog.records]
+
+
+def all_done(jobs: list[Part]) -> None:
+    for job in jobs:
+        note(job, 2, 0)
+
+
+def test_a_line_for_each_data_set_until_it_is_through(caplog):
+    scenes = [lambda jobs: None, lambda jobs: all_done(jobs[:4]), all_done]
+    assert watched(caplog, [*scenes, all_done]) == [
+        "a: 0 of 2 decoys done, 0 %", "b: 0 of 2 decoys done, 0 %",
+        "a: 2 of 2 decoys done, 100 %",  # nothing new of b
+        "b: 2 of 2 decoys done, 100 %",
+    ]  # fmt: skip
+
+
+def test_a_build_that_is_soon_done_tells_nothing(caplog):
+    assert watched(caplog, [all_done]) == []
+
+
+def test_what_an_earlier_run_left_does_not_count(caplog):
+    all_done(parts("001-of-001", dataset="a"))
+    assert watched(caplog, [lambda jobs: None, all_done, all_done])[0] == "a: 0 of 2 decoys done, 0 %"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_the_lines_stand_at_its_foot(caplog, monkeypatch):
+    """Drawn in place, cut to its width, and out of the way of whatever else is printed."""
+    monkeypatch.setenv("COLUMNS", "30")
+    terminal, waits = Terminal(), []
+    logger = logging.getLogger("told")
+    logger.setLevel(logging.INFO)
+    jobs = parts("001-of-001")
+    planned(jobs, 2)
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            logger.info("something else")
+            all_done(jobs)
+
+    watch(jobs, logger, 30, terminal, sleep).join(20)
+    assert waits == [10, 2, 2]
+    up = "\n\x1b[1A"
+    drawn = [
+        f"mini: 0 of 2 decoys done, 0 %{up}",
+        "",
+        f"mini: 2 of 2 decoys done, 100{up}",
+    ]  # between: what else is said
+    assert terminal.getvalue().split("\x1b[J")[1:] == drawn
+    logger.filters.clear()
+
+
+def test_the_terminal_block_goes_back_over_all_its_lines():
+    stream = io.StringIO()
+    block = TerminalBlock(stream, lambda: 5)
+    block.show(["one", "second"])
+    assert stream.getvalue() == "\x1b[Jone\nseco\n\x1b[2A"

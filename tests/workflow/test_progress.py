@@ -1,0 +1,31 @@
+"""How far a build is, as told in the middle of a real one."""
+
+from __future__ import annotations
+
+import re
+
+from conftest import FEW, FEW_SETTINGS, make_study
+
+LINE = re.compile(
+    r"^mini: (?P<done>[\d,]+) of (?P<all>[\d,]+) decoys done, (?P<percent>\d+) % of the work"
+    r"(, \S+ decoys/s, about .+ left)?, (?P<failed>\d+) without result so far$",
+    re.MULTILINE,
+)
+
+
+def test_a_build_tells_how_far_it_is(tmp_path):
+    """Plain lines, from nothing to all; the next run has nothing to tell, nor has one that shall be quiet."""
+    study = make_study(tmp_path / "study", FEW)
+    settings = {**FEW_SETTINGS, "workflow": {"chunk_size": 3, "progress_seconds": 0.2}}
+    study.configure(**settings)
+    lines = LINE.finditer(study.run("build_graphs").stdout)
+    told = [{key: int(number) for key, number in line.groupdict().items()} for line in lines]
+    assert told[0] == {"done": 0, "all": 5, "percent": 0, "failed": 0}
+    assert told[-1]["percent"] > 50  # the last may be missed: the run ends with its jobs
+    assert {line["all"] for line in told} == {5}
+    for key in ("done", "percent", "failed"):
+        assert [line[key] for line in told] == sorted(line[key] for line in told)
+    assert told[-1]["failed"] == 1
+    assert not LINE.search(study.run("build_graphs").stdout)
+    study.configure(**settings, features={"edges": {"cutoff": 9.0}})
+    assert not LINE.search(study.run("build_graphs", "--quiet", "progress").stdout)

@@ -1,0 +1,132 @@
+"""A change of parameters or code is counted in artefacts, and its end compared byte by byte with a clean run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY, Study, make_study
+
+THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
+GRAPHS = "build_graphs"
+ALL = Counter(interface=3, topology=3, nodes=3, edges=3, graphs=3)
+
+
+def clean(home: Path, repository: Path = REPOSITORY, **settings) -> Study:
+    """Three decoys taken to graphs in a new folder."""
+    study = make_study(home, THREE)
+    study.repository = repository
+    study.configure(coverage={"minimum_percent": 0}, **settings)
+    study.run(GRAPHS)
+    return study
+
+
+def copied(study: Study, home: Path) -> Study:
+    subprocess.run(["cp", "-a", str(study.home), str(home)], check=True)
+    return Study(home, study.repository)
+
+
+def again(study: Study, **settings) -> Counter[str]:
+    """What the next run computes."""
+    study.configure(coverage={"minimum_percent": 0}, **settings)
+    study.forget_logs()
+    study.run(GRAPHS)
+    return study.computed()
+
+
+def test_parameters_of_the_first_and_the_third_stage_changed_and_back(tmp_path):
+    study = clean(tmp_path / "study")
+    before = study.tree()
+    wider = {"features": {"interface": {"cutoff": 9.0}}}
+    assert again(study, **wider) == ALL
+    assert study.tree() == clean(tmp_path / "wider", **wider).tree() != before
+    unscaled = {"features": {"nodes": {"scaling": "none"}}}  # and the first stage back
+    assert again(study, **unscaled) == ALL - Counter(interface=3, topology=3)
+    assert study.tree() == clean(tmp_path / "unscaled", **unscaled).tree() != before
+    assert again(study) == Counter()
+    assert study.tree() == before
+
+
+def test_two_folders_and_two_data_sets_share_a_reuse_store(tmp_path):
+    """What one computed the others find, each under its own names."""
+    first = clean(tmp_path / "first", workflow={"reuse_store": "../store"})
+    assert first.computed() == ALL
+    second = make_study(tmp_path / "second", THREE)
+    (second.home / "decoys/1GCQ").rename(second.home / "decoys/another")
+    datasets = [{"name": name, "decoys": "decoys"} for name in ("mini", "twin")]
+    second.configure(datasets=datasets, workflow={"reuse_store": "../store"})
+    second.run(GRAPHS)
+    for name in ("mini", "twin"):
+        assert second.computed(name)["topology"] == 0
+    assert not (second.home / ".toporank/store").exists()
+    for file in ("1AVZ/near1", "1AVZ/far1"):
+        ours = second.results / f"twin/topology/{file}.parquet"
+        assert ours.read_bytes() == (first.results / f"mini/topology/{file}.parquet").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def cloned(tmp_path_factory) -> Study:
+    """Three decoys built by a clone of the repository; the clone may be changed for a while (see `changed`).
+
+    The features are those without compiled code where possible: a clone compiles anew, which takes long.
+    """
+    clone = tmp_path_factory.mktemp("clone") / "toporank"
+    for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
+        shutil.copytree(REPOSITORY / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "Snakefile", clone)
+    return clean(clone.parent / "study", clone, features=FEATURES)
+
+
+FEATURES = {
+    "topology": {"engine": "gudhi"},
+    "nodes": {"dssp": "mkdssp" if shutil.which("mkdssp") else "builtin"},
+}
+
+
+@contextmanager
+def changed(study: Study, module: str, old: str, new: str):
+    """A line of the library that runs is another one."""
+    path = study.repository / "lib/toporank" / module
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    try:
+        yield
+    finally:
+        path.write_text(text)
+
+
+def test_code_of_one_stage_changed_and_back(cloned, tmp_path):
+    study = copied(cloned, tmp_path / "study")
+    before = study.tree()
+    with changed(study, "features/topology.py", "values.mean(), ", "1.5 * values.mean(), "):
+        assert again(study, features=FEATURES) == ALL - Counter(interface=3)
+        assert study.tree() == clean(tmp_path / "clean", study.repository, features=FEATURES).tree() != before
+    assert again(study, features=FEATURES) == Counter()
+    assert study.tree() == before
+
+
+def test_a_decoy_that_fails_in_topology_and_one_that_fails_in_edges(cloned, tmp_path):
+    """One on purpose, one by a fault of the program: each is named with stage and reason, the third is as ever."""
+    topology = "if len(residues) == 23:\n        raise ValueError('no topology today')\n    "  # 1AVZ/far1
+    edges = "if len(nodes) == 25:\n        raise FeatureError('no edges today')\n    "  # 1GCQ/mid4
+    with (
+        changed(cloned, "features/topology.py", "usable = ", f"{topology}usable = "),
+        changed(cloned, "features/edges.py", "seen = replace(", f"{edges}seen = replace("),
+    ):
+        study = clean(tmp_path / "study", cloned.repository, features=FEATURES)
+    coverage = [line.split("\t") for line in study.text("mini/coverage.tsv").splitlines()]
+    assert [row[:5] for row in coverage[1:4]] == [
+        ["1AVZ", "far1", "failed", "topology", "unexpected ValueError: no topology today"],
+        ["1AVZ", "near1", "ok", "graphs", ""],
+        ["1GCQ", "mid4", "failed", "graphs", "no edges today"],
+    ]
+    graphs = {name: content for name, content in study.tree().items() if name.endswith(".pt")}
+    assert graphs == {"mini/graphs/1AVZ/near1.pt": cloned.tree()["mini/graphs/1AVZ/near1.pt"]}
+    assert again(study, features=FEATURES)["interface"] == 0
+    assert study.tree() == cloned.tree()
