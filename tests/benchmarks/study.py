@@ -26,11 +26,13 @@ DEFAULTS = {"batch_size": 16, "accumulate": 1, "max_epochs": 25, "early_stop_pat
 PLAIN = [{"name": "standard"}]
 
 BY_TRAINING_SET = {"scaling": "training_set"}
+PER_DECOY = {"scaling": "per_decoy"}
+PUBLISHED_NODES = {**PER_DECOY, "orientation": "file"}
 STANDARD_NODES = {**BY_TRAINING_SET, "orientation": "principal_axes"}
 FEATURES = {
-    "v11": {"edges": {"module": "legacy"}},
-    "v24": {"edges": {"module": "multiscale", "scaling": "per_decoy"}},
-    "invariant": {"edges": {"module": "invariant", "scaling": "per_decoy"}},
+    "v11": {"nodes": PUBLISHED_NODES, "edges": {"module": "legacy", **PER_DECOY}},
+    "v24": {"nodes": PUBLISHED_NODES, "edges": {"module": "multiscale", "scaling": "none"}},
+    "invariant": {"nodes": PUBLISHED_NODES, "edges": {"module": "invariant", **PER_DECOY}},
     "v11_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "legacy", **BY_TRAINING_SET}},
     "v24_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "multiscale", **BY_TRAINING_SET}},
     "invariant_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "invariant"}},
@@ -93,7 +95,7 @@ def predictions(folder: Path, dataset: str, checkpoint: Path) -> pd.DataFrame:
 
 def metrics(table: pd.DataFrame) -> dict[str, float]:
     """What a row of the table tells."""
-    targets, summary = per_target(table), summarise(table)
+    targets, summary = per_target(table), summarise(table, n_bootstrap=0)
     return {
         "decoys": len(table),
         "mse": float(((table["pred_dockq"] - table["dockq"]) ** 2).mean()),
