@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-training clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-training bench-network clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -38,6 +38,9 @@ bench-scale: .venv/installed-dev dssp ## measure what many decoys cost Snakemake
 
 bench-training: .venv/installed-dev dssp ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) benchmark_training
+
+bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; GRAPHS=folder for your own
+	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_network.py $(GRAPHS)
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake

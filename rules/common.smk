@@ -32,7 +32,7 @@ use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
-    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp)
+    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
     CHUNKS = CHECK.chunks
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")

@@ -2,20 +2,24 @@
 
 
 rule pack_graphs:
-    """All graphs of a data set in one memory-mapped file."""
+    """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
     input:
         table=layout.COVERAGE,
         ledgers=RULES.ledgers,
     output:
-        pack=layout.PACK,
+        pack=update(layout.PACK),
     log:
         "logs/pack/{dataset}.log",
     conda:
         "../envs/learning.yaml"
     resources:
         mem_mb=rulebook.raised(4000),
+    params:
+        precision=CONFIG.workflow.pack_precision,
+        others=RULES.other_ledgers,
     shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --pack {output.pack} > {log} 2>&1"
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} {params.others}"
+        " --precision {params.precision} --pack {output.pack} > {log} 2>&1"
 
 
 rule train_sweep:
@@ -32,7 +36,7 @@ rule train_sweep:
         "benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.threads
+    threads: CONFIG.training.cores
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),
@@ -80,7 +84,7 @@ rule train_finetune:
         "benchmarks/finetune/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.threads
+    threads: CONFIG.training.cores
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building.coverage import read_coverage
+from toporank.building.ledger import read_ledger
 from toporank.errors import GraphError
 from toporank.identity import Status
 from toporank.pack import write_pack
@@ -16,15 +17,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
-    parser.add_argument("--pack", type=Path, required=True, help="written")
+    parser.add_argument("--ledgers", type=Path, nargs="+", required=True, help="of the graphs")
+    parser.add_argument("--precision", default="float32", help="float32 or float16")
+    parser.add_argument("--pack", type=Path, required=True, help="written; what it has of the same graphs is copied")
     args = parser.parse_args()
 
     table = read_coverage(args.table)
     members = table[table["status"] == Status.OK].copy()
     home = args.table.parent
     members["graph"] = [str(home / layout.artefact("graphs", r.target, r.decoy)) for r in members.itertuples()]
+    built = {(row.target, row.decoy): row for ledger in args.ledgers for row in read_ledger(ledger)}
+    rows = [built.get((r.target, r.decoy)) for r in members.itertuples()]
+    if all(rows):
+        members["sha256"], members["size"] = [row.sha256 for row in rows], [row.size for row in rows]
     try:
-        write_pack(args.pack, members)
+        n_read = write_pack(args.pack, members, args.precision)
+        print(f"{len(members)} graphs, {n_read} of them read and the others copied from the pack of before")
     except GraphError as error:
         sys.exit(str(error))
 

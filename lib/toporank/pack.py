@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,17 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 from torch_geometric.data import Data
 
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
-from toporank.files import replacing
+from toporank.files import replacing, sha256
 from toporank.graphs import read_graph
 
+log = logging.getLogger(__name__)
+
 DESCRIPTION = "toporank"
+PRECISIONS = {"float32": torch.float32, "float16": torch.float16}
+REPACK = "delete it and run again: the graphs are packed anew"
+CHANGED_REMEDY = "it was changed after it was built; delete its ledger and run again"
 
 
 class GraphBatch(NamedTuple):
@@ -40,35 +47,120 @@ class GraphBatch(NamedTuple):
     index: Tensor
 
 
-def write_pack(path: Path, members: pd.DataFrame) -> None:
-    """Pack graphs. members : one row a graph with target, decoy, split, graph (path of its `.pt`).
+class _Graph(NamedTuple):
+    """One graph on its way into a pack. metadata : its own, without residues. y : nan where unlabelled."""
 
-    A data set without any graph gives an empty pack. Raises GraphError naming two files when their widths
-    or feature modules differ.
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor
+    y: float
+    metadata: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> _Graph:
+        graph = by_destination(read_graph(path))
+        label = graph.get("y")
+        metadata = {k: v for k, v in (graph.get("metadata") or {}).items() if k != "residues"}
+        return cls(graph.x, graph.edge_index, graph.edge_attr, float("nan" if label is None else label), metadata)
+
+
+def write_pack(path: Path, members: pd.DataFrame, precision: str = "float32") -> int:
+    """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
+
+    members : one row a graph with target, decoy, split, graph (path of its `.pt`) and, where a ledger tells, sha256
+    and size of that file. precision : float32, or float16 for half the space. The result does not depend on what was
+    there before. A data set without any graph gives an empty pack.
+    Raises GraphError naming a graph that is not the file its ledger tells of or does not fit into `precision`, or
+    two whose widths or feature modules differ.
     """
-    graphs, first = [], None
-    for file in members["graph"]:
-        graph = by_destination(read_graph(Path(file)))
-        first = first or (file, graph)
-        _check_alike(first[0], _kind(first[1]), file, _kind(graph))
+    dtype = PRECISIONS[precision]
+    digests = [_source_digest(row) for row in members.itertuples()]
+    old, place = _reusable(path, dtype)
+    graphs, n_read, first = [], 0, None
+    for file, digest in zip(members["graph"], digests, strict=True):
+        if digest in place:
+            graph = old.graph(place[digest])
+        else:
+            _check_source(file, digest)
+            graph, n_read = _Graph.read(Path(file)), n_read + 1
+            graph = graph._replace(x=_as(dtype, graph.x, file), edge_attr=_as(dtype, graph.edge_attr, file))
+        first = first or (file, _kind(graph.x, graph.edge_attr, graph.metadata))
+        _check_alike(*first, file, _kind(graph.x, graph.edge_attr, graph.metadata))
         graphs.append(graph)
-    first = first or ("", Data(x=torch.zeros(0, 0), edge_index=torch.zeros(2, 0), edge_attr=torch.zeros(0, 0)))
-    nodes = np.array([g.x.shape[0] for g in graphs], dtype=np.int64)
-    edges = np.array([g.edge_index.shape[1] for g in graphs], dtype=np.int64)
+    nodes = np.array([len(g.x) for g in graphs], dtype=np.int64)
+    edges = np.array([len(g.edge_attr) for g in graphs], dtype=np.int64)
+    none = torch.zeros(0, 0)
     tensors = {
-        "x": torch.cat([g.x for g in graphs or [first[1]]]).float(),
-        "edge_index": torch.cat([g.edge_index for g in graphs or [first[1]]], dim=1).to(torch.int32),
-        "edge_attr": torch.cat([g.edge_attr for g in graphs or [first[1]]]).float(),
+        "x": torch.cat([g.x for g in graphs] or [none]).to(dtype),
+        "edge_index": torch.cat([g.edge_index for g in graphs] or [torch.zeros(2, 0)], dim=1).to(torch.int32),
+        "edge_attr": torch.cat([g.edge_attr for g in graphs] or [none]).to(dtype),
         "node_start": torch.from_numpy(np.concatenate([[0], nodes.cumsum()])),
         "edge_start": torch.from_numpy(np.concatenate([[0], edges.cumsum()])),
-        "y": torch.tensor([float(g.y) if g.get("y") is not None else float("nan") for g in graphs]),
+        "y": torch.tensor([g.y for g in graphs], dtype=torch.float32),
     }
     description = {
+        **(graphs[0].metadata if graphs else {}),
         "decoys": members[["target", "decoy", "split"]].values.tolist(),
-        **{k: v for k, v in (first[1].get("metadata") or {}).items() if k != "residues"},
+        "sources": digests,
+        "content": _content(tensors),
     }
     with replacing(path) as temporary:
         temporary.write_bytes(save(tensors, {DESCRIPTION: canonical(description)}))
+    return n_read
+
+
+def _source_digest(row: Any) -> str:
+    """SHA-256 of the file of a graph, as its ledger has it or else as it is."""
+    file = Path(row.graph)
+    if not file.exists():
+        raise GraphError("the graph file is missing", where=file, remedy="build the graph again")
+    if not hasattr(row, "sha256"):
+        return sha256(file)
+    if file.stat().st_size != row.size:
+        raise GraphError(
+            f"the graph of {row.target}/{row.decoy} has {file.stat().st_size} bytes, its ledger says {row.size}",
+            where=file, remedy=CHANGED_REMEDY,
+        )  # fmt: skip
+    return row.sha256
+
+
+def _check_source(file: str, expected: str) -> None:
+    if sha256(file) != expected:
+        raise GraphError("the graph is not the one its ledger tells of", where=file, remedy=CHANGED_REMEDY)
+
+
+def _as(dtype: torch.dtype, values: Tensor, file: str) -> Tensor:
+    """Features in the precision of the pack."""
+    rounded = values.float().to(dtype)
+    if dtype != torch.float32 and bool((rounded.isinf() & values.isfinite()).any()):
+        raise GraphError(
+            f"a feature of {values.abs().max():g} is too large for float16", where=file,
+            remedy="use pack_precision: float32",
+        )  # fmt: skip
+    return rounded
+
+
+def _reusable(path: Path, dtype: torch.dtype) -> tuple[_Pack | None, dict[str, int]]:
+    """The pack that is there, and the place in it of each file it was made of."""
+    if not path.exists():
+        return None, {}
+    try:
+        old = _Pack.open(path)
+        old.verify()
+    except GraphError as error:
+        log.warning("nothing is copied from the old pack: %s", error)
+        return None, {}
+    if old.tensors["x"].dtype != dtype:
+        return None, {}
+    return old, {digest: i for i, digest in enumerate(old.sources)}
+
+
+def _content(tensors: dict[str, Tensor]) -> str:
+    """Digest of all numbers of a pack."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(tensors[name].contiguous().numpy())
+    return digest.hexdigest()
 
 
 def by_destination(graph: Data) -> Data:
@@ -78,12 +170,11 @@ def by_destination(graph: Data) -> Data:
     return graph
 
 
-def _kind(graph) -> dict[str, Any]:
+def _kind(x: Tensor, edge_attr: Tensor, metadata: dict[str, Any]) -> dict[str, Any]:
     """What must be equal for graphs to be trained on together."""
-    metadata = graph.get("metadata") or {}
     return {
-        "node width": graph.x.shape[1],
-        "edge width": graph.edge_attr.shape[1],
+        "node width": x.shape[1],
+        "edge width": edge_attr.shape[1],
         "feature modules": metadata.get("features"),
         "graph format": metadata.get("format"),
     }
@@ -100,29 +191,59 @@ def _check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[s
 
 @dataclass(frozen=True)
 class _Pack:
-    """One pack file, memory-mapped. decoys : target, decoy, split, dockq; row i is graph i."""
+    """One pack file, memory-mapped. decoys : target, decoy, split, dockq; row i is graph i.
+
+    sources : SHA-256 of the file of each graph. content : that of all numbers. Packs of before lack both.
+    """
 
     path: Path
     tensors: dict[str, Tensor]
     decoys: pd.DataFrame
     metadata: dict[str, Any]
+    sources: list[str]
+    content: str | None
 
     @classmethod
     def open(cls, path: Path) -> _Pack:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- not a dict
-            metadata = json.loads(file.metadata()[DESCRIPTION])
-        decoys = pd.DataFrame(metadata.pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
-        return cls(path, tensors, decoys.assign(dockq=tensors["y"].double().numpy()), metadata)
+        """Raises GraphError when the file is missing, cut off or no pack."""
+        try:
+            with safe_open(path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- not a dict
+                metadata = json.loads(file.metadata()[DESCRIPTION])
+            decoys = pd.DataFrame(metadata.pop("decoys"), columns=["target", "decoy", "split"], dtype=str)
+            whole = _fits_together(tensors, len(decoys))
+        except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
+            raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
+        if not whole:
+            raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
+        sources, content = metadata.pop("sources", []), metadata.pop("content", None)
+        return cls(path, tensors, decoys.assign(dockq=tensors["y"].double().numpy()), metadata, sources, content)
+
+    def verify(self) -> None:
+        """Raise GraphError when the numbers are not those that were packed."""
+        if self.content is not None and self.content != _content(self.tensors):
+            raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
+
+    def graph(self, i: int) -> _Graph:
+        """Graph i, still mapped."""
+        (n, n_end), (e, e_end) = (self.tensors[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
+        parts = self.tensors["x"][n:n_end], self.tensors["edge_index"][:, e:e_end], self.tensors["edge_attr"][e:e_end]
+        return _Graph(*parts, float(self.tensors["y"][i]), self.metadata)
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
-        return {
-            "node width": self.tensors["x"].shape[1],
-            "edge width": self.tensors["edge_attr"].shape[1],
-            "feature modules": self.metadata.get("features"),
-            "graph format": self.metadata.get("format"),
-        }
+        return _kind(self.tensors["x"], self.tensors["edge_attr"], self.metadata)
+
+
+def _fits_together(tensors: dict[str, Tensor], n_graphs: int) -> bool:
+    """Whether the numbers of graphs, nodes and edges agree."""
+    x, edge_index, edge_attr = (tensors[name] for name in ("x", "edge_index", "edge_attr"))
+    starts = [(tensors["node_start"], len(x)), (tensors["edge_start"], len(edge_attr))]
+    whole = len(tensors["y"]) == n_graphs and edge_index.shape == (2, len(edge_attr))
+    return whole and all(
+        len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == rows and bool((start.diff() >= 0).all())
+        for start, rows in starts
+    )
 
 
 @dataclass(frozen=True)
@@ -153,9 +274,14 @@ class GraphStore:
         return self.parts[0]["edge_attr"].shape[1]
 
     @classmethod
-    def open(cls, paths: list[Path]) -> GraphStore:
-        """Open packs and check that they hold the same kind of graphs; an empty one fits any other."""
+    def open(cls, paths: list[Path], *, in_memory: bool = False, verify: bool = False) -> GraphStore:
+        """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
+
+        in_memory : read all of them now. verify : check all numbers. Raises GraphError when a pack is damaged.
+        """
         packs = [_Pack.open(path) for path in paths]
+        for pack in packs if verify else []:
+            pack.verify()
         packs = [pack for pack in packs if len(pack.decoys)] or packs[:1]
         for pack in packs:
             _check_alike(str(packs[0].path), packs[0].kind(), str(pack.path), pack.kind())
@@ -163,7 +289,7 @@ class GraphStore:
         return cls(
             decoys=pd.concat([pack.decoys for pack in packs], ignore_index=True),
             metadata=packs[0].metadata,
-            parts=[pack.tensors for pack in packs],
+            parts=[{k: v.clone() if in_memory else v for k, v in pack.tensors.items()} for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
         )
@@ -178,9 +304,9 @@ class GraphStore:
         before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
         of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
         return GraphBatch(
-            x=self._take("x", of_nodes, nodes),
+            x=self._take("x", of_nodes, nodes).float(),
             edge_index=self._take("edge_index", of_edges, edges, dim=1).long() + before[edge_graph],
-            edge_attr=self._take("edge_attr", of_edges, edges),
+            edge_attr=self._take("edge_attr", of_edges, edges).float(),
             node_graph=node_graph,
             edge_graph=edge_graph,
             y=self._take("y", part, place),

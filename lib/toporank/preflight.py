@@ -15,6 +15,8 @@ from toporank.building.gap import describe_fates, describe_stages, nearest, surv
 from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
 from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
+from toporank.config.hardware import contradictions, missing_trackers
+from toporank.config.training import Training
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
 from toporank.files import write_text, write_text_if_changed
@@ -39,16 +41,18 @@ class Preflight:
     targets: set[str] = field(default_factory=set)
 
 
-def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True) -> Preflight:
+def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
+              check_installed: bool = True) -> Preflight:  # fmt: skip
     """Look at everything the workflow will need and write the plans of the feature jobs.
 
-    check_dssp : whether mkdssp is needed here.
+    check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
     Nothing raises: every problem is listed, so that a user mends all of them in one go.
     """
     result = Preflight()
     recipes = {stage: recipe(stage, choices) for stage in layout.STAGES}
     if check_dssp:
         _noting(result, dssp_version)
+    result.problems += training_problems(config.training, installed=check_installed)
     for folder in ("results", "logs", config.workflow.reuse_store):
         _noting(result, lambda folder=folder: _check_writable(Path(folder)))
     if not config.datasets:
@@ -60,6 +64,14 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
+
+
+def training_problems(training: Training, *, installed: bool = True) -> list[str]:
+    """What no machine can train with, or this one lacks. GPUs are looked for when a run starts, where it runs."""
+    device = training.hardware.accelerator
+    found = [] if device == "auto" else contradictions(training.hardware, device, installed=installed)
+    problems = [f"training.hardware: {line}" for line in found]
+    return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
 
 
 def feature_choices(config: Config) -> dict[str, Choice]:

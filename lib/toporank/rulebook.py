@@ -104,12 +104,11 @@ class Rulebook:
         return inputs
 
     def training_parameters(self, wildcards: Any) -> str:
-        """Hyper-parameters, selection, hardware and seed of a run as canonical JSON."""
+        """All that `train.py` has to know of a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
-        selection = self.config.training.selection.model_dump()
-        hardware = self.config.training.hardware.model_dump()
-        parameters = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection, "hardware": hardware}
+        chosen = self.config.training.model_dump(include={"selection", "hardware", "loading", "trackers"})
+        parameters = {"seed": seed, "hyperparameters": hyperparameters, **chosen}
         return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 
     def parent(self, wildcards: Any) -> str:

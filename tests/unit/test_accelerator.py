@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from importlib.util import find_spec
+
+import pandas as pd
 import pytest
 import torch
 from _synthetic import small_run, training_pack
+from pytorch_lightning.loggers import CSVLogger
+from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy
 
-from toporank.config.hardware import Hardware
+from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.training import accelerator, fit
+from toporank.pack import GraphStore
+from toporank.training import accelerator, data, fit, trackers
 from toporank.training.accelerator import device_of, prepare, refusals
+from toporank.training.data import loader_options
+
+TENSORBOARD = find_spec("tensorboard") is not None
 
 
 @pytest.fixture
@@ -91,3 +101,125 @@ def test_a_run_is_trained_and_described_with_its_settings(tmp_path, monkeypatch)
         metrics[name] = description["metrics"]
     assert seen == [False, True]
     assert metrics["other"] == pytest.approx(metrics["plain"], abs=1e-6)
+
+
+# ---- several devices, offloading ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [({"strategy": "fsdp", "devices": 2}, "strategy: fsdp: needs two CUDA devices or more; use ddp"),
+     ({"backend": "nccl"}, "backend: nccl: connects CUDA devices, not cpu; use auto"),
+     ({"devices": 10_000}, "devices: 10000: there are"),
+     ({"accelerator": "mps", "devices": 2}, "devices: 2: a Mac has one GPU"),
+     ({"offload_optimizer": True}, "offload_optimizer: on cpu the state of Adam is where the network is")],
+)  # fmt: skip
+def test_devices_that_cannot_work_together_are_refused(bare, settings, reason):
+    assert any(line.startswith(reason) for line in refusals(Hardware(**settings)))
+
+
+def test_more_gpus_than_there_are_and_a_missing_package_are_refused(bare, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert refusals(Hardware(accelerator="cuda", devices=2, strategy="fsdp")) == []
+    assert refusals(Hardware(accelerator="cuda", devices=3)) == ["devices: 3: there are 2 CUDA devices; use fewer"]
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: None)
+    (line,) = refusals(Hardware(accelerator="cuda", offload_optimizer=True))
+    assert line == "offload_optimizer: torchao is not installed; pip install torchao, or leave it out"
+
+
+@pytest.mark.parametrize(("settings", "kind"), [({}, DDPStrategy), ({"strategy": "fsdp"}, FSDPStrategy)])
+def test_two_gpus_are_joined_by_the_strategy_that_is_asked_for(bare, monkeypatch, network, settings, kind):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    found = prepare(Hardware(accelerator="cuda", devices=2, timeout=3, **settings), network)
+    assert type(found["strategy"]) is kind
+    assert found["strategy"]._process_group_backend == "nccl"
+    assert found["strategy"]._timeout == timedelta(minutes=3)
+    assert found["devices"] == 2
+
+
+def test_layers_that_are_computed_again_give_the_same_bits_and_keep_less(tmp_path):
+    store = GraphStore.open([training_pack(tmp_path / "pack")])
+    batch, results = store.batch(list(range(12))), []
+    for recompute in (False, True):
+        torch.manual_seed(3)
+        network = DockQNet(5, 3, hidden=8, heads=2, layers=3, attention_dropout=0.5, readout=8).train()
+        network.recompute = recompute
+        kept = 0
+
+        def pack(tensor):
+            nonlocal kept
+            kept += tensor.nbytes
+            return tensor
+
+        torch.manual_seed(4)
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            loss = network(batch).square().sum()
+        loss.backward()
+        results.append((loss, kept, [weight.grad for weight in network.parameters()]))
+    (loss, kept, gradients), (loss_again, kept_again, gradients_again) = results
+    assert torch.equal(loss, loss_again)
+    assert all(torch.equal(a, b) for a, b in zip(gradients, gradients_again, strict=True))
+    assert kept_again < kept / 2
+
+
+# ---- loading and trackers: they change no result ------------------------------------------------------------
+
+
+def test_workers_and_pinning_are_chosen_by_device_and_size(tmp_path, monkeypatch):
+    store = GraphStore.open([training_pack(tmp_path / "pack")])
+    assert loader_options(Loading(), store, "cpu") == {"pin_memory": False}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert loader_options(Loading(), store, "cuda") == {"pin_memory": True}
+    monkeypatch.setattr(data, "LARGE", 1)
+    monkeypatch.setattr(data.os, "cpu_count", lambda: 8)
+    assert loader_options(Loading(), store, "cuda")["num_workers"] == 4
+    assert loader_options(Loading(in_memory=True), store, "cuda") == {"pin_memory": True}
+    assert loader_options(Loading(), store, "cpu") == {"pin_memory": False}
+    chosen = Loading(workers=1, prefetch=5, pin_memory=False, persistent_workers=False)
+    assert loader_options(chosen, store, "cpu") == {
+        "num_workers": 1, "prefetch_factor": 5, "pin_memory": False, "persistent_workers": False,
+    }  # fmt: skip
+
+
+def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monkeypatch):
+    """And none of them makes the run another one."""
+    monkeypatch.setattr(fit, "provenance", lambda: {})
+    pack = training_pack(tmp_path / "pack.safetensors")
+    other = {"loading": Loading(workers=1, in_memory=True), "trackers": ("tensorboard",) if TENSORBOARD else ()}
+    bytes_of = []
+    for name, settings in {"plain": {}, "other": other}.items():
+        run = fit.Run(**{**vars(small_run(max_epochs=2)), **settings})
+        for store in (tmp_path / name / "store", tmp_path / "shared"):
+            fit.train_run(run, [pack], 1, tmp_path / name / "run", store)
+        bytes_of.append((tmp_path / name / "run" / "last.ckpt").read_bytes())
+        bytes_of.append((tmp_path / name / "run" / "metrics.csv").read_bytes())
+    assert bytes_of[:2] == bytes_of[2:]
+    assert len(list((tmp_path / "shared" / "runs").iterdir())) == 1
+    events = list((tmp_path / "other" / "run").glob("tensorboard/*tfevents*"))
+    assert bool(events) is TENSORBOARD
+
+
+def test_a_tracker_gets_the_metrics_of_every_epoch(tmp_path, monkeypatch):
+    """MLflow is stood in for; what is asked of Lightning is a logger."""
+    seen = []
+
+    class Recorder(CSVLogger):
+        def log_metrics(self, metrics, step=None):
+            seen.append(metrics)
+
+    made = lambda experiment, run, tracking_uri: Recorder(tmp_path, f"{experiment}_{run}")  # noqa: E731
+    monkeypatch.setattr(trackers, "MLFlowLogger", made)
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: object())
+    run = fit.Run(**{**vars(small_run(max_epochs=3)), "trackers": ("mlflow",)})
+    fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+    losses = [metrics["val_loss"] for metrics in seen if "val_loss" in metrics]
+    assert losses == pytest.approx(pd.read_csv(tmp_path / "run" / "metrics.csv")["val_loss"].tolist())
+
+
+def test_a_tracker_that_is_not_installed_is_refused_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: None)
+    run = fit.Run(**{**vars(small_run()), "trackers": ("tensorboard", "mlflow")})
+    with pytest.raises(ConfigError, match=r"(?s)tensorboard is not installed; pip install .*mlflow is not installed"):
+        fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")

@@ -217,7 +217,9 @@ def test_no_tracked_file_was_made_by_a_run():
 
 
 def test_every_external_package_the_library_imports_is_declared():
-    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = {name: entries for name, entries in project["optional-dependencies"].items() if name != "dev"}
+    declared = [*project["dependencies"], *(entry for entries in extras.values() for entry in entries)]
     names = {re.match(r"[\w-]+", entry)[0].replace("-", "_") for entry in declared}
     names |= {{"pyyaml": "yaml", "biopython": "Bio"}.get(name, name) for name in names}
     used = set()

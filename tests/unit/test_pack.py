@@ -11,9 +11,13 @@ import torch
 from _synthetic import METADATA, members, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import save
 from torch_geometric.data import Batch, Data
 
+import toporank.pack as pack_module
 from toporank.errors import GraphError
+from toporank.files import sha256
 from toporank.graphs import graph_bytes
 from toporank.pack import GraphStore, write_pack
 
@@ -202,3 +206,152 @@ def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
     with pytest.raises(GraphError, match=r"A_d3\.pt"):
         write_pack(pack, table)
     assert pack.read_bytes() == before
+
+
+# ---- packing again ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[str]:
+    """Names of the graph files that are read, as it happens."""
+    names, read = [], pack_module.read_graph
+    monkeypatch.setattr(pack_module, "read_graph", lambda path: (names.append(path.name), read(path))[1])
+    return names
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(tmp_path, reads, precision):
+    graphs = graphs_of("A")
+    pack = tmp_path / "pack"
+    assert write_pack(pack, members(tmp_path / "graphs", graphs), precision) == 5
+    del graphs["A", "d2", "train"]
+    graphs["A", "d3", "train"] = random_graph(77, dockq=0.9)
+    graphs["A", "d9", "val"] = random_graph(78)
+    table = members(tmp_path / "graphs", graphs).iloc[::-1]
+    reads.clear()
+    assert write_pack(pack, table, precision) == 2
+    assert sorted(reads) == ["A_d3.pt", "A_d9.pt"]
+    write_pack(tmp_path / "full", table, precision)
+    assert pack.read_bytes() == (tmp_path / "full").read_bytes()
+
+
+def test_another_split_reads_no_graph(tmp_path, reads):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    reads.clear()
+    write_pack(pack, members(tmp_path / "pack", graphs_of("A")).assign(split="val"))
+    assert reads == []
+    assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
+
+
+def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_path, reads):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    whole = tmp_path / "whole"
+    write_pack(whole, table)
+    for name, spoil in DAMAGES.items():
+        pack = tmp_path / name
+        write_pack(pack, table)
+        spoil(pack)
+        reads.clear()
+        assert write_pack(pack, table) == len(reads) == 5
+        assert pack.read_bytes() == whole.read_bytes()
+    assert write_pack(whole, table, "float16") == 5
+
+
+def with_ledger(table: pd.DataFrame) -> pd.DataFrame:
+    files = [Path(graph) for graph in table["graph"]]
+    return table.assign(sha256=[sha256(file) for file in files], size=[file.stat().st_size for file in files])
+
+
+@pytest.mark.parametrize("change", ["one byte", "longer", "gone"])
+def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, change):
+    table = with_ledger(members(tmp_path / "graphs", graphs_of("A")))
+    file = Path(table["graph"][3])
+    content = file.read_bytes()
+    if change == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-1] + b"\1" if change == "one byte" else content + b"\0")
+    with pytest.raises(GraphError, match=r"A_d3\.pt.*(ledger|missing)"):
+        write_pack(tmp_path / "pack", table)
+
+
+# ---- half the space ---------------------------------------------------------------------------------------
+
+
+def test_float16_rounds_features_to_eleven_bits_and_nothing_else(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    stores = []
+    for precision in ("float32", "float16"):
+        write_pack(tmp_path / precision, table, precision)
+        stores.append(GraphStore.open([tmp_path / precision]))
+    whole, half = (store.batch([0, 2, 3, 4]) for store in stores)
+    for name in ("x", "edge_attr"):
+        assert getattr(half, name).dtype == torch.float32
+        torch.testing.assert_close(getattr(half, name), getattr(whole, name), rtol=2**-11, atol=2**-25)
+        assert not torch.equal(getattr(half, name), getattr(whole, name))
+        assert stores[1].parts[0][name].nbytes * 2 == stores[0].parts[0][name].nbytes
+    for name in ("edge_index", "node_graph", "edge_graph", "y", "index"):
+        assert torch.equal(getattr(half, name), getattr(whole, name))
+
+
+def test_a_feature_too_large_for_float16_is_an_error_that_names_the_graph(tmp_path):
+    graph = random_graph(1)
+    graph.edge_attr[0, 0] = 1e5
+    table = members(tmp_path / "graphs", {("A", "big", "train"): graph})
+    with pytest.raises(GraphError, match=r"A_big\.pt.*100000 is too large for float16"):
+        write_pack(tmp_path / "pack", table, "float16")
+
+
+# ---- mapped or in memory, damaged or whole ----------------------------------------------------------------
+
+
+def test_a_store_in_memory_is_not_its_file_and_a_mapped_one_is(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    mapped, read = GraphStore.open([pack]), GraphStore.open([pack], in_memory=True)
+    before = mapped.batch([0]).x.clone()
+    assert torch.equal(read.batch([0]).x, before)
+    with open(pack, "r+b") as file:
+        content = file.read()
+        file.seek(content.index(before.numpy().tobytes()))
+        file.write(b"\0" * 8)
+    assert torch.equal(read.batch([0]).x, before)
+    assert not torch.equal(mapped.batch([0]).x, before)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def flip(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def of_others(path: Path) -> None:
+    path.write_bytes(save({"x": torch.zeros(3)}))
+
+
+def overlapping(path: Path) -> None:
+    with safe_open(path, framework="pt") as file:
+        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    path.write_bytes(save({**tensors, "node_start": tensors["node_start"] + 1}, metadata))
+
+
+DAMAGES = {"cut": cut, "empty": emptied, "of others": of_others, "overlapping": overlapping, "flipped": flip}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    DAMAGES[name](pack)
+    with pytest.raises(GraphError, match=r"pack.*delete it and run again"):
+        GraphStore.open([pack], verify=True)
+
+
+def test_a_pack_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(GraphError, match="absent"):
+        GraphStore.open([tmp_path / "absent"])

@@ -17,7 +17,15 @@ from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
 from toporank.identity import Status
 from toporank.model.checkpoint import KEY, describe
-from toporank.preflight import Preflight, checkpoint_of, feature_choices, labels_of, preflight, written_chunks
+from toporank.preflight import (
+    Preflight,
+    checkpoint_of,
+    feature_choices,
+    labels_of,
+    preflight,
+    training_problems,
+    written_chunks,
+)
 from toporank.structures.dssp import dssp_version
 
 REPOSITORY = Path("repository")
@@ -312,3 +320,18 @@ def test_scored_decoys_are_a_data_set_without_labels():
     assert result.problems == []
     assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
     assert labels_of(settings, "mine", REPOSITORY).empty
+
+
+def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):
+    hardware = {"precision": "bf16-mixed", "tf32": True, "strategy": "fsdp", "devices": 2}
+    training = load_config({"training": {"hardware": hardware, "trackers": ["mlflow"]}}).training
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: None)
+    told = training_problems(training)
+    mlflow = "mlflow is not installed; pip install mlflow, or leave it out"
+    assert [line.split(": ")[1] for line in told] == ["precision", "tf32", "strategy", mlflow]
+    assert training_problems(training, installed=False) == told[:3]
+
+
+def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
+    hardware = {"accelerator": "auto", "precision": "bf16-mixed", "devices": 4, "strategy": "fsdp"}
+    assert training_problems(load_config({"training": {"hardware": hardware}}).training) == []

@@ -75,6 +75,9 @@ class Workflow(Section):
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working directories.",
     )
+    pack_precision: Literal["float32", "float16"] = Field(
+        "float32", description="Of features in packs. `float16` takes half the space and rounds to 11 bits."
+    )
     progress_seconds: float = Field(
         30.0, gt=0, json_schema_extra={"unit": "s"},
         description="How often a build tells how far it is, where its output is no terminal.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Literal
 
 from pydantic import Field
@@ -16,11 +17,32 @@ class Hardware(Section):
         "cpu", description="`auto`: the first of `cuda`, `mps` and `cpu` that is there. Results are the same bits on"
         " every run with `cpu` only.",
     )  # fmt: skip
+    devices: int = Field(
+        1, ge=1, description="Processes of one run, on a CPU, or GPUs. Each takes its share of every batch, so that"
+        " `batch_size` keeps its meaning.",
+    )  # fmt: skip
+    strategy: Literal["ddp", "fsdp"] = Field(
+        "ddp",
+        description="With several devices: each has the whole network or, with `fsdp` on GPUs, a part of it.",
+    )
+    backend: Literal["auto", "gloo", "nccl"] = Field(
+        "auto", description="How devices talk: `auto` is `nccl` between GPUs and `gloo` else."
+    )
+    timeout: int = Field(
+        30, ge=1, json_schema_extra={"unit": "min"}, description="How long a device waits for the others."
+    )
     precision: Literal["32", "bf16-mixed", "16-mixed"] = Field(
         "32", description="Of products and activations; the others on a GPU only."
     )
     tf32: bool = Field(False, description="Let a GPU round the factors of products to 10 bits.")
     fused_optimizer: bool = Field(False, description="One step of Adam as one operation.")
+    offload_optimizer: bool = Field(
+        False, description="Keep the state of Adam in the memory of the CPU while a GPU trains; needs torchao."
+    )
+    activation_checkpointing: bool = Field(
+        False, description="Compute layers again on the way back instead of keeping what they computed: less memory,"
+        " more time, the same bits.",
+    )  # fmt: skip
     compile: Literal["no", "default", "reduce-overhead", "max-autotune"] = Field(
         "no", description="Mode of `torch.compile`; takes a minute, so for long runs. On a CPU it replaces loops that"
         " are compiled already.",
@@ -29,3 +51,51 @@ class Hardware(Section):
         None, ge=1, json_schema_extra={"unit": "decoys"},
         description="Graphs in one batch of validation; four times `batch_size` by default.",
     )  # fmt: skip
+
+
+class Loading(Section):
+    """How graphs come from packs to the network. It changes no result and makes no run another one."""
+
+    in_memory: bool = Field(False, description="Read packs into memory at the start; else they are mapped.")
+    workers: int | Literal["auto"] = Field(
+        "auto",
+        description="Processes that make batches; `auto`: none, or up to 4 where a GPU reads mapped packs above 1 GiB.",
+    )
+    prefetch: int = Field(
+        2, ge=1, json_schema_extra={"unit": "batches"}, description="Batches that each of them makes in advance."
+    )
+    pin_memory: bool | Literal["auto"] = Field(
+        "auto", description="Put batches into memory that a GPU can fetch; `auto`: if there is a CUDA device."
+    )
+    persistent_workers: bool = Field(True, description="Keep these processes from epoch to epoch.")
+
+
+Tracker = Literal["tensorboard", "mlflow"]
+
+
+def contradictions(hardware: Hardware, device: str, *, installed: bool = True) -> list[str]:
+    """Settings that no machine can use together on a device (cpu, cuda or mps): one line each, none if all go.
+
+    installed : whether what is not installed here is missing.
+    """
+    found = []
+    if hardware.precision != "32" and device == "cpu":
+        found.append(f"precision: {hardware.precision}: the loops for CPUs are in single precision; use 32 or a GPU")
+    if hardware.tf32 and device != "cuda":
+        found.append(f"tf32: {device} has no TF32; leave it out or use cuda")
+    if hardware.devices > 1 and device == "mps":
+        found.append(f"devices: {hardware.devices}: a Mac has one GPU; use devices: 1 or accelerator: cpu")
+    if hardware.strategy == "fsdp" and (device != "cuda" or hardware.devices < 2):
+        found.append("strategy: fsdp: needs two CUDA devices or more; use ddp")
+    if hardware.backend == "nccl" and device != "cuda":
+        found.append(f"backend: nccl: connects CUDA devices, not {device}; use auto")
+    if hardware.offload_optimizer and device != "cuda":
+        found.append(f"offload_optimizer: on {device} the state of Adam is where the network is; leave it out")
+    elif hardware.offload_optimizer and installed and find_spec("torchao") is None:
+        found.append("offload_optimizer: torchao is not installed; pip install torchao, or leave it out")
+    return found
+
+
+def missing_trackers(trackers: tuple[Tracker, ...] | list[Tracker]) -> list[str]:
+    """Trackers that are not installed, one line each."""
+    return [f"{name} is not installed; pip install {name}, or leave it out" for name in trackers if not find_spec(name)]

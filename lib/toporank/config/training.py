@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from toporank.config.base import Name, Section, Seed, distinct
-from toporank.config.hardware import Hardware
+from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.spelling import checked
 
 
@@ -30,6 +30,10 @@ class Schedule(Section):
         45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
+    validate_every: int = Field(
+        1, ge=1, json_schema_extra={"unit": "epochs"},
+        description="Validate, and so judge, after every n-th epoch; a divisor of `max_epochs`.",
+    )  # fmt: skip
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; nothing for no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     loss: Literal["mse", "huber", "bce"] = Field(
@@ -68,6 +72,15 @@ class Schedule(Section):
         1, ge=1, json_schema_extra={"unit": "decoys"},
         description="Decoys of one target that follow each other in an epoch and so share a batch.",
     )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _last_epoch_is_validated(self) -> Schedule:
+        if self.max_epochs % self.validate_every:
+            raise ValueError(
+                f"max_epochs {self.max_epochs} is not a multiple of validate_every {self.validate_every}, so that its"
+                f" last epochs would not be judged: choose {self.max_epochs + -self.max_epochs % self.validate_every}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _pairs_in_a_batch(self) -> Schedule:
@@ -234,7 +247,29 @@ class Training(Section):
     split_seed: int = Field(0, description="Seed of that choice.")
     threads: int = Field(1, ge=1, description="CPU threads of one training run; Snakemake runs as many as cores allow.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
+    loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
+    trackers: list[Tracker] = Field(
+        [],
+        description="Write metrics for `tensorboard` or `mlflow`, too, into the folder of each run that is trained.",
+    )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
+
+    @model_validator(mode="after")
+    def _whole_batches(self) -> Training:
+        """A ranking term compares decoys of one batch, which several devices have in parts."""
+        if self.hardware.devices > 1:
+            for entry in [*self.sweep.configs, *self.finetune.phases]:
+                if entry.ranking_term != "none":
+                    raise ValueError(
+                        f"{entry.name!r}: ranking_term {entry.ranking_term!r} needs whole batches, and"
+                        " `hardware.devices` shares them out: use devices: 1"
+                    )
+        return self
+
+    @property
+    def cores(self) -> int:
+        """CPU cores of one run: its threads, in each of its processes."""
+        return self.threads * self.hardware.devices

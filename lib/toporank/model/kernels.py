@@ -122,15 +122,15 @@ class _Attention(torch.autograd.Function):
         torch.from_numpy(score).exp_()
         out = np.empty((len(x), width), x.dtype)
         _gather(source_of, start, source, score, keep, out)
-        ctx.save_for_backward(*tensors)
-        ctx.kept, ctx.adjacency = (source, destination, positive, score, keep), adjacency
+        ctx.save_for_backward(*tensors, *_tensors(source, destination, positive, score, keep))
+        ctx.adjacency = adjacency
         return torch.from_numpy(out)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, w_source, _, w_destination, _, edge, weight, att, gradient = _arrays(*ctx.saved_tensors, gradient)
-        source, destination, positive, alpha, keep = ctx.kept
+        x, w_source, _, w_destination, _, edge, weight, att, *kept = _arrays(*ctx.saved_tensors)
+        (source, destination, positive, alpha, keep), (gradient,) = kept, _arrays(gradient)
         source_of, destination_of, start = _arrays(*ctx.adjacency)
         shape, att_flat = (len(x), att.size), att.reshape(-1)
         d_score = np.empty_like(alpha)

@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from toporank.model.kernels import Adjacency, attend, join
 from toporank.pack import GraphBatch
@@ -74,6 +75,7 @@ class DockQNet(nn.Module):
 
     scale_nodes, scale_edges : what is done to the features first; nothing, unless the network's maker puts a
     `toporank.model.scaling.Standardise` there.
+    recompute : compute layers again on the way back rather than keep what they computed.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class DockQNet(nn.Module):
         readout: int,
     ):
         super().__init__()
+        self.recompute = False
         self.scale_nodes: nn.Module = nn.Identity()
         self.scale_edges: nn.Module = nn.Identity()
         self.embed_nodes = nn.Linear(node_width, hidden)
@@ -109,7 +112,10 @@ class DockQNet(nn.Module):
         x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
         embedding = self.embed_edges
         for layer in self.layers:
-            x, edge = layer(x, adjacency, edge, embedding)
+            if self.recompute and self.training:
+                x, edge = checkpoint(layer, x, adjacency, edge, embedding, use_reentrant=False)
+            else:
+                x, edge = layer(x, adjacency, edge, embedding)
             embedding = None
         nodes = _mean(x, batch.node_graph, len(batch.index))
         edges = _mean(edge, batch.edge_graph, len(batch.index))

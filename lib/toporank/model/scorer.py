@@ -53,14 +53,16 @@ class Scorer(pl.LightningModule):
     """Trains `DockQNet` on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
 
     description : what the checkpoint says of itself, beside epoch and metrics. fused : a step of Adam is one operation.
+    offload : its state is in the memory of the CPU.
     target_codes : int, one for each graph of the store, equal for decoys of one target.
     """
 
     def __init__(self, network: DockQNet, hyperparameters: Hyperparameters, selection: Selection, seed: int,
-                 target_codes: Tensor, description: dict[str, Any], *, fused: bool = False):  # fmt: skip
+                 target_codes: Tensor, description: dict[str, Any], *, fused: bool = False,
+                 offload: bool = False):  # fmt: skip
         super().__init__()
         self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
-        self.description, self.fused = description, fused
+        self.description, self.fused, self.offload = description, fused, offload
         self.register_buffer("target_codes", target_codes, persistent=False)  # goes where the batches are
         self.objective = Objective(hyperparameters)
         self._seen: list[tuple[Tensor, Tensor, Tensor]] = []
@@ -81,8 +83,7 @@ class Scorer(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Loss and ranking metrics over the whole validation set."""
-        index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
-        self._seen.clear()
+        index, dockq, predicted = self._collected()
         if not torch.isfinite(predicted).all():
             raise NotFiniteError("the prediction", index[~torch.isfinite(predicted)])
         scores = validation_scores(self.target_codes[index].numpy(force=True), dockq.double().numpy(force=True),
@@ -100,24 +101,42 @@ class Scorer(pl.LightningModule):
             "val_selection": loss - self.selection.spearman_weight * known,
         })  # fmt: skip
 
+    def _collected(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Index, DockQ and prediction of all validation decoys."""
+        index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
+        self._seen.clear()
+        return index, dockq, predicted
+
+    @property
+    def validated(self) -> bool:
+        """Whether this epoch is one after which there is a validation."""
+        return (self.current_epoch + 1) % self.hp.validate_every == 0
+
     def configure_optimizers(self) -> dict[str, Any]:
         trained = [weight for weight in self.parameters() if weight.requires_grad]
-        optimizer = torch.optim.Adam(
-            trained, lr=self.hp.learning_rate, weight_decay=self.hp.weight_decay, fused=self.fused
-        )
+        options = {"lr": self.hp.learning_rate, "weight_decay": self.hp.weight_decay, "fused": self.fused}
+        if self.offload:
+            from torchao.optim import CPUOffloadOptimizer
+
+            optimizer = CPUOffloadOptimizer(trained, torch.optim.Adam, **options)
+        else:
+            optimizer = torch.optim.Adam(trained, **options)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
-            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
+            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience // self.hp.validate_every
         )
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"}}
+        schedule = {"scheduler": plateau, "monitor": "val_loss", "frequency": self.hp.validate_every}
+        return {"optimizer": optimizer, "lr_scheduler": schedule}
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
         """Nothing: Lightning would step after the checkpoint of the epoch is written, and a resumed run miss it."""
 
     def on_train_epoch_end(self) -> None:
-        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+        if self.validated:
+            self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
+        found = self.trainer.callback_metrics if self.validated else {}  # else they are of an epoch before
+        metrics = {k: float(v) for k, v in found.items() if k.startswith("val_")}
         checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})
 
 

@@ -84,13 +84,13 @@ def learning_curve(run: str, metrics: pd.DataFrame, best: dict[str, int], top: f
     metrics : a run's metrics.csv. best : epoch of its best checkpoint by selection rule. top : upper end of the
     loss axis; lowest : lower end of the Spearman axis, both shared by all runs so that panels compare.
     """
-    epoch = metrics["epoch"]
+    epoch, judged = metrics["epoch"], metrics[metrics["val_loss"].notna()]
     with drawing(f"curve {run}", 2.6, 2, sharex=True, height_ratios=(3, 2)) as (figure, (loss, spearman)):
         figure.subplots_adjust(left=0.15, right=0.98, top=0.97, bottom=0.135, hspace=0.14)
         loss.plot(epoch, metrics["train_loss"], color=TRAIN, linewidth=1.2, linestyle=(0, (4, 1.5)))
-        loss.plot(epoch, metrics["val_loss"], color=VAL, linewidth=1.5)
-        spearman.plot(epoch, metrics["val_spearman"], color=TEST, linewidth=1.2, linestyle=(0, (4, 1.5)))
-        spearman.plot(epoch, metrics["val_spearman_per_target"], color=MARK, linewidth=1.5)
+        loss.plot(judged["epoch"], judged["val_loss"], color=VAL, linewidth=1.5)
+        spearman.plot(judged["epoch"], judged["val_spearman"], color=TEST, linewidth=1.2, linestyle=(0, (4, 1.5)))
+        spearman.plot(judged["epoch"], judged["val_spearman_per_target"], color=MARK, linewidth=1.5)
         loss.set(ylim=(0, top), ylabel="loss")
         spearman.set(ylim=(lowest, 1.02), ylabel="Spearman", xlabel="epoch")
         spearman.axhline(0, color=MUTED, linewidth=0.6)

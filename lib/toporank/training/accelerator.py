@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from datetime import timedelta
 from typing import Any
 
 import torch
+from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 
-from toporank.config.hardware import Hardware
+from toporank.config.hardware import Hardware, contradictions
 from toporank.errors import ConfigError
 from toporank.model.network import DockQNet
 
@@ -33,10 +35,15 @@ def refusals(hardware: Hardware) -> list[str]:
         found.append("precision: bf16-mixed: this GPU has no bfloat16; use 16-mixed or 32")
     elif hardware.tf32 and device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         found.append("tf32: this GPU is older than TF32; leave it out")
-    if hardware.precision != "32" and device == "cpu":
-        found.append(f"precision: {hardware.precision}: the loops for CPUs are in single precision; use 32 or a GPU")
-    if hardware.tf32 and device != "cuda":
-        found.append(f"tf32: {device} has no TF32; leave it out or use cuda")
+    found += contradictions(hardware, device)
+    there = torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1
+    if hardware.devices > max(1, there) and device != "mps":
+        what = "CUDA devices" if device == "cuda" else "CPU cores"
+        found.append(f"devices: {hardware.devices}: there are {there} {what}; use fewer")
+    if hardware.devices > 1 and not torch.distributed.is_available():
+        found.append(f"devices: {hardware.devices}: torch was built without torch.distributed; use 1")
+    elif hardware.backend == "nccl" and not torch.distributed.is_nccl_available():
+        found.append("backend: nccl: torch was built without NCCL; use auto or gloo")
     if hardware.compile != "no" and device == "cpu" and not any(map(shutil.which, ("c++", "g++", "clang++"))):
         found.append("compile: torch.compile needs a C++ compiler and none is installed; use compile: no")
     return found
@@ -53,9 +60,23 @@ def prepare(hardware: Hardware, network: DockQNet) -> dict[str, Any]:
     torch.set_float32_matmul_precision("high" if hardware.tf32 else "highest")
     if hardware.compile != "no":
         network.compile(dynamic=True, mode=hardware.compile)
+    network.recompute = hardware.activation_checkpointing
     return {
         "accelerator": device,
-        "devices": 1,
+        "devices": hardware.devices,
+        "strategy": _strategy(hardware, device) if hardware.devices > 1 else "auto",
         "precision": {"32": "32-true"}.get(hardware.precision, hardware.precision),
         "deterministic": True if device == "cpu" else "warn",
     }
+
+
+def _strategy(hardware: Hardware, device: str) -> Strategy:
+    """How several devices share a run."""
+    default = "nccl" if device == "cuda" else "gloo"
+    options = {
+        "process_group_backend": default if hardware.backend == "auto" else hardware.backend,
+        "timeout": timedelta(minutes=hardware.timeout),
+    }
+    if hardware.strategy == "fsdp":
+        return FSDPStrategy(state_dict_type="full", **options)  # checkpoints are the same as of one device
+    return DDPStrategy(**options)

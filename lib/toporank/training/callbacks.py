@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ class LastCheckpoint(ModelCheckpoint):
     """Keeps the state of the last epoch without the folder it lies in: a run does not tell where it was trained."""
 
     def __init__(self, folder: Path):
-        super().__init__(folder, "last", monitor=None, save_top_k=1, enable_version_counter=False)
+        super().__init__(folder, "last", monitor=None, save_top_k=1, enable_version_counter=False,
+                         save_on_train_epoch_end=True)  # fmt: skip
 
     def state_dict(self) -> dict[str, Any]:
         return _renamed(super().state_dict(), f"{self.dirpath}", FOLDER)
@@ -81,6 +83,8 @@ class BestEpochs(Callback):
         return [self._file(epoch) for _, epoch in self.kept]
 
     def on_train_epoch_start(self, trainer: pl.Trainer, module: Scorer) -> None:
+        if not trainer.is_global_zero:
+            return
         for file in set(self.folder.glob(f"{self.name}.epoch*.ckpt")) - set(self.files()):
             file.unlink(missing_ok=True)
 
@@ -108,17 +112,16 @@ class MetricsTable(Callback):
         self.path = path
 
     def on_train_epoch_end(self, trainer: pl.Trainer, module: Scorer) -> None:
+        if not trainer.is_global_zero:
+            return
         rows = pd.read_csv(self.path) if self.path.exists() else pd.DataFrame()
         rows = rows[rows["epoch"] < trainer.current_epoch] if len(rows) else rows
         metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        if not module.validated:  # what is known of validation is of an epoch before
+            metrics = {name: nan if name.startswith("val_") else value for name, value in metrics.items()}
         rate = trainer.optimizers[0].param_groups[0]["lr"]
         row = {"epoch": trainer.current_epoch, "learning_rate": rate, **dict(sorted(metrics.items()))}
         table = pd.concat([rows, pd.DataFrame([row])], ignore_index=True)
         write_text(self.path, table.to_csv(index=False))
-        log.info(
-            "epoch %d  train %.5f  val %.5f  spearman %.3f",
-            row["epoch"],
-            row["train_loss"],
-            row["val_loss"],
-            row["val_spearman"],
-        )
+        shown = [row.get(name, nan) for name in ("epoch", "train_loss", "val_loss", "val_spearman")]
+        log.info("epoch %d  train %.5f  val %.5f  spearman %.3f", *shown)

@@ -4,34 +4,73 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.data import BatchSampler, DataLoader, Sampler
 
+from toporank.config.hardware import Loading
 from toporank.config.training import Schedule
 from toporank.errors import ConfigError
 from toporank.pack import GraphStore
 from toporank.training.sampling import EpochSampler, order
 
+LARGE = 2**30
+"""Bytes of packs from which reading them may keep a GPU waiting."""
 
-def training_batches(store: GraphStore, schedule: Schedule, seed: int) -> DataLoader:
-    """Batches of the `train` split, drawn anew each epoch as the schedule says."""
+
+Share = tuple[int, int]
+"""Which device this is, and how many there are: of every batch it takes its share."""
+
+
+def training_batches(store: GraphStore, schedule: Schedule, seed: int, share: Share = (0, 1), **options) -> DataLoader:
+    """Batches of the `train` split, drawn anew each epoch as the schedule says. options : of the DataLoader."""
     indices = split_indices(store, "train")
     sampler = EpochSampler(order(indices, store.decoys, schedule), len(indices), seed)
-    return _loader(store, sampler, schedule.batch_size)
+    return _loader(store, sampler, schedule.batch_size, share, options)
 
 
-def validation_batches(store: GraphStore, batch_size: int) -> DataLoader:
+def validation_batches(store: GraphStore, batch_size: int, share: Share = (0, 1), **options) -> DataLoader:
     """Batches of the `val` split, always in the same order."""
-    return _loader(store, split_indices(store, "val").tolist(), batch_size)
+    return _loader(store, split_indices(store, "val").tolist(), batch_size, share, options)
 
 
-def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int) -> DataLoader:
-    batches = BatchSampler(order, batch_size, drop_last=False)
+class SharedBatches(BatchSampler):
+    """Of each batch every n-th graph; none of a batch with fewer graphs than devices before this one."""
+
+    def __init__(self, order: Sampler | list[int], batch_size: int, share: Share):
+        super().__init__(order, batch_size, drop_last=False)
+        self.share = share
+
+    def __iter__(self) -> Iterator[list[int]]:
+        device, n_devices = self.share
+        return (batch[device::n_devices] for batch in super().__iter__())
+
+
+def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int, share: Share, options: dict) -> DataLoader:
+    batches = SharedBatches(order, batch_size, share)
     own = torch.Generator()  # else each pass over the data would advance the numbers dropout uses
-    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own)
+    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own, **options)
+
+
+def loader_options(loading: Loading, store: GraphStore, device: str) -> dict[str, Any]:
+    """Options of the DataLoaders. device : cpu, cuda or mps."""
+    size = sum(tensor.nbytes for part in store.parts for tensor in part.values())
+    workers = loading.workers
+    if workers == "auto":  # slicing a batch takes a few percent of a step on a CPU
+        slow = device != "cpu" and not loading.in_memory and size >= LARGE
+        workers = min(4, max(1, (os.cpu_count() or 1) - 1)) if slow else 0
+    pinned = torch.cuda.is_available() and device == "cuda" if loading.pin_memory == "auto" else loading.pin_memory
+    if workers == 0:
+        return {"pin_memory": pinned}
+    return {
+        "num_workers": workers, "prefetch_factor": loading.prefetch, "pin_memory": pinned,
+        "persistent_workers": loading.persistent_workers,
+    }  # fmt: skip
 
 
 def split_indices(store: GraphStore, split: str) -> np.ndarray:
@@ -47,10 +86,10 @@ def split_indices(store: GraphStore, split: str) -> np.ndarray:
     return chosen.index.to_numpy()
 
 
-def open_graphs(packs: list[Path], validation: list[Path]) -> GraphStore:
+def open_graphs(packs: list[Path], validation: list[Path], *, in_memory: bool = False) -> GraphStore:
     """The graphs of all packs; only those of `packs` keep their split `train`, only those of `validation` `val`."""
     paths = list(dict.fromkeys([*packs, *validation]))
-    store = GraphStore.open(paths)
+    store = GraphStore.open(paths, in_memory=in_memory, verify=True)
     home = np.repeat(np.arange(len(paths)), [len(GraphStore.open([path])) for path in paths])
     split = store.decoys["split"].to_numpy()
     for name, used in (("train", packs), ("val", validation)):

@@ -19,7 +19,7 @@ import yaml
 from filelock import FileLock
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
-from toporank.config.hardware import Hardware
+from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.features.registry import canonical, same
@@ -32,22 +32,27 @@ from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_netw
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
 from toporank.selection import CHECKPOINT_OF
-from toporank.training.accelerator import prepare
+from toporank.training.accelerator import device_of, prepare
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
     check_labels,
     check_splits,
     fingerprint,
+    loader_options,
     open_graphs,
     seed_everything,
     split_indices,
     training_batches,
     validation_batches,
 )
+from toporank.training.distributed import SharingScorer, on_devices, this_device
+from toporank.training.trackers import loggers
 
 log = logging.getLogger(__name__)
 
 CHECKSUMS = "checksums.json"
+Best = dict[str, list[Path]]
+"""Checkpoints of the best epochs under each rule, best first."""
 NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set gradient_clip"
 
 
@@ -57,6 +62,7 @@ class Run:
 
     parent : checkpoint whose network and weights to start from, with fresh optimiser and schedule.
     freeze : parts of the network, as its weights are called, that are not trained.
+    loading and trackers decide nothing.
     """
 
     name: str
@@ -66,6 +72,8 @@ class Run:
     parent: Path | None
     freeze: tuple[str, ...] = ()
     hardware: Hardware = field(default_factory=Hardware)
+    loading: Loading = field(default_factory=Loading)
+    trackers: tuple[Tracker, ...] = ()
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -76,7 +84,9 @@ class Run:
             given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
         selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
         hardware = Hardware(**parameters.get("hardware", {}))
-        return cls(name, parameters["seed"], Hyperparameters(**given), selection, parent, freeze, hardware)
+        loading, trackers = Loading(**parameters.get("loading", {})), tuple(parameters.get("trackers", ()))
+        hyperparameters = Hyperparameters(**given)
+        return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware, loading, trackers)
 
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
@@ -100,9 +110,11 @@ def train_run(
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
     before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
     packs : their `train` splits are learned from. validation : packs whose `val` splits judge; `packs` by default.
+    threads : of all devices of a CPU together.
     """
+    threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
     seed_everything(run.seed, threads)
-    graphs = open_graphs(packs, packs if validation is None else validation)
+    graphs = open_graphs(*sources, in_memory=run.loading.in_memory and run.hardware.devices == 1)
     check_splits(graphs)
     check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
@@ -113,7 +125,7 @@ def train_run(
         if _is_finished(kept):
             log.info("finished before, taken from the reuse store")
         else:
-            best, stopped = _fit(run, graphs, training_set, kept)
+            best, stopped = _fit_on_devices(run, graphs, sources, threads, training_set, kept, output)
             _finish(run, kept, best, stopped)
     shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
     (output / RUNNERS_UP).mkdir(parents=True)
@@ -142,7 +154,22 @@ def _is_finished(kept: Path) -> bool:
     return False
 
 
-def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path) -> tuple[list[BestEpochs], str]:
+def _fit_on_devices(
+    run: Run, graphs: GraphStore, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any
+) -> tuple[Best, str]:
+    """`_fit` here, or in a process for each device, which opens the packs itself."""
+    if run.hardware.devices == 1:
+        return _fit(run, graphs, *rest)
+    prepare(run.hardware, _network(run, graphs))  # refused once, not by every process
+    return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
+
+
+def _fit_share(run: Run, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any) -> Any:
+    seed_everything(run.seed, threads)
+    return _fit(run, open_graphs(*sources, in_memory=run.loading.in_memory), *rest)
+
+
+def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path, output: Path) -> tuple[Best, str]:
     """Train in the folder of the run, from its last epoch if it was interrupted.
 
     Returns the best epochs under each rule, and why training stopped before its time, or nothing.
@@ -154,13 +181,18 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
     network = _network(run, graphs)
     freeze(network, run.freeze)
     settings = prepare(run.hardware, network)
-    scorer = Scorer(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
-                    fused=run.hardware.fused_optimizer)  # fmt: skip
+    kind = Scorer if run.hardware.devices == 1 else SharingScorer
+    scorer = kind(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
+                  fused=run.hardware.fused_optimizer, offload=run.hardware.offload_optimizer)  # fmt: skip
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
     validation_batch = run.hardware.validation_batch or 4 * batch_size
-    loaders = training_batches(graphs, run.hyperparameters, run.seed), validation_batches(graphs, validation_batch)
+    share = (this_device() if run.hardware.devices > 1 else 0, run.hardware.devices)
+    options = loader_options(run.loading, graphs, device_of(run.hardware))
+    loaders = (training_batches(graphs, run.hyperparameters, run.seed, share, **options),
+               validation_batches(graphs, validation_batch, share, **options))  # fmt: skip
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
+    settings["logger"] = loggers(run.trackers, run.name, output) or False
     trainer = _trainer(run.hyperparameters, run.selection, kept, settings)
     best, stopped = [callback for callback in trainer.callbacks if isinstance(callback, BestEpochs)], ""
     try:
@@ -172,23 +204,23 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path)
         if not all(each.kept for each in best):
             raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
         log.error("stopped: %s; the best epochs before are kept (%s)", stopped, NOT_FINITE_REMEDY)
-    return best, stopped
+    return {each.name: each.files() for each in best}, stopped
 
 
-def _finish(run: Run, kept: Path, best: list[BestEpochs], stopped: str) -> None:
+def _finish(run: Run, kept: Path, best: Best, stopped: str) -> None:
     """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
     summary = {
         "run": run.name, "seed": run.seed, "epochs": len(pd.read_csv(kept / "metrics.csv")), "stopped": stopped,
         "parent": run.record()["parent"],
     }  # fmt: skip
     files = list(RUN_FILES)
-    for each in best:
-        names = [f"{each.name}.ckpt", *(f"{RUNNERS_UP}/{each.name}_{place}.ckpt" for place in range(2, KEPT + 1))]
-        for name, epoch in zip(names, each.files(), strict=False):
+    for rule, epochs in best.items():
+        names = [f"{rule}.ckpt", *(f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, KEPT + 1))]
+        for name, epoch in zip(names, epochs, strict=False):
             link_or_copy(epoch, kept / name)
-        files += names[1 : len(each.kept)]
+        files += names[1 : len(epochs)]
         description = read_description(kept / names[0])
-        summary[each.name] = {"epoch": description["epoch"], **description["metrics"]}
+        summary[rule] = {"epoch": description["epoch"], **description["metrics"]}
     write_text(kept / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
     write_text(kept / "summary.json", json.dumps(summary, indent=1))
     write_text(kept / CHECKSUMS, json.dumps({name: sha256(kept / name) for name in files}))
@@ -232,14 +264,16 @@ def _codes(store: GraphStore) -> torch.Tensor:
 def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: dict[str, Any]) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # all devices know all of validation
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
         **settings, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
-        gradient_clip_val=hp.gradient_clip, logger=False, enable_progress_bar=False,
+        gradient_clip_val=hp.gradient_clip, check_val_every_n_epoch=hp.validate_every, enable_progress_bar=False,
+        use_distributed_sampler=False, log_every_n_steps=1,
         enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
-            Patience("val_loss", patience=hp.early_stop_patience),
+            Patience("val_loss", patience=-(-hp.early_stop_patience // hp.validate_every)),
             MetricsTable(folder / "metrics.csv"),
             *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
             LastCheckpoint(folder),
