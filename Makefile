@@ -31,7 +31,7 @@ format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/snakefmt .
 
 bench-features: .venv/installed-dev dssp ## time the features, stage by stage; DECOYS=folder for your own
-	PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
+	OMP_NUM_THREADS=1 PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
 
 bench-scale: .venv/installed-dev dssp ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))

@@ -10,12 +10,14 @@ import pandas as pd
 
 from toporank.errors import CheckpointError
 from toporank.features.registry import same
+from toporank.model import topoqa
+from toporank.model.plain import PlainNetwork
 from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.pack import GraphStore
 from toporank.selection import MEMBERS
 
-DECIMALS = 6
-"""Of written scores: finer than single precision would be noise."""
+DECIMALS = 7
+"""Of written scores: finer would be noise of single precision."""
 
 
 def read_ensemble(folder: Path) -> tuple[list[Path], bool]:
@@ -55,4 +57,6 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
             where=checkpoint, remedy="build the graphs with the checkpoint's features",
         )  # fmt: skip
     check_fits(description, store, checkpoint)
+    if description.get("origin") == topoqa.ORIGIN:
+        network = PlainNetwork.of(network).eval()
     return predict(network, store).double().numpy()

@@ -1,11 +1,12 @@
 """CPU seconds of the features, stage by stage: the library, and the plain reference of the tests.
 
-    PYTHONPATH=lib:tests python tests/benchmarks/bench_features.py [FOLDER] [--out FOLDER] [--rounds 3]
+    OMP_NUM_THREADS=1 PYTHONPATH=lib:tests python tests/benchmarks/bench_features.py [FOLDER] [--out FOLDER]
 
 The reference (`tests/oracle/reference.py`) is laid out as the published pipeline: each stage reads the file with
-Biopython, GUDHI's Rips and alpha complexes, loops in Python. Topology by SciPy and GUDHI without such loops
-(`engine: gudhi`) stands beside it. All are run in turns in one process with one thread, and the best of several rounds
-counts; decoys of more than 1000 residues are run once and have a table of their own. Results are compared as well.
+Biopython, GUDHI's Rips and alpha complexes, loops in Python. Other ways of the library to the same values stand beside
+it: topology by SciPy and GUDHI without such loops, nodes by mkdssp. All are run in turns in one process with one
+thread, and the best of several rounds counts; decoys of more than 1000 residues are run once and have a table of their
+own. Results are compared as well.
 """
 
 from __future__ import annotations
@@ -29,18 +30,21 @@ from toporank.structures.read import read_complex
 
 EXAMPLES = Path(__file__).parents[2] / "resources" / "example" / "decoys"
 STAGES = ("parse and interface", "topology", "nodes", "edges")
-LIBRARY, GUDHI, REFERENCE = "library", "library, engine: gudhi", "reference"
+LIBRARY, REFERENCE = "library", "reference"
+OTHER_WAYS = {"topology": {"engine": "gudhi"}, "nodes": {"dssp": "mkdssp"}}
+"""Parameters of stages that give the same values by other means."""
 WITHIN = {"nodes": 1 / min(MAX_ACCESSIBILITY.values())}
-"""How far library and reference may be apart: mkdssp's accessibilities by 1 Å², everything else by 1e-6."""
+"""How far library and reference may be apart: accessibilities by 1 Å², everything else by 1e-6."""
 
 LARGE = 1000
 """Residues from which on a decoy is run once and counted by itself."""
-FLOORS = {"parse and interface": 40, "topology": 6, "edges": 200, "all": 4.5}
-FLOORS_LARGE = {"all": 12}
+FLOORS = {"parse and interface": 40, "topology": 6, "edges": 200, "all, dssp: mkdssp": 4.5}
+FLOORS_LARGE = {"all, dssp: mkdssp": 12}
 """How many times as fast as the reference the library has to be."""
 
+Choices = dict[str, Choice]
 Times = dict[tuple[str, str], float]
-"""Seconds by implementation and stage."""
+"""Seconds by implementation and row of the table: a stage, or another way of the library to go through it."""
 
 
 def main() -> None:
@@ -50,16 +54,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
 
-    choices = {
-        LIBRARY: resolve({"interface": {}, "topology": {}, "nodes": {}, "edges": {"module": "legacy"}}),
-        GUDHI: resolve({"interface": {}, "topology": {"engine": "gudhi"}, "nodes": {}, "edges": {"module": "legacy"}}),
-    }
+    usual = {"interface": {}, "topology": {}, "nodes": {}, "edges": {"module": "legacy"}}
+    choices = resolve(usual)
+    others = {stage: resolve(usual | {stage: parameters})[stage] for stage, parameters in OTHER_WAYS.items()}
     rows = []
     for k, decoy in enumerate(find_decoys("benchmark", args.folder)):
         if k == 0:
-            measure(decoy.path, choices, 1)  # compiling and importing do not count
+            measure(decoy.path, choices, others, 1)  # compiling and importing do not count
         try:
-            times, size, interface = measure(decoy.path, choices, args.rounds)
+            times, size, interface = measure(decoy.path, choices, others, args.rounds)
         except (TopoRankError, KeyError, ValueError) as error:
             print(f"{decoy.path.name}: left out: {type(error).__name__}: {error}", flush=True)
             continue
@@ -71,34 +74,48 @@ def main() -> None:
     plot(rows, args.out / "features.svg")
 
 
-def measure(path: Path, choices: dict[str, dict[str, Choice]], rounds: int) -> tuple[Times, int, int]:
+def measure(path: Path, choices: Choices, others: Choices, rounds: int) -> tuple[Times, int, int]:
     """Best times of a decoy, its residues and its interface residues. ValueError if the results differ."""
     best: Times = defaultdict(lambda: np.inf)
     for _ in range(rounds):
-        took, complex_, ours = by_library(path, choices)
+        took, complex_, ours = by_library(path, choices, others)
         theirs_took, theirs = by_reference(path)
         for key, seconds in (took | theirs_took).items():
             best[key] = min(best[key], seconds)
         if len(complex_.residues) > LARGE:
             break
-    for stage, mine in ours.items():
+    for row, mine in ours.items():
+        stage = row.partition(",")[0]
         within = WITHIN.get(stage, 1e-6)
         if mine.shape != theirs[stage].shape or not np.allclose(mine, theirs[stage], rtol=0, atol=within):
-            raise ValueError(f"{stage} of library and reference differ")
+            raise ValueError(f"{row} of library and reference differ")
     return dict(best), int((complex_.ca >= 0).sum()), len(ours["topology"])
 
 
-def by_library(path: Path, choices: dict[str, dict[str, Choice]]) -> tuple[Times, object, dict[str, np.ndarray]]:
-    """All stages; topology by either engine."""
+def other_way(stage: str) -> str:
+    """Name of its row."""
+    return stage + "".join(f", {key}: {value}" for key, value in OTHER_WAYS[stage].items())
+
+
+def by_library(path: Path, choices: Choices, others: Choices) -> tuple[Times, object, dict[str, np.ndarray]]:
+    """All stages, and the other ways."""
     took: Times = {}
-    choice = choices[LIBRARY]
-    with_interface = lambda: (complex_ := read_complex(path), choice["interface"](complex_).index)  # noqa: E731
-    complex_, residues = clocked(took, LIBRARY, STAGES[0], with_interface)
-    topology = clocked(took, LIBRARY, "topology", lambda: choice["topology"](complex_, residues))
-    clocked(took, GUDHI, "topology", lambda: choices[GUDHI]["topology"](complex_, residues))
-    nodes = clocked(took, LIBRARY, "nodes", lambda: choice["nodes"](complex_, residues, topology))
-    edges = clocked(took, LIBRARY, "edges", lambda: choice["edges"](complex_, residues))
-    return took, complex_, {"topology": topology, "nodes": nodes.values, "edges": edges.attributes}
+
+    def timed(row: str, step: Callable):
+        return clocked(took, LIBRARY, row, step)
+
+    complex_, residues = timed(
+        STAGES[0], lambda: (complex_ := read_complex(path), choices["interface"](complex_).index)
+    )
+    topology = timed("topology", lambda: choices["topology"](complex_, residues))
+    nodes = timed("nodes", lambda: choices["nodes"](complex_, residues, topology))
+    edges = timed("edges", lambda: choices["edges"](complex_, residues))
+    by_gudhi = timed(other_way("topology"), lambda: others["topology"](complex_, residues))
+    by_mkdssp = timed(other_way("nodes"), lambda: others["nodes"](complex_, residues, topology))
+    return took, complex_, {
+        "topology": topology, "nodes": nodes.values, "edges": edges.attributes,
+        other_way("topology"): by_gudhi, other_way("nodes"): by_mkdssp.values,
+    }  # fmt: skip
 
 
 def by_reference(path: Path) -> tuple[Times, dict[str, np.ndarray]]:
@@ -133,7 +150,12 @@ def cpu_seconds() -> float:
 
 
 def total(times: Times, who: str) -> float:
-    return sum(seconds for (implementation, _), seconds in times.items() if implementation == who)
+    return sum(times[who, stage] for stage in STAGES)
+
+
+def with_mkdssp(times: Times) -> float:
+    """Of the library, all stages, nodes by mkdssp."""
+    return total(times, LIBRARY) - times[LIBRARY, "nodes"] + times[LIBRARY, other_way("nodes")]
 
 
 def line(name: str, size: int, interface: int, times: Times) -> str:
@@ -167,19 +189,21 @@ def stage_table(rows: list, floors: dict[str, float]) -> list[str]:
     lines = [
         f"CPU seconds for {len(rows)} decoys of {min(r[1] for r in rows)} to {max(r[1] for r in rows)} residues,"
         f" {sum(r[1] for r in rows)} in all, {sum(r[2] for r in rows)} of them in interfaces.\n",
-        f"| stage | {LIBRARY} | {GUDHI} | {REFERENCE} | times as fast as the reference | at least |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        f"| stage | {LIBRARY} | {REFERENCE} | times as fast as the reference | at least |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
-    for stage in (*STAGES, "all"):
-        ours, middle, theirs = (
-            total(sums, who) if stage == "all" else sums.get((who, stage)) for who in (LIBRARY, GUDHI, REFERENCE)
-        )
-        if stage == "all":
-            middle += ours - sums[LIBRARY, "topology"]
-        between = f"{middle:.3f}" if middle else ""
-        ratio, floor = f"{theirs / ours:.1f}", floors.get(stage, "")
-        lines.append(f"| {stage} | {ours:.3f} | {between} | {theirs:.3f} | {ratio} | {floor} |")
+    seconds = [(row, ours, sums[REFERENCE, row.partition(",")[0]]) for row, ours in library_rows(sums)]
+    everything = total(sums, REFERENCE)
+    seconds += [("all", total(sums, LIBRARY), everything), ("all, dssp: mkdssp", with_mkdssp(sums), everything)]
+    for row, ours, theirs in seconds:
+        lines.append(f"| {row} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.1f} | {floors.get(row, '')} |")
     return [*lines, ""]
+
+
+def library_rows(sums: Times) -> list[tuple[str, float]]:
+    """Rows of the stages and of other ways, in order, with the library's seconds."""
+    rows = [row for stage in STAGES for row in (stage, *([other_way(stage)] if stage in OTHER_WAYS else []))]
+    return [(row, sums[LIBRARY, row]) for row in rows]
 
 
 def plot(rows: list, path: Path) -> None:
@@ -187,14 +211,14 @@ def plot(rows: list, path: Path) -> None:
     from matplotlib.figure import Figure
 
     sums = summed(rows)
-    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
+    bars = [(row, seconds, "C0" if row in STAGES else "C1") for row, seconds in library_rows(sums)]
+    bars += [(f"{stage}, {REFERENCE}", sums[REFERENCE, stage], "C2") for stage in STAGES]
+    bars.sort(key=lambda bar: STAGES.index(bar[0].partition(",")[0]))
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
-    for k, who in enumerate((LIBRARY, GUDHI, REFERENCE)):
-        drawn = [(i, sums[who, stage]) for i, stage in enumerate(STAGES) if (who, stage) in sums]
-        axes.barh([i + 0.26 * (k - 1) for i, _ in drawn], [s for _, s in drawn], 0.24, label=who)
-    axes.set(xscale="log", xlabel=f"CPU seconds, {len(rows)} decoys", yticks=range(len(STAGES)), yticklabels=STAGES)
+    axes.barh([name for name, *_ in bars], [s for _, s, _ in bars], color=[color for *_, color in bars])
+    axes.set(xscale="log", xlabel=f"CPU seconds, {len(rows)} decoys")
     axes.invert_yaxis()
-    axes.legend(frameon=False)
     figure.savefig(path)
 
 

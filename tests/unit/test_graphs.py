@@ -299,8 +299,9 @@ def test_the_nodes_are_the_residues_at_the_interface(graph, contacts):
     ("left_out", "columns"),
     [({"topology": "none"}, slice(0, 32)), ({"nodes": "topology_only"}, slice(32, None))],
 )
-def test_features_can_be_left_out_to_learn_what_they_are_worth(build, graph, left_out, columns):
-    part = Build(build.folder, **left_out).run({("1AVZ", "near1"): 0.9464})
+def test_features_can_be_left_out_to_learn_what_they_are_worth(tmp_path, build, graph, left_out, columns):
+    (tmp_path / "in").symlink_to(build.folder / "in")
+    part = Build(tmp_path, **left_out).run({("1AVZ", "near1"): 0.9464})
     assert part.metadata["node_columns"] == graph.metadata["node_columns"][columns]
     assert torch.equal(part.x, graph.x[:, columns])
     assert torch.equal(part.edge_attr, graph.edge_attr)

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 from toporank.model import kernels
 from toporank.model.kernels import Adjacency, attend, join
 from toporank.model.network import DockQNet
+from toporank.model.plain import PlainNetwork
 from toporank.pack import GraphBatch
-from toporank.training.benchmark import PlainNetwork
 
 WIDTHS, HIDDEN, HEADS = (6, 3), 8, 4
 SHAPE = {"hidden": HIDDEN, "heads": HEADS, "layers": 2, "readout": 8}

@@ -38,17 +38,7 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         for name, field in module.parameters.model_fields.items():
             assert field.description, f"{module.id}: {name}"
             assert not field.is_required(), f"{module.id}: {name}"
-            if name in {
-                "cutoff",
-                "radius",
-                "bands",
-                "bins",
-                "bin_width",
-                "contact",
-                "contacts",
-                "h0_max_death",
-                "min_persistence",
-            }:
+            if name in LENGTHS:
                 assert "Å" in field.json_schema_extra["unit"], f"{module.id}: {name}"
 
 
@@ -102,6 +92,13 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
     assert not call_mkdssp(resolve(NOTHING))
     assert call_mkdssp(resolve({**NOTHING, "nodes": {"dssp": "mkdssp"}}))
     assert call_mkdssp(resolve(PRESETS["topoqa_compat"]))
+
+
+def test_a_record_from_before_a_parameter_existed_has_its_default():
+    """So features of a checkpoint made before the built-in DSSP are computed by that."""
+    record = choose("nodes", {}).record()
+    del record["dssp"]
+    assert choose("nodes", record).record()["dssp"] == "builtin"
 
 
 def test_choosing_does_not_change_the_record_it_was_given():

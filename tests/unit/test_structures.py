@@ -195,6 +195,13 @@ def test_of_alternate_locations_the_one_with_the_highest_occupancy_stays(read, a
     assert complex_.notes == ("2 atoms in alternate locations left out",)
 
 
+@both_formats
+def test_alternate_locations_may_be_far_apart(read, as_text, name):
+    atoms = pair()
+    atoms[1:2] = [replace(atoms[1], altloc=a, occupancy=0.5, x=x) for a, x in (("A", 0.0), ("B", 3.0))]
+    assert read(as_text(atoms), name).notes == ("1 atoms in alternate locations left out",)
+
+
 def test_of_equally_occupied_locations_the_first_stays(read):
     atoms = pair()
     atoms[1:2] = [replace(atoms[1], altloc=a, occupancy=0.5, x=x) for a, x in (("B", 0.1), ("A", 0.2))]
@@ -377,6 +384,13 @@ def test_an_unfit_file_is_a_structure_error_that_names_file_and_reason(read, con
     assert "\n" not in error.value.reason
 
 
+def test_a_gzip_file_of_several_parts_is_read_whole(tmp_path):
+    parts = [gzip.compress(pdb(alanine(chain, 1, x)).encode()) for chain, x in (("A", 0.0), ("B", 5.0))]
+    path = tmp_path / "d.pdb.gz"
+    path.write_bytes(b"".join(parts))
+    assert read_complex(path).chains == ["A", "B"]
+
+
 def test_a_cut_off_gzip_file_is_a_structure_error(tmp_path):
     (tmp_path / "d.pdb.gz").write_bytes(gzip.compress(pdb(pair()).encode())[:-20])
     with pytest.raises(StructureError, match="damaged gzip file"):
@@ -437,7 +451,7 @@ def test_a_coordinate_of_an_mmcif_file_that_is_no_number_is_an_error(read, coord
 
 @pytest.mark.parametrize(
     ("axis", "coordinate"),
-    [("x", c) for c in ("********", "", "abc", "12,345", "1.2.3", "--1.000", "-", "1.5 2.5")]
+    [("x", c) for c in ("********", "", "abc", "12,345", "1.2.3", "--1.000", "-", "1.5 2.5", "A.500", "1 2.500")]
     + [("y", "********"), ("z", "********")],
 )
 def test_a_coordinate_of_a_pdb_file_that_is_no_number_is_an_error(read, axis, coordinate):

@@ -72,6 +72,7 @@ def test_a_deleted_or_damaged_artefact_is_repaired(study):
 
 def test_an_added_and_a_removed_decoy(study):
     (study.home / "decoys/1AVZ/near1.pdb.gz").rename(study.home / "decoys/1AVZ/renamed.pdb.gz")
+    study.configure(coverage={"minimum_percent": 50})  # there is a label for the old name
     assert counted_run(study)["topology"] == 0  # the same content under another name
     graphs = study.results / "mini/graphs/1AVZ"
     assert (graphs / "renamed.pt").exists()

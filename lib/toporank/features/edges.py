@@ -51,7 +51,7 @@ class LegacyV11(Parameters):
         description="Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on that.",
     )
     scaling: Scaling = Field(
-        "per_decoy",
+        "training_set",
         description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: by mean"
         " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and counts.",
     )

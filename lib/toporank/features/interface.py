@@ -60,9 +60,12 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     residues = np.flatnonzero(complex_.ca >= 0)
     if parameters.residues == "atom_records":
         residues = residues[~np.isin(residues, list(complex_.hetero))]
-    chains, chain = np.unique(np.array([complex_.residues[r].chain for r in residues]), return_inverse=True)
+    names = [complex_.residues[r].chain for r in residues.tolist()]
+    chains = sorted(set(names))
+    number = {name: i for i, name in enumerate(chains)}
+    chain = np.array([number[name] for name in names])
     if len(chains) < 2:
-        found = f"only one protein chain ({str(chains[0])!r})" if len(chains) else "no protein chain"
+        found = f"only one protein chain ({chains[0]!r})" if len(chains) else "no protein chain"
         notes = "".join(f"; {note}" for note in complex_.notes)
         raise StructureError(
             f"{found} with CA atoms, at least two are needed{notes}",

@@ -46,7 +46,7 @@ class DsspTopology(Parameters):
     """Parameters of `nodes/dssp_topology/v1`."""
 
     scaling: Scaling = Field(
-        "per_decoy",
+        "training_set",
         description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
         " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and standard deviation of the"
         " training graphs, kept in the checkpoint. `none`: degrees and raw topology.",
@@ -57,7 +57,7 @@ class DsspTopology(Parameters):
         " `lost`: it is no node and hidden from DSSP, as published.",
     )
     orientation: Literal["file", "principal_axes"] = Field(
-        "file",
+        "principal_axes",
         description="How the complex lies when DSSP sees it: accessibilities depend on that by 1 Å² and more."
         " `file`: as in the file, as published. `principal_axes`: always the same way, by its own shape.",
     )

@@ -9,34 +9,18 @@ import re
 
 import gemmi
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
 
 WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
 NUMBER, COORDINATES = slice(22, 26), range(30, 54, 8)
-QUADS = np.array([22, 30, 34, 38, 42, 46, 50])[:, None] + np.arange(4)
-"""Columns of residue number, and of x, y and z in two halves each."""
 CODE = 26
 """Column of the insertion code."""
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
 _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.ASCII)
 """Decimal or hybrid-36."""
-
-_KINDS = " -0."
-_KIND = np.full(256, len(_KINDS), dtype=np.int16)
-for _kind, _signs in enumerate((" ", "-", "0123456789", ".")):
-    _KIND[list(_signs.encode())] = _kind
-_WEIGHTS = 5 ** np.arange(4, dtype=np.int16)
-
-
-def _shapes(*shapes: str) -> list[int]:
-    """The number of each four signs where `0` stands for any digit; see `_plain`."""
-    return [int(_KIND[list(shape.encode())] @ _WEIGHTS) for shape in shapes]
-
-
-_WHOLE = np.isin(np.arange(5**4), _shapes("   0", "  00", " 000", "0000", "  -0", " -00", "-000"))
-_POINT_AND_DECIMALS = _shapes(".000")[0]
 
 REQUIRED = (
     ("id",), ("type_symbol",), ("label_alt_id",), ("label_asym_id",), ("Cartn_x",), ("Cartn_y",), ("Cartn_z",),
@@ -48,25 +32,30 @@ LONGEST_NUMBER = 7
 NO_VALUE = frozenset("?.")
 
 
-def check_pdb(text: str) -> None:
+def check_pdb(text: bytes) -> None:
     """Check the atom records of the first model; `text` is ASCII.
 
     Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
     residue numbers that run over into the insertion code.
     """
-    data = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
-    starts = np.concatenate([[0], np.flatnonzero(data == ord("\n")) + 1])
-    head = np.take(data, starts[:, None] + np.arange(4), mode="clip")
-    capital = head & 0xDF  # a-z to A-Z; what becomes of other signs does not matter
-    model_ends = np.flatnonzero((capital == list(b"ENDM")).all(axis=1))
+    data = np.frombuffer(text + b"\n" * COORDINATES.stop, dtype=np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(data[: len(text)] == ord("\n")) + 1])
+    head = sliding_window_view(data, 4)[starts].view("<u4").ravel()
+    capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; what becomes of other signs does not matter
+    model_ends = np.flatnonzero(capital == _word(b"ENDM"))
     lines = np.arange(model_ends[0] if len(model_ends) else len(starts))
     capital, head = capital[lines], head[lines]
-    atoms = np.flatnonzero((capital == list(b"ATOM")).all(axis=1) | (capital == list(b"HETA")).all(axis=1))
-    ends = np.flatnonzero((capital[:, :3] == list(b"END")).all(axis=1) & (head[:, 3] < ord("0")))
+    atoms = np.flatnonzero((capital == _word(b"ATOM")) | (capital == _word(b"HETA")))
+    ends = np.flatnonzero((capital << 8 == _word(b"\0END")) & (head >> 24 < ord("0")))
     if len(ends) and len(atoms) and atoms[-1] > ends[0]:
         raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
     for line in atoms[~_plain(data, starts[atoms])]:
-        _check_line(text[starts[line] :].partition("\n")[0], int(line) + 1)
+        _check_line(text[starts[line] :].partition(b"\n")[0].decode("ascii"), int(line) + 1)
+
+
+def _word(signs: bytes) -> np.uint32:
+    """Four signs as one number."""
+    return np.uint32(int.from_bytes(signs, "little"))
 
 
 def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -74,10 +63,14 @@ def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
     data : uint8, the text. starts : int, shape (n,), where the records begin.
     """
-    columns = np.take(data, starts[:, None] + QUADS.ravel(), mode="clip")
-    quads = _KIND[columns].reshape(len(starts), len(QUADS), 4) @ _WEIGHTS
-    numbers = _WHOLE[quads[:, [0, 1, 3, 5]]].all(axis=1) & (quads[:, [2, 4, 6]] == _POINT_AND_DECIMALS).all(axis=1)
-    return numbers & (_KIND[np.take(data, starts + CODE, mode="clip")] != _KIND[ord("0")])
+    records = sliding_window_view(data, COORDINATES.stop - NUMBER.start)[starts + NUMBER.start]
+    signs = np.ascontiguousarray(records.T).reshape(4, 8, len(starts))  # residue number and code, x, y, z
+    digit, blank = signs - np.uint8(ord("0")) < 10, signs == ord(" ")
+    minus = signs[:, :3] == ord("-")
+    upper = blank[:, :3] | (minus | digit[:, :3]) & digit[:, 1:4]  # blanks, a minus, digits
+    whole = upper.all(axis=(0, 1)) & digit[:, 3].all(axis=0)
+    decimals = (signs[1:, 4] == ord(".")).all(axis=0) & digit[1:, 5:].all(axis=(0, 1))
+    return whole & decimals & ~digit[0, CODE - NUMBER.start]
 
 
 def _check_line(line: str, number: int) -> None:

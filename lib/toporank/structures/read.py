@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import re
 import stat
 import zlib
@@ -86,8 +87,8 @@ def _text(path: Path, zipped: bool) -> str:
     """The file's text; every way a file can be unreadable becomes a StructureError."""
     check_file(path)
     try:
-        with gzip.open(path, "rb") if zipped else open(path, "rb") as handle:
-            data = handle.read(MAX_BYTES + 1)
+        data = path.read_bytes()
+        data = _unzipped(data) if zipped else data
     except gzip.BadGzipFile as error:
         plain = str(error).startswith("Not a gzipped file")
         remedy = "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
@@ -112,6 +113,17 @@ def _text(path: Path, zipped: bool) -> str:
         return data.decode("latin-1")  # one letter for each byte: the columns stay where they are
 
 
+def _unzipped(data: bytes) -> bytes:
+    """What a gzip file holds, or of more than MAX_BYTES one more than these."""
+    whole = zlib.decompressobj(wbits=31)
+    with contextlib.suppress(zlib.error):
+        text = whole.decompress(data, MAX_BYTES + 1)
+        if whole.eof and not whole.unused_data:
+            return text
+    with gzip.open(io.BytesIO(data)) as several:  # files of several parts, and damaged ones: gzip says how
+        return several.read(MAX_BYTES + 1)
+
+
 @contextlib.contextmanager
 def _parsing(file_format: str) -> Iterator[None]:
     """Around calls of gemmi's parsers: what they raise becomes a StructureError."""
@@ -124,12 +136,12 @@ def _parsing(file_format: str) -> Iterator[None]:
 
 def _parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
     """PDB text into gemmi's structure, and notes."""
-    if "_atom_site." in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
+    if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    text = text.encode("ascii", errors="replace").decode("ascii")  # gemmi counts columns in bytes
+    data = text.encode("ascii", errors="replace")  # gemmi counts columns in bytes
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE)
-    check_pdb(text)
+        structure = gemmi.read_pdb_string(data, max_line_length=BEFORE_CHARGE)
+    check_pdb(data)
     return structure, []
 
 
@@ -148,15 +160,15 @@ def _parse_mmcif(text: str) -> tuple[gemmi.Structure, list[str]]:
     return structure, [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
 
 
-def _parent(residue: gemmi.Residue) -> str:
+def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
-    if residue.name in STANDARD:
-        return residue.name if residue.het_flag != "H" else ""  # a free amino acid is a ligand
-    if residue.name in FORCE_FIELD_NAMES:
-        return FORCE_FIELD_NAMES[residue.name]
-    info = gemmi.find_tabulated_residue(residue.name)
+    if name in STANDARD:
+        return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand
+    if name in FORCE_FIELD_NAMES:
+        return FORCE_FIELD_NAMES[name]
+    info = gemmi.find_tabulated_residue(name)
     if not info.found():
-        return "UNK" if all(name in residue for name in BACKBONE) else ""
+        return "UNK" if all(atom in residue for atom in BACKBONE) else ""
     if not info.is_amino_acid() or "CA" not in residue:
         return ""
     return ONE_TO_THREE.get(info.one_letter_code.upper(), "UNK")
@@ -164,30 +176,36 @@ def _parent(residue: gemmi.Residue) -> str:
 
 def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
-    residues = [(chain.name, residue) for chain in structure[0] for residue in chain]
-    ids = [ResidueId(chain, r.seqid.num, r.seqid.icode.strip()) for chain, r in residues]
-    names = [r.name for _, r in residues]
-    labels = tuple((r.subchain, r.label_seq) for _, r in residues if with_labels)
-    parents = [_parent(r) for _, r in residues]
+    residues = [residue for chain in structure[0] for residue in chain]
+    chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
+    names = [residue.name for residue in residues]
+    places = [residue.seqid for residue in residues]
+    ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]
+    labels = tuple((r.subchain, r.label_seq) for r in residues) if with_labels else ()
+    parents = [_parent(residue, name) for residue, name in zip(residues, names, strict=True)]
+    protein = np.array([bool(parent) for parent in parents])
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
     flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
-    residue_of = np.repeat(np.arange(len(residues)), [len(r) for _, r in residues])
+    residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
     _check_places(flat.pos, ids, residue_of)
-    _check_twins(flat, ids, parents, residue_of)
-    keep, dropped = _one_conformation(flat, ids, parents, names, residue_of, atom_names)
-    if dropped:
-        notes.append(f"{dropped} atoms in alternate locations left out")
+    same = _first_of(ids)
+    ca = np.flatnonzero((atom_names == b"CA") & protein[residue_of])
+    _check_twins(ids, same, residue_of[ca], flat.pos[ca], flat.altlocs[ca])
+    site = _told_apart(same, ["" if parent else name for name, parent in zip(names, parents, strict=True)])
+    keep = _one_conformation(flat, site, names, residue_of)
+    if not keep.all():
+        notes.append(f"{np.count_nonzero(~keep)} atoms in alternate locations left out")
     modified = Counter(f"{n} read as {p}" for n, p in zip(names, parents, strict=True) if p and p != n)
     notes += [f"{count} {what}" for what, count in sorted(modified.items())]
-    first: dict[tuple[ResidueId, str], int] = {}
-    whole = np.array([first.setdefault(place, i) for i, place in enumerate(zip(ids, names, strict=True))])[residue_of]
+    whole = _told_apart(same, names)[residue_of]
     order = np.flatnonzero(keep)[np.argsort(whole[keep], kind="stable")]  # parts of a residue may stand apart
     xyz, atom_names, residue_of = flat.pos[order], atom_names[order], whole[order]
-    ca = _ca_atoms(atom_names, residue_of, parents)
-    without = sum(bool(parents[r]) and ca[r] < 0 for r in set(residue_of.tolist()))
+    ca = _ca_atoms(atom_names, residue_of, protein)
+    present = np.bincount(residue_of, minlength=len(residues)) > 0
+    without = np.count_nonzero(present & protein & (ca < 0))
     if without:
         notes.append(f"{without} amino acids without CA atom")
     return Complex(
@@ -198,10 +216,23 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
         atom_names=atom_names,
         residue_of=residue_of,
         ca=ca,
-        hetero=frozenset(i for i, (_, r) in enumerate(residues) if r.het_flag == "H"),
+        hetero=frozenset(i for i, residue in enumerate(residues) if residue.het_flag == "H"),
         notes=tuple(notes),
         labels=labels,
     )
+
+
+def _first_of(keys: list) -> np.ndarray:
+    """Index of the first that is equal, for each key; int, shape (n,)."""
+    first: dict = {}
+    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+
+
+def _told_apart(same: np.ndarray, names: list[str]) -> np.ndarray:
+    """`same`, by `_first_of`, where the names have to be equal, too."""
+    if (same == np.arange(len(same))).all():
+        return same
+    return _first_of(list(zip(same.tolist(), names, strict=True)))
 
 
 def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
@@ -235,51 +266,57 @@ def _check_places(xyz: np.ndarray, ids: list[ResidueId], residue_of: np.ndarray)
         raise StructureError("all coordinates are 0", remedy="make or fetch the file again")
 
 
-def _check_twins(flat: gemmi.FlatStructure, ids: list[ResidueId], parents: list[str], residue_of: np.ndarray) -> None:
-    """Refuse two different residues of one identity: chains that share a name, numbers that start anew."""
-    seen: dict[tuple[ResidueId, int], int] = {}
-    for atom in np.flatnonzero(flat.atom_names.view("S8").ravel() == b"CA").tolist():
-        residue = residue_of[atom]
-        if not parents[residue]:
-            continue
-        twin = seen.setdefault((ids[residue], flat.altlocs[atom]), atom)
-        apart = np.linalg.norm(flat.pos[atom] - flat.pos[twin]) if atom != twin else 0.0
-        if apart > TWIN_DISTANCE:
-            raise StructureError(
-                f"residue {ids[residue]} stands twice in the file, {apart:.1f} Å apart",
-                remedy="do two chains share a name? give each its own",
-            )
+def _check_twins(
+    ids: list[ResidueId], same: np.ndarray, residue: np.ndarray, xyz: np.ndarray, altloc: np.ndarray
+) -> None:
+    """Refuse two different residues of one identity: chains that share a name, numbers that start anew.
+
+    same : int, shape (R,), equal for equal identities. residue, xyz, altloc : of the CA atoms of amino acids.
+    """
+    _, first, twin = np.unique(same[residue] * 256 + altloc, return_index=True, return_inverse=True)
+    apart = np.linalg.norm(xyz - xyz[first[twin]], axis=1)
+    if (apart > TWIN_DISTANCE).any():
+        one = np.argmax(apart > TWIN_DISTANCE)
+        raise StructureError(
+            f"residue {ids[residue[one]]} stands twice in the file, {apart[one]:.1f} Å apart",
+            remedy="do two chains share a name? give each its own",
+        )
 
 
-def _one_conformation(flat, ids, parents, names, residue_of, atom_names) -> tuple[np.ndarray, int]:
-    """bool mask of the atoms to keep, shape (A,), and how many are left out.
+def _one_conformation(
+    flat: gemmi.FlatStructure, site: np.ndarray, names: list[str], residue_of: np.ndarray
+) -> np.ndarray:
+    """Which atoms to keep, bool, shape (A,).
 
     Two atoms compete when residue identity and atom name are equal: alternate locations and plain duplicates
     alike. Of alternate residues at one position all atoms of one stay. Protein competes with protein only: a
     ligand or water may have the number of a residue.
+
+    site : int, shape (R,), equal for residues that compete.
     """
-    places = [(residue, "" if parent else name) for residue, parent, name in zip(ids, parents, names, strict=True)]
-    occupancy = np.zeros(len(ids))
+    kinds, kind = np.unique(flat.atom_names.view("<u8").ravel(), return_inverse=True)
+    atom = site[residue_of] * len(kinds) + kind
+    if (np.diff(site) > 0).all() and (np.diff(np.sort(atom)) > 0).all():  # nothing competes
+        return np.ones(len(atom), dtype=bool)
+    occupancy = np.zeros(len(site))
     np.maximum.at(occupancy, residue_of, np.nan_to_num(flat.occ))
-    best: dict[tuple[ResidueId, str], int] = {}
-    for i, place in enumerate(places):
+    best: dict[int, int] = {}
+    for i, place in enumerate(site.tolist()):
         if occupancy[i] > occupancy[best.setdefault(place, i)]:
             best[place] = i
-    chosen = np.array([names[best[place]] == name for place, name in zip(places, names, strict=True)])[residue_of]
-    site = np.array([best[place] for place in places])[residue_of]
-    order = np.lexsort((np.arange(len(site)), -flat.occ, ~chosen, atom_names, site))
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (site[order][1:] != site[order][:-1]) | (atom_names[order][1:] != atom_names[order][:-1])
+    chosen = np.array([names[best[place]] == name for place, name in zip(site.tolist(), names, strict=True)])[
+        residue_of
+    ]
+    order = np.lexsort((-flat.occ, ~chosen, atom))
     keep = np.zeros(len(order), dtype=bool)
-    keep[order[new]] = True
-    keep &= chosen
-    return keep, int((~keep).sum())
+    keep[order[np.append(True, np.diff(atom[order]) > 0)]] = True
+    return keep & chosen
 
 
-def _ca_atoms(atom_names: np.ndarray, residue_of: np.ndarray, parents: list[str]) -> np.ndarray:
+def _ca_atoms(atom_names: np.ndarray, residue_of: np.ndarray, protein: np.ndarray) -> np.ndarray:
     """Index of the CA atom of each protein residue, -1 where there is none; shape (R,)."""
-    ca = np.full(len(parents), -1)
+    ca = np.full(len(protein), -1)
     atoms = np.flatnonzero(atom_names == b"CA")
     ca[residue_of[atoms]] = atoms
-    ca[np.array([not parent for parent in parents], dtype=bool)] = -1
+    ca[~protein] = -1
     return ca
