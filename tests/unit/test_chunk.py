@@ -9,6 +9,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from toporank.building.plan import make_plans
 from toporank.building.stages import Stage, Task, code_digest
 from toporank.building.store import Entry, Store
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, StructureError
-from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.features.registry import DEFAULT_MODULES, choose, resolve
 from toporank.identity import Status, find_decoys
 from toporank.layout import SUFFIX
 from toporank.provenance import source_digest
@@ -414,3 +416,21 @@ def test_a_stage_depends_on_the_chosen_module_alone(edit, tmp_path, monkeypatch)
     own.write_text("NEW = 1\n")
     monkeypatch.setattr(sys.modules[choices["topology"].module.compute.__module__], "__file__", str(own))
     assert code_digest("topology", choices) != default
+
+
+@pytest.mark.parametrize("stage", ["interface", "topology", "nodes", "edges"])
+def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
+    """Another structure, artefact of the stage before, file format or parameter is another key."""
+    choices = resolve({name: {} for name in DEFAULT_MODULES})
+    task = Task(Path("a.pdb"), None, "structure", "upstream", choices, None)
+    other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
+             "edges": {"scaling": "none"}}  # fmt: skip
+    changed = choices | {stage: choose(stage, choices[stage].record() | other[stage])}
+    keys = [
+        each.depends_on(stage)
+        for each in (
+            task, replace(task, structure_sha256="other"), replace(task, upstream_sha256="other"),
+            replace(task, source=Path("a.cif")), replace(task, choices=changed),
+        )
+    ]  # fmt: skip
+    assert all(one != another for one, another in combinations(keys, 2))

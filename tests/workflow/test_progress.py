@@ -27,5 +27,5 @@ def test_a_build_tells_how_far_it_is(tmp_path):
         assert [line[key] for line in told] == sorted(line[key] for line in told)
     assert told[-1]["failed"] == 1
     assert not LINE.search(study.run("build_graphs").stdout)
-    study.configure(**settings, features={"edges": {"cutoff": 9.0}})
+    study.configure(**settings, features={"nodes": {"scaling": "none"}})
     assert not LINE.search(study.run("build_graphs", "--quiet", "progress").stdout)

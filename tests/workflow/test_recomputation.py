@@ -85,6 +85,7 @@ def cloned(tmp_path_factory) -> Study:
 FEATURES = {
     "topology": {"engine": "gudhi"},
     "nodes": {"dssp": "mkdssp" if shutil.which("mkdssp") else "builtin"},
+    "edges": {"module": "legacy"},
 }
 
 
