@@ -207,11 +207,11 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     assert table["pred_sd"].min() > 0
 
 
-def test_written_scores_have_six_decimals(trained):
+def test_written_scores_have_seven_decimals(trained):
     pack, checkpoints = trained
     table = score_pack(checkpoints[0], checkpoints, pack)
     for column in ("pred_dockq", "pred_sd"):
-        np.testing.assert_array_equal(table[column], table[column].round(6))
+        np.testing.assert_array_equal(table[column], table[column].round(7))
         assert not np.array_equal(table[column], table[column].round(4))
 
 

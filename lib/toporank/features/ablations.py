@@ -18,7 +18,7 @@ class NoTopology(Parameters):
 class TopologyOnly(Parameters):
     """Parameters of `nodes/topology_only/v1`."""
 
-    scaling: Scaling = Field("per_decoy", description="As of `nodes/dssp_topology/v1`.")
+    scaling: Scaling = Field("training_set", description="As of `nodes/dssp_topology/v1`.")
 
 
 @register(
