@@ -67,6 +67,10 @@ class Study:
         answer = subprocess.run(queue, env=self.environment, capture_output=True, text=True, check=True).stdout
         return pd.DataFrame([line.split("|") for line in answer.splitlines()], columns=list(columns))
 
+    def suspend(self, job: str) -> None:
+        """Stop the processes of a job, which stays allocated."""
+        subprocess.run(["scontrol", "suspend", job], env=self.environment, check=True)
+
     def wait_for_running_job(self) -> str:
         """Id of a job, once there is one that runs. Raises TimeoutError with what Snakemake said."""
         until = time.monotonic() + 120
@@ -159,7 +163,7 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
 def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
     """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one takes over."""
     process = study.start("build_graphs")
-    study.wait_for_running_job()
+    study.suspend(study.wait_for_running_job())  # it would be done before the signal arrives
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
     assert set(study.jobs()["state"]) <= {"CANCELLED", "COMPLETING"}
