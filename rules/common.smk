@@ -54,7 +54,8 @@ wildcard_constraints:
 
 
 onstart:
-    if CHECK.problems:
-        raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(CHECK.problems))
+    problems = CHECK.problems + (preflight.submission_problems(sys.executable) if workflow.non_local_exec else [])
+    if problems:
+        raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(rulebook.feature_jobs(workflow.dag), logger, CONFIG.workflow.progress_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,16 @@ def repository() -> Path:
 def example() -> Path:
     """The embedded example."""
     return REPOSITORY / "resources" / "example"
+
+
+@pytest.fixture(scope="session")
+def submitting_python(tmp_path_factory) -> str:
+    """The Python that runs the tests, by a path that Snakemake can write into jobs: one without a space."""
+    if " " not in sys.executable:
+        return sys.executable
+    link = tmp_path_factory.mktemp("environment") / "venv"
+    link.symlink_to(sys.prefix)
+    return str(link / Path(sys.executable).relative_to(sys.prefix))
 
 
 @pytest.fixture(scope="session")

@@ -74,6 +74,14 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
 
 
+def submission_problems(python: str) -> list[str]:
+    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
+    if not any(character.isspace() for character in python):
+        return []
+    return [f"jobs cannot be submitted with a Python whose path has a space: {python}"
+            " (make the .venv in a folder without one; the repository itself may stay)"]  # fmt: skip
+
+
 def feature_choices(config: Config) -> dict[str, Choice]:
     """The feature modules: those of the checkpoint when decoys are scored with one, else the configured ones."""
     if config.score_decoys is None:

@@ -39,15 +39,16 @@ pytestmark = [
 
 @dataclass
 class Study:
-    """Decoys, labels and configuration in a folder, and a cluster to send its jobs to."""
+    """Decoys, labels and configuration in a folder, a cluster to send its jobs to, and the Python that does."""
 
     home: Path
     environment: dict[str, str]
+    python: str
     started: list[subprocess.Popen] = field(default_factory=list)
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root."""
-        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--directory", str(self.home)]
+        command = [self.python, "-m", "snakemake", "--profile", "slurm", "--directory", str(self.home)]
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
@@ -87,7 +88,7 @@ class Study:
 
 
 @pytest.fixture
-def study(tmp_path: Path):
+def study(tmp_path: Path, submitting_python: str):
     """Four decoys of the example and one that is no structure, in two chunks."""
     home = tmp_path / "study"
     labels = pd.read_csv(EXAMPLE / "labels.csv")
@@ -109,7 +110,7 @@ def study(tmp_path: Path):
     }
     (home / "config/config.yaml").write_text(yaml.safe_dump(config))
     with cluster(tmp_path / "cluster", memory=20_000) as environment:
-        study = Study(home, environment)
+        study = Study(home, environment, submitting_python)
         try:
             yield study
         finally:
@@ -125,7 +126,7 @@ def on_this_machine(study: Study, home: Path) -> Study:
     shutil.copy(study.home / "labels.csv", home)
     command = [sys.executable, "-m", "snakemake", "--directory", str(home), "--cores", "2", "build_graphs"]
     subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
-    return Study(home, dict(os.environ))
+    return Study(home, dict(os.environ), sys.executable)
 
 
 def test_decoys_to_report(study, tmp_path):

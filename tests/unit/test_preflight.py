@@ -23,6 +23,7 @@ from toporank.preflight import (
     feature_choices,
     labels_of,
     preflight,
+    submission_problems,
     training_problems,
     written_chunks,
 )
@@ -335,3 +336,9 @@ def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):
 def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
     hardware = {"accelerator": "auto", "precision": "bf16-mixed", "devices": 4, "strategy": "fsdp"}
     assert training_problems(load_config({"training": {"hardware": hardware}}).training) == []
+
+
+@pytest.mark.parametrize(("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)])
+def test_a_python_that_a_cluster_could_not_start_is_a_problem(python, problems):
+    """Snakemake writes its path into jobs without quotes."""
+    assert len(submission_problems(python)) == problems

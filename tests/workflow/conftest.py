@@ -58,14 +58,18 @@ CONFIG = {
 
 @dataclass
 class Study:
-    """A working directory with decoys, labels, config and, after a run, results. repository : the clone that runs."""
+    """A working directory with decoys, labels, config and, after a run, results.
+
+    repository : the clone that runs. python : the interpreter that runs it.
+    """
 
     home: Path
     repository: Path = REPOSITORY
+    python: str = sys.executable
 
     def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.repository / "Snakefile")]
+        command = [self.python, "-m", "snakemake", "--snakefile", str(self.repository / "Snakefile")]
         command += ["--directory", str(self.home), *(["--cores", str(cores)] if cores else []), *arguments]
         process = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,

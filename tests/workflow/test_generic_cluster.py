@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,11 +31,12 @@ def program(path, text):
     path.chmod(0o755)
 
 
-def test_a_data_set_is_built_through_qsub(tmp_path):
+def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
     """One submission for the four stages of each chunk, with the resources of the rules; the failure of one is seen."""
     for name, text in (("qsub", QSUB), ("qstat", QSTAT), ("qacct", QACCT)):
         program(tmp_path / "sge" / name, text)
     study = make_study(tmp_path / "study")
+    study.python = submitting_python
     path = f"{tmp_path / 'sge'}:{os.environ['PATH']}"
     study.run(
         "--profile", "profiles/generic", "--cores", "2", "--latency-wait", "5", "--seconds-between-status-checks", "1",
@@ -43,6 +46,18 @@ def test_a_data_set_is_built_through_qsub(tmp_path):
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
     assert all("-l h_vmem=3001M,h_rt=10200" in line for line in asked)
     assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
+
+
+def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
+    """Locally it is fine: only what is submitted has its path unquoted."""
+    study = make_study(tmp_path / "study")
+    (tmp_path / "a space").symlink_to(sys.prefix)
+    study.python = str(tmp_path / "a space" / Path(sys.executable).relative_to(sys.prefix))
+    refused = study.run("--profile", "profiles/generic", "build_graphs", check=False)
+    assert refused.returncode != 0
+    assert f"a Python whose path has a space: {study.python} (make the .venv" in refused.stdout
+    assert not list(study.results.rglob("*.pt"))
+    assert study.run("-n", "build_graphs").returncode == 0
 
 
 @pytest.mark.parametrize(
