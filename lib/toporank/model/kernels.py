@@ -13,6 +13,7 @@ Elsewhere (GPU, torch.compile) the same formula is written in torch operations.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any, NamedTuple
 
@@ -137,24 +138,24 @@ class _Attention(torch.autograd.Function):
         d_source, d_destination, d_att = np.zeros_like(source), np.zeros_like(destination), np.zeros_like(att)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[5] else None
         u, back = np.empty((TILE, att.size), x.dtype), weight * att_flat[:, None]
-        d_weight = np.zeros(weight.T.shape, x.dtype)
+        d_weight = np.zeros_like(weight)
         _score_gradient(source_of, start, source, alpha, keep, gradient, d_score)
         with _threads_of_torch():
             for e, f in _tiles(len(edge)):
                 _scatter(source_of[e:f], destination_of[e:f], source, positive[e:f], att, alpha[e:f], keep[e:f],
                          gradient, d_score[e:f], d_source, d_destination, d_att, u.reshape(-1, *att.shape))  # fmt: skip
-                d_weight += edge[e:f].T @ u[: f - e]
+                d_weight += u[: f - e].T @ edge[e:f]
                 if d_edge is not None:
                     np.matmul(u[: f - e], back, out=d_edge[e:f])
             d_att += np.einsum("nhc,nhc->hc", d_destination, destination)
-            d_att += np.einsum("kc,ck->c", d_weight, weight).reshape(att.shape)
-            d_weight *= att_flat
+            d_att += np.einsum("ck,ck->c", d_weight, weight).reshape(att.shape)
+            d_weight *= att_flat[:, None]
             d_destination *= att
             d_source, d_destination = d_source.reshape(shape), d_destination.reshape(shape)
             d_x = d_source @ w_source
             d_x += d_destination @ w_destination
             d_maps = (x.T @ d_source).T, d_source.sum(0), (x.T @ d_destination).T, d_destination.sum(0)
-        return *_tensors(d_x, *d_maps, d_edge, d_weight.T, d_att), None, None
+        return *_tensors(d_x, *d_maps, d_edge, d_weight, d_att), None, None
 
 
 class _Join(torch.autograd.Function):
@@ -207,7 +208,10 @@ def _tiles(n_edges: int) -> list[tuple[int, int]]:
 
 def _threads_of_torch() -> Any:
     """Context in which the products of NumPy use as many threads as those of torch."""
-    return _blas().limit(limits=torch.get_num_threads())
+    threads = torch.get_num_threads()
+    if all(library.num_threads == threads for library in _blas().lib_controllers):
+        return contextlib.nullcontext()  # a tenth of a millisecond cheaper, which a layer pays twice
+    return _blas().limit(limits=threads)
 
 
 @functools.cache

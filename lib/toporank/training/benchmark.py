@@ -23,6 +23,7 @@ from torch_geometric.data import Batch, Data
 
 from toporank import layout
 from toporank.config.training import Hyperparameters
+from toporank.environment import keep_freed_memory
 from toporank.graphs import read_graph
 from toporank.metrics import validation_scores
 from toporank.model.plain import PlainNetwork
@@ -67,7 +68,9 @@ def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: i
     store = GraphStore.open(packs)
     network = build_network(store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features"))
     load: Callable[[list[int]], GraphBatch] = store.batch
-    if arm == "baseline":
+    if arm == "optimised":
+        keep_freed_memory()
+    else:
         network, files = PlainNetwork.of(network), graph_files(store, packs)
         load = lambda indices: read_batch(store, files, indices)  # noqa: E731
     optimizer = torch.optim.Adam(network.parameters(), lr=hp.learning_rate, weight_decay=hp.weight_decay)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 from torch.utils.data import BatchSampler, DataLoader, Sampler
 
 from toporank.config.hardware import Loading
@@ -141,4 +142,5 @@ def seed_everything(seed: int, threads: int) -> None:
     torch.manual_seed(seed)
     np.random.seed(seed % 2**32)
     torch.set_num_threads(threads)
+    threadpool_limits(threads, "blas")
     torch.use_deterministic_algorithms(True)

@@ -21,6 +21,7 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.config.training import Hyperparameters, Selection
+from toporank.environment import keep_freed_memory
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.features.registry import canonical, same
 from toporank.files import link_or_copy, sha256, write_text
@@ -113,6 +114,7 @@ def train_run(
     threads : of all devices of a CPU together.
     """
     threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
+    keep_freed_memory()
     seed_everything(run.seed, threads)
     graphs = open_graphs(*sources, in_memory=run.loading.in_memory and run.hardware.devices == 1)
     check_splits(graphs)
@@ -165,6 +167,7 @@ def _fit_on_devices(
 
 
 def _fit_share(run: Run, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any) -> Any:
+    keep_freed_memory()
     seed_everything(run.seed, threads)
     return _fit(run, open_graphs(*sources, in_memory=run.loading.in_memory), *rest)
 
