@@ -166,12 +166,12 @@ def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
     process = study.start("build_graphs")
     study.suspend(study.wait_for_running_job())  # it would be done before the signal arrives
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) != 0
+    assert process.wait(PATIENCE) != 0  # it sleeps between two looks at its jobs, longer each time
     assert set(study.jobs()["state"]) <= {"CANCELLED", "COMPLETING"}
     process = study.start("build_graphs")
     study.wait_for_running_job()
     process.kill()
-    process.wait(60)
+    process.wait()
     study.run("--unlock")
     study.run("build_graphs")
     assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()
