@@ -10,7 +10,7 @@ from toporank.config.training import Hyperparameters
 from toporank.errors import TopoRankError
 from toporank.files import write_text
 from toporank.report.benchmark import plot, text
-from toporank.training.benchmark import compare, verdict
+from toporank.training.benchmark import LEARNING_RATE, compare, verdict
 
 
 def main() -> None:
@@ -23,7 +23,8 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        table = compare(args.packs, Hyperparameters(**json.loads(args.hyperparameters)), args.seeds, args.epochs)
+        given = {"learning_rate": LEARNING_RATE, **json.loads(args.hyperparameters)}
+        table = compare(args.packs, Hyperparameters(**given), args.seeds, args.epochs)
     except TopoRankError as error:
         sys.exit(str(error))
     ratios, passed = verdict(table)
