@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-training bench-network clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-training bench-sweep bench-network clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -33,11 +33,14 @@ format: .venv/installed-dev ## format Python and Snakemake files
 bench-features: .venv/installed-dev dssp ## time the features, stage by stage; DECOYS=folder for your own
 	OMP_NUM_THREADS=1 PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
 
-bench-scale: .venv/installed-dev dssp ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
+bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
 
-bench-training: .venv/installed-dev dssp ## time training against plain PyTorch Geometric, on the example
+bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) benchmark_training
+
+bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
+	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sweep.py --work $(or $(WORK),benchmarks/sweep) --cores $(CORES)
 
 bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; GRAPHS=folder for your own
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_network.py $(GRAPHS)

@@ -7,8 +7,8 @@ import re
 from conftest import FEW, FEW_SETTINGS, make_study
 
 LINE = re.compile(
-    r"^mini: (?P<done>[\d,]+) of (?P<all>[\d,]+) decoys done, (?P<percent>\d+) % of the work"
-    r"(, \S+ decoys/s, about .+ left)?, (?P<failed>\d+) without result so far$",
+    r"^mini: (?P<done>[\d,]+)/(?P<all>[\d,]+) decoys, (?P<failed>\d+) without result, (?P<percent>\d+) % done"
+    r"(, \S+/s, .+ left)?$",
     re.MULTILINE,
 )
 

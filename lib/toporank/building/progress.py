@@ -77,15 +77,15 @@ class Build:
                     self._counts[part] = min(int(done), n), int(failed)
 
     def line(self) -> str:
-        """Decoys finished and in all, share of the work, decoys a second, time left, decoys without result."""
+        """Decoys finished and in all, those without result, share of the work, decoys a second, time left."""
         done = sum(WORK[part.stage] * self._counts[part][0] for part in self._decoys)
         share = done / sum(WORK[part.stage] * n for part, n in self._decoys.items())
         total = sum(self._decoys[part] for part in self._last)
         finished = sum(self._counts[part][0] for part in self._last)
         failed = sum(count[1] for count in self._counts.values())
         return (
-            f"{self.dataset}: {finished:,} of {total:,} decoys done, {100 * share:.0f} % of the work"
-            f"{self._pace(share, total)}, {failed:,} without result so far"
+            f"{self.dataset}: {finished:,}/{total:,} decoys, {failed:,} without result, {100 * share:.0f} % done"
+            f"{self._pace(share, total)}"
         )
 
     def _pace(self, share: float, total: int) -> str:
@@ -98,7 +98,7 @@ class Build:
         if share <= before or now <= then:
             return ""
         rate = (share - before) / (now - then)
-        return f", {total * rate:.2g} decoys/s, about {duration((1 - share) / rate)} left"
+        return f", {total * rate:.2g}/s, {duration((1 - share) / rate)} left"
 
 
 def duration(seconds: float) -> str:

@@ -67,9 +67,9 @@ class Outcome:
     val_spearman: float
 
 
-def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int) -> Outcome:
+def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int, threads: int = 1) -> Outcome:
     """Train one arm, in this process."""
-    seed_everything(seed, 1)
+    seed_everything(seed, threads)
     store = GraphStore.open(packs)
     network = build_network(store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features"))
     training, validation = (split_indices(store, split) for split in ("train", "val"))
