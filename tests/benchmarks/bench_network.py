@@ -4,12 +4,14 @@
 
 Batches of 32 graphs, one thread, CPU seconds, median of rounds. `per head` has the published edge update, a linear map
 for each head; `folded` has one, like ours. Each is measured with the memory allocator as it is shipped, and told to
-keep what is freed, as the workflow's training does; that takes two processes, which take turns.
+keep what is freed, as the workflow's training does; that takes two processes, which take turns. Compiled, ours is plain
+torch operations.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import sys
 import tempfile
@@ -37,6 +39,7 @@ from toporank.pack import GraphBatch, GraphStore, write_pack
 BATCH = 32
 EXAMPLE = Path("results/example/graphs")
 ARMS = ("per head", "folded", "ours")
+COMPILED = ("folded, compiled", "ours, compiled")
 
 # of a measuring process
 BATCHES: list[GraphBatch] = []
@@ -48,6 +51,7 @@ def main() -> None:
     parser.add_argument("graphs", type=Path, nargs="?", default=EXAMPLE, help="<target>/<decoy>.pt")
     parser.add_argument("--batches", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--compile", action="store_true", help="also with torch.compile, which takes minutes")
     args = parser.parse_args()
     files = sorted(args.graphs.glob("*/*.pt"))
     if len(files) < BATCH:
@@ -62,15 +66,15 @@ def main() -> None:
         edges, moved, speed = kept.submit(traffic).result()
         measured: dict[tuple[str, str], list[float]] = {}
         for _ in range(args.rounds + 1):  # the first one warms up
-            for name in ARMS:
+            for name in (*ARMS, *(COMPILED if args.compile else ())):
                 for memory, pool in (("as shipped", shipped), ("kept", kept)):
                     measured.setdefault((name, memory), []).append(pool.submit(seconds_of, name).result())
     print(f"{len(files)} graphs of {args.graphs}, {edges} edges a batch, load {os.getloadavg()[0]:.1f}")
     found = {arm: median(seconds[1:]) for arm, seconds in measured.items()}
     ours = found["ours", "kept"]
-    print("network   freed memory   ms a step   × ours")
+    print(f"{'network':18}freed memory   ms a step   × ours")
     for (name, memory), seconds in found.items():
-        print(f"{name:9} {memory:12} {1000 * seconds:11.1f} {seconds / ours:8.2f}")
+        print(f"{name:17} {memory:12} {1000 * seconds:11.1f} {seconds / ours:8.2f}")
     limit = moved / speed
     print(f"memory: {moved / 1e6:.0f} MB a step at {speed / 1e9:.1f} GB/s is {1000 * limit:.1f} ms,"
           f" {100 * limit / ours:.0f} % of the time of ours")  # fmt: skip
@@ -89,6 +93,9 @@ def prepare(files: list[Path], keep: bool) -> None:
         store.node_width, store.edge_width, Hyperparameters().model_dump(), store.metadata.get("features")
     )
     NETWORKS.update({"per head": PlainNetwork.of(ours), "folded": folded(ours), "ours": ours})
+    for name in COMPILED:
+        NETWORKS[name] = copy.deepcopy(NETWORKS[name.partition(",")[0]])
+        NETWORKS[name].compile(dynamic=True)
 
 
 def seconds_of(name: str) -> float:
