@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel
@@ -140,8 +140,11 @@ def _is_model(annotation: Any) -> bool:
 
 def _table(model: type[BaseModel]) -> list[str]:
     """Markdown table of the keys of a model."""
-    rows = [f"| `{k}` | {_default(f)} | {_unit(f)} | {f.description} |" for k, f in model.model_fields.items()]
-    return ["| key | default | unit | meaning |", "| --- | --- | --- | --- |", *rows]
+    rows = [
+        f"| `{key}` | {_default(field)} | {_range(field)} | {_unit(field)} | {field.description} |"
+        for key, field in model.model_fields.items()
+    ]
+    return ["| key | default | range | unit | meaning |", "| --- | --- | --- | --- | --- |", *rows]
 
 
 def _default(field: FieldInfo) -> str:
@@ -153,6 +156,21 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, tuple):
         value = list(value)
     return {None: "–"}.get(value if not isinstance(value, list | dict) else 0, f"`{value}`")
+
+
+def _range(field: FieldInfo) -> str:
+    """What may be chosen from, or between which bounds a number lies; empty where anything goes."""
+    choices = [choice for choice in _literals(field.annotation) if choice is not None]
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in signs.items() if hasattr(m, name)]
+    return ", ".join([*(f"`{choice}`" for choice in choices), " and ".join(bounds)]).rstrip(", ")
+
+
+def _literals(annotation: Any) -> list[Any]:
+    """The words of a Literal, also inside a union."""
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [word for part in get_args(annotation) for word in _literals(part)]
 
 
 def _unit(field: FieldInfo) -> str:
