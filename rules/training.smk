@@ -18,7 +18,7 @@ rule pack_graphs:
         precision=CONFIG.workflow.pack_precision,
         others=RULES.other_ledgers,
     shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} {params.others}"
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} --others {params.others}"
         " --precision {params.precision} --pack {output.pack} > {log} 2>&1"
 
 

@@ -17,7 +17,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
-    parser.add_argument("--ledgers", type=Path, nargs="+", required=True, help="of the graphs")
+    parser.add_argument("--ledgers", type=Path, nargs="*", default=[], help="of the graphs")
+    parser.add_argument("--others", type=Path, nargs="*", default=[], help="ledgers that tell of decoys not asked for")
     parser.add_argument("--precision", default="float32", help="float32 or float16")
     parser.add_argument("--pack", type=Path, required=True, help="written; what it has of the same graphs is copied")
     args = parser.parse_args()
@@ -26,10 +27,12 @@ def main() -> None:
     members = table[table["status"] == Status.OK].copy()
     home = args.table.parent
     members["graph"] = [str(home / layout.artefact("graphs", r.target, r.decoy)) for r in members.itertuples()]
-    built = {(row.target, row.decoy): row for ledger in args.ledgers for row in read_ledger(ledger)}
-    rows = [built.get((r.target, r.decoy)) for r in members.itertuples()]
-    if all(rows):
-        members["sha256"], members["size"] = [row.sha256 for row in rows], [row.size for row in rows]
+    built = {(row.target, row.decoy): row for path in [*args.others, *args.ledgers] for row in read_ledger(path)}
+    try:
+        rows = [built[r.target, r.decoy] for r in members.itertuples()]
+    except KeyError as error:
+        sys.exit(f"{'/'.join(error.args[0])}: {args.table} has it, no ledger of the graphs; delete {args.table}")
+    members["sha256"], members["size"] = [row.sha256 for row in rows], [row.size for row in rows]
     try:
         n_read = write_pack(args.pack, members, args.precision)
         print(f"{len(members)} graphs, {n_read} of them read and the others copied from the pack of before")

@@ -310,7 +310,7 @@ class GraphStore:
             node_graph=node_graph,
             edge_graph=edge_graph,
             y=self._take("y", part, place),
-            index=torch.tensor(indices),
+            index=torch.tensor(indices, dtype=torch.int64),
         )
 
     def _rows(self, name: str, part: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

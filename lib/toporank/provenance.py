@@ -17,8 +17,12 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
-TRAINING_SOURCES = ("metrics.py", "pack.py", "model/*.py", "training/*.py")
-"""What decides the result of a training run, as patterns below this package."""
+TRAINING_SOURCES = (
+    "compilation.py", "metrics.py", "pack.py",
+    *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
+    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit", "sampling")),
+)  # fmt: skip
+"""What decides the result of a training run, below this package."""
 
 
 def provenance() -> dict[str, Any]:
@@ -67,4 +71,4 @@ def source_digest(sources: tuple[str, ...]) -> str:
 def training_code() -> str:
     """Digest of the code that decides the result of a training run."""
     root = Path(toporank.__file__).parent
-    return source_digest(tuple(str(file) for pattern in TRAINING_SOURCES for file in sorted(root.glob(pattern))))
+    return source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))

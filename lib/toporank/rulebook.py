@@ -87,7 +87,7 @@ class Rulebook:
         names = (wildcards.target, wildcards.decoy)
         chunk = f"{selection_name('decoy', *names)}-001-of-001"
         if self.planning:
-            chunk = plan_decoy(wildcards.dataset, *names)
+            chunk = plan_decoy(wildcards.dataset, *names, again=self.config.retry == "failed")
         return layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:

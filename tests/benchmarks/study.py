@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from toporank.building.coverage import read_coverage
 from toporank.metrics import per_target, summarise
 from toporank.scoring import score_pack
 
@@ -64,7 +65,15 @@ def run(variant: str, datasets: list, configs: list, work: Path, cores: int) -> 
         "workflow": {"reuse_store": str(work / "store"), "chunk_size": 350},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    command = ["snakemake", "--snakefile", str(REPOSITORY / "Snakefile"), "--configfile", "study.yaml"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(REPOSITORY / "Snakefile"),
+        "--configfile",
+        "study.yaml",
+    ]
     with open(folder / "run.log", "w") as log:
         subprocess.run([*command, "--cores", str(cores), "results/training/best.ckpt"], cwd=folder, check=True,
                        stdout=log, stderr=log)  # fmt: skip
@@ -87,10 +96,12 @@ def measure(folder: Path, config: str, seed: int, datasets: list[str]) -> list[d
 
 def predictions(folder: Path, dataset: str, checkpoint: Path) -> pd.DataFrame:
     """target, decoy, dockq and pred_dockq of the labelled validation decoys."""
-    coverage = pd.read_csv(folder / f"results/{dataset}/coverage.tsv", sep="\t")
+    coverage = read_coverage(folder / f"results/{dataset}/coverage.tsv")
     labels = coverage[(coverage["split"] == "val") & coverage["dockq"].notna()]
     scores = score_pack(checkpoint, [], folder / f"results/{dataset}/graphs.safetensors")
-    return labels[["target", "decoy", "dockq"]].merge(scores[["target", "decoy", "pred_dockq"]])
+    return labels[["target", "decoy", "dockq"]].merge(
+        scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1"
+    )
 
 
 def metrics(table: pd.DataFrame) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -78,7 +79,9 @@ def test_auto_takes_what_is_there(bare, monkeypatch):
 def test_an_old_gpu_is_asked_for_no_more_than_it_can(bare, monkeypatch, capability, settings, reason):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: capability >= (8, 0))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(major=capability[0]))
+    monkeypatch.setattr(torch.cuda, "_check_bf16_tensor_supported", lambda device: True)  # slowly, by emulation
     found = refusals(Hardware(accelerator="cuda", **settings))
     assert found == [] if reason is None else reason in found[0]
 

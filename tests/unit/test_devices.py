@@ -57,7 +57,7 @@ def test_what_goes_wrong_in_a_process_is_said():
 @pytest.mark.slow
 @pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
 def test_two_processes_train_as_one_does(tmp_path):
-    """The last batch of an epoch has one graph alone, so that one process has none. Without dropout, which differs."""
+    """The last batch of training and of validation has one graph, so that one process has none. Dropout would differ."""
     graphs = training_graphs()
     for key in [key for key in graphs if key[:2] == ("T0", "d0")]:
         del graphs[key]
@@ -66,7 +66,13 @@ def test_two_processes_train_as_one_does(tmp_path):
     tables, weights = [], []
     for hardware in (Hardware(), TWO):
         folder = tmp_path / f"on{hardware.devices}"
-        run = run_on(hardware, "run", max_epochs=2, attention_dropout=0.0, accumulate=1)
+        run = run_on(
+            hardware.model_copy(update={"validation_batch": 11}),
+            "run",
+            max_epochs=2,
+            attention_dropout=0.0,
+            accumulate=1,
+        )
         summary = fit.train_run(run, [pack], 2, folder, tmp_path / "store")
         assert summary["epochs"] == 2
         tables.append(pd.read_csv(folder / "metrics.csv"))

@@ -32,9 +32,10 @@ def store(tmp_path, monkeypatch) -> Store:
     orphan.write_bytes(b"half")
     os.utime(orphan, (NOW - 3 * DAY,) * 2)
     run = store.root / "runs/c0ffee/best_loss.ckpt"
-    run.parent.mkdir(parents=True)
-    run.write_bytes(b"y" * 500_000)
-    os.utime(run, (NOW - 30 * DAY,) * 2)
+    (run.parent / "runners_up").mkdir(parents=True)
+    for path in (run, run.parent / "runners_up/best_loss_2.ckpt"):
+        path.write_bytes(b"y" * 250_000)
+        os.utime(path, (NOW - 30 * DAY,) * 2)
     return store
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from conftest import FEW, FEW_SETTINGS, make_study
+from toporank.pack import GraphStore
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 
@@ -82,3 +83,17 @@ def test_an_unknown_target_is_an_error_that_names_the_nearest(fresh):
     stopped = fresh.run("build_graphs", "--config", "targets=1AVX", check=False)
     assert stopped.returncode != 0
     assert "targets: no target '1AVX' (did you mean '1AVZ'?)" in stopped.stdout
+
+
+def test_what_a_part_made_anew_is_packed_and_not_what_was_there_before(few):
+    """A label is part of the graph, whose size it does not change."""
+    pack = "results/mini/graphs.safetensors"
+    few.run(pack)
+    labels = few.home / "labels.csv"
+    lines = [line for line in labels.read_text().splitlines() if not line.startswith("1GCQ,mid4,")]
+    labels.write_text("\n".join([*lines, "1GCQ,mid4,0.25,2,train"]) + "\n")
+    few.run(pack, "--config", "targets=1GCQ")
+    store = GraphStore.open([few.home / pack])
+    decoys = store.decoys.set_index(["target", "decoy"])["dockq"]
+    assert decoys["1GCQ", "mid4"] == 0.25
+    assert len(decoys) == 4

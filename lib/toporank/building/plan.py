@@ -97,13 +97,16 @@ def planned_decoys(dataset: str, selection: str = "") -> list[PlanRow]:
     return [row for chunk in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset, chunk=chunk)))]
 
 
-def plan_decoy(dataset: str, target: str, decoy: str) -> str:
-    """Plan one decoy by itself; return the name of its chunk. Raises ConfigError when there is no such decoy."""
+def plan_decoy(dataset: str, target: str, decoy: str, again: bool = False) -> str:
+    """Plan one decoy by itself; return the name of its chunk. Raises ConfigError when there is no such decoy.
+
+    again : as of `write_plans`.
+    """
     known = {(row.target, row.decoy): row for row in planned_decoys(dataset)}
     if (target, decoy) not in known:
         remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
         raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
-    (chunk,) = write_plans(dataset, [known[target, decoy]], 1, selection_name("decoy", target, decoy))
+    (chunk,) = write_plans(dataset, [known[target, decoy]], 1, selection_name("decoy", target, decoy), again=again)
     return chunk
 
 

@@ -45,7 +45,8 @@ class Part:
 
 def note(part: Part, done: int, failed: int) -> None:
     """Leave word that a job has been through `done` decoys, of which `failed` got no result in this stage."""
-    write_text(part.path, f"{done}\t{failed}\n")
+    with contextlib.suppress(OSError):  # no reason to end a job
+        write_text(part.path, f"{done}\t{failed}\n")
 
 
 class Build:
@@ -72,7 +73,7 @@ class Build:
         """Read what the jobs have left since."""
         for part, n in self._decoys.items():
             if self._counts[part][0] < n:
-                with contextlib.suppress(FileNotFoundError):  # the job has not started
+                with contextlib.suppress(OSError, ValueError):  # the job has not started; half a file, on some disks
                     done, failed = part.path.read_text(encoding="utf-8").split()
                     self._counts[part] = min(int(done), n), int(failed)
 

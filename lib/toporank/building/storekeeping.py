@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,8 +41,8 @@ def contents(root: Path) -> list[Kept]:
     for path in sorted(root.glob("[0-9a-f][0-9a-f]/*")):
         entries.setdefault(path.name.lstrip(".").partition(".")[0], []).append(path)
     found = [_kept(_kind(files), files) for files in entries.values()]
-    runs = [folder for folder in sorted(root.glob(f"{RUNS}/*")) if folder.is_dir()]
-    return found + [_kept(RUNS, [path for path in sorted(run.rglob("*")) if path.is_file()]) for run in runs]
+    runs = [[path for path in sorted(run.rglob("*")) if path.is_file()] for run in sorted(root.glob(f"{RUNS}/*"))]
+    return found + [_kept(RUNS, files) for files in runs if files]
 
 
 def _kind(files: list[Path]) -> str:
@@ -76,8 +77,8 @@ def remove(kept: Iterable[Kept]) -> None:
     for each in kept:
         for path in sorted(each.files, key=lambda path: path.suffix != ".json"):
             path.unlink(missing_ok=True)
-        if each.kind == RUNS and each.files and not any(each.files[0].parent.iterdir()):
-            each.files[0].parent.rmdir()
+        if each.kind == RUNS and each.files:
+            shutil.rmtree(next(folder for folder in each.files[0].parents if folder.parent.name == RUNS))
 
 
 def table(kept: Iterable[Kept], now: float | None = None) -> str:

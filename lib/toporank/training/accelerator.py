@@ -31,7 +31,7 @@ def refusals(hardware: Hardware) -> list[str]:
         found.append(f"accelerator: cuda: torch {torch.__version__} finds no CUDA device; use auto or cpu")
     elif device == "mps" and not torch.backends.mps.is_available():
         found.append("accelerator: mps: this is no Mac with a GPU that torch can use; use auto or cpu")
-    elif hardware.precision == "bf16-mixed" and device == "cuda" and not torch.cuda.is_bf16_supported():
+    elif hardware.precision == "bf16-mixed" and device == "cuda" and not torch.cuda.is_bf16_supported(False):
         found.append("precision: bf16-mixed: this GPU has no bfloat16; use 16-mixed or 32")
     elif hardware.tf32 and device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         found.append("tf32: this GPU is older than TF32; leave it out")
@@ -49,11 +49,16 @@ def refusals(hardware: Hardware) -> list[str]:
     return found
 
 
-def prepare(hardware: Hardware, network: DockQNet) -> dict[str, Any]:
-    """Set up torch and the network; returns the settings of the Trainer. Raises ConfigError with all `refusals`."""
+def check(hardware: Hardware) -> None:
+    """Raise ConfigError with all `refusals`."""
     faults = refusals(hardware)
     if faults:
         raise ConfigError("training.hardware: " + "\n  training.hardware: ".join(faults))
+
+
+def prepare(hardware: Hardware, network: DockQNet) -> dict[str, Any]:
+    """Set up torch and the network; returns the settings of the Trainer. Raises as `check` does."""
+    check(hardware)
     device = device_of(hardware)
     if device == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as its deterministic algorithms demand

@@ -33,7 +33,7 @@ from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_netw
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
 from toporank.selection import CHECKPOINT_OF
-from toporank.training.accelerator import device_of, prepare
+from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
     check_labels,
@@ -54,6 +54,8 @@ log = logging.getLogger(__name__)
 CHECKSUMS = "checksums.json"
 Best = dict[str, list[Path]]
 """Checkpoints of the best epochs under each rule, best first."""
+NAMED = 10
+"""Decoys of a batch that a message names at most."""
 NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set gradient_clip"
 
 
@@ -162,7 +164,7 @@ def _fit_on_devices(
     """`_fit` here, or in a process for each device, which opens the packs itself."""
     if run.hardware.devices == 1:
         return _fit(run, graphs, *rest)
-    prepare(run.hardware, _network(run, graphs))  # refused once, not by every process
+    check(run.hardware)  # refused once, not by every process
     return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
 
 
@@ -202,7 +204,8 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
         trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
     except NotFiniteError as error:
         decoys = graphs.decoys.iloc[error.graphs]
-        names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys.itertuples())
+        names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys[:NAMED].itertuples())
+        names += f" and {len(decoys) - NAMED} more" if len(decoys) > NAMED else ""
         stopped = f"{error.what} is not a finite number in epoch {trainer.current_epoch}, decoys {names}"
         if not all(each.kept for each in best):
             raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
