@@ -25,6 +25,7 @@ localrules:
     evaluate_ranking,
     report_study,
     report_scores,
+    benchmark_training,
 
 
 include: "rules/common.smk"

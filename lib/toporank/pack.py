@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 DESCRIPTION = "toporank"
 PRECISIONS = {"float32": torch.float32, "float16": torch.float16}
 REPACK = "delete it and run again: the graphs are packed anew"
-CHANGED_REMEDY = "it was changed after it was built; delete its ledger and run again"
+CHANGED_REMEDY = "it was changed after it was built; delete results/<dataset>/ledger/graphs and run again"
 
 
 class GraphBatch(NamedTuple):

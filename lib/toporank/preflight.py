@@ -53,8 +53,9 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
-    for folder in ("results", "logs", config.workflow.reuse_store):
+    for folder in ("results", "logs"):
         _noting(result, lambda folder=folder: _check_writable(Path(folder)))
+    _noting(result, lambda: _check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))
     if not config.datasets:
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
@@ -105,18 +106,14 @@ def _noting(result: Preflight, step: Callable[[], object]) -> None:
         result.problems.append(str(error))
 
 
-def _check_writable(folder: Path) -> None:
+def _check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
     """Raise ConfigError unless files can be written there; makes the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ConfigError(
-            f"cannot be written: {error.strerror}",
-            where=folder.resolve(),
-            remedy="choose another place with --directory",
-        ) from error
+        raise ConfigError(f"cannot be written: {error.strerror}", where=folder.resolve(), remedy=remedy) from error
 
 
 def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, recipes: dict[str, str]) -> None:

@@ -65,15 +65,8 @@ def run(variant: str, datasets: list, configs: list, work: Path, cores: int) -> 
         "workflow": {"reuse_store": str(work / "store"), "chunk_size": 350},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(REPOSITORY / "Snakefile"),
-        "--configfile",
-        "study.yaml",
-    ]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+    command += ["--configfile", "study.yaml"]
     with open(folder / "run.log", "w") as log:
         subprocess.run([*command, "--cores", str(cores), "results/training/best.ckpt"], cwd=folder, check=True,
                        stdout=log, stderr=log)  # fmt: skip

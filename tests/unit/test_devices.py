@@ -57,7 +57,7 @@ def test_what_goes_wrong_in_a_process_is_said():
 @pytest.mark.slow
 @pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
 def test_two_processes_train_as_one_does(tmp_path):
-    """The last batch of training and of validation has one graph, so that one process has none. Dropout would differ."""
+    """The last batch of both splits has one graph, so that one process has none. Without dropout, which differs."""
     graphs = training_graphs()
     for key in [key for key in graphs if key[:2] == ("T0", "d0")]:
         del graphs[key]

@@ -245,7 +245,7 @@ class Training(Section):
         description="Targets set aside for validation where the labels have no split.",
     )  # fmt: skip
     split_seed: int = Field(0, description="Seed of that choice.")
-    threads: int = Field(1, ge=1, description="CPU threads of one training run; Snakemake runs as many as cores allow.")
+    threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
     loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
     trackers: list[Tracker] = Field(

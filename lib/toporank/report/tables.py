@@ -10,7 +10,7 @@ import toporank
 from toporank.identity import Status
 from toporank.report.study import Study, is_finetune, validation_random_pick
 from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, plain
-from toporank.selection import CHECKPOINT_OF, verdict, winners
+from toporank.selection import CHECKPOINT_OF, by_config, verdict, winners
 
 Pairs = list[tuple[str, str]]
 
@@ -183,21 +183,14 @@ def rows_stopped(board: pd.DataFrame) -> list[dict[str, Any]]:
 
 def configurations(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Mean and standard deviation over the seeds of each configuration; empty when none has several seeds."""
-    name = [run.removesuffix(f"_seed{seed}") for run, seed in zip(board["run"], board["seed"], strict=True)]
-    kind = ["fine-tune" if is_finetune(folder) else "sweep" for folder in board["folder"]]
-    shown = {
-        "loss": "best_loss.val_loss",
-        "per_target": "best_loss.val_spearman_per_target",
-        "pooled": "best_loss.val_spearman",
-        "ranking_loss": "best_loss.val_ranking_loss",
-    }
-    groups = board.assign(name=name, kind=kind).groupby(["kind", "name"], sort=False)
+    shown = {"loss": "val_loss", "per_target": "val_spearman_per_target", "pooled": "val_spearman",
+             "ranking_loss": "val_ranking_loss"}  # fmt: skip
     rows = [
-        {"name": key[1], "kind": key[0], "seeds": len(part),
-         **{short: (part[column].mean(), part[column].std()) for short, column in shown.items()}}
-        for key, part in groups
+        {"name": row["config"], "kind": "fine-tune" if row["parent"] else "sweep", "seeds": row["seeds"],
+         **{short: (row[f"{metric}.mean"], row[f"{metric}.sd"]) for short, metric in shown.items()}}
+        for row in by_config(board, "val_loss").to_dict("records")
     ]  # fmt: skip
-    return sorted(rows, key=lambda row: row["loss"][0]) if any(row["seeds"] > 1 for row in rows) else []
+    return rows if any(row["seeds"] > 1 for row in rows) else []
 
 
 def not_scored(study: Study) -> list[dict[str, str]]:
