@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import _cases
@@ -28,6 +32,7 @@ from toporank.structures.dssp import dssp_version, run_dssp
 from toporank.structures.read import read_complex
 
 ROOT = os.geteuid() == 0
+NOBODY = 65534
 
 
 def build(path: Path, folder: Path) -> tuple[LedgerRow, Path]:
@@ -65,10 +70,51 @@ def numbers(graph) -> list[list]:
     return [graph.x.tolist(), graph.edge_index.tolist(), graph.edge_attr.tolist()]
 
 
-@pytest.mark.parametrize("case", ALL, ids=[case.name for case in ALL])
+def test_neither_hash_seed_nor_locale_nor_umask_changes_a_graph(plain, tmp_path):
+    """The workflow sets the hash seed; nothing may hang on that."""
+    code = "import sys; from pathlib import Path; import test_input_matrix as t; t.build(*map(Path, sys.argv[1:]))"
+    source = write(tmp_path / "d.pdb", pdb(base()))
+    for number, settings in enumerate(
+        ({"PYTHONHASHSEED": "1", "LC_ALL": "C"}, {"PYTHONHASHSEED": "2", "LANG": "tr_TR"})
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **settings}
+        subprocess.run([sys.executable, "-c", code, source, folder], env=environment, check=True, umask=0o77 * number)
+        assert (folder / "results/set/graphs/T/d.pt").read_bytes() == plain[0]
+
+
+@contextlib.contextmanager
+def as_an_ordinary_user(folder: Path):
+    """Root reads everything; `folder` is given to the user who does not."""
+    if not ROOT:
+        yield
+        return
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_file_without_permission_to_read_is_refused_with_the_reason():
+    (case,) = [case for case in ALL if case.name == "forbidden"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = case.make(folder)
+        with as_an_ordinary_user(folder):
+            row, _ = build(source, folder)
+    assert row.status == case.status
+    assert re.search(case.says, row.reason), row.reason
+
+
+AS_ANYONE = [case for case in ALL if case.name != "forbidden"]
+
+
+@pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
 def test_input(case: Case, plain, tmp_path):
-    if case.name == "forbidden" and ROOT:
-        pytest.skip("root reads everything")
     (tmp_path / "in").mkdir()
     row, path = build(case.make(tmp_path / "in"), tmp_path)
     assert row.status == case.status, row

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import torch
 from _synthetic import members, random_graph
 from torch.nn import functional as F
 
+from dssp_agreement import needs_mkdssp
 from published_checkpoint import published_state, write_published_checkpoint
 from structures_text import alanine, changed, complex_of, pdb, random_complex, write
 from toporank.config import load_config
@@ -36,7 +36,6 @@ DECOYS = [
     "1NW9_cluspro", "1PPE_bound", "1VFB_bound", "2SIC_bound", "2SIC_patchdock", "6AL0_af2_0", "dips_2aqp_attract",
     "dockq_model", pytest.param("1N2C_bound", marks=pytest.mark.slow),
 ]  # fmt: skip
-needs_dssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ def test_modified_and_renamed_residues_are_hidden_from_dssp_as_published(name, l
     assert without_modified(complex_).parents == ("ALA", "" if lost else "ALA")
 
 
-@needs_dssp
+@needs_mkdssp
 @pytest.mark.parametrize("name", ["MSE", "HIE", "UNK"])
 def test_hiding_a_residue_from_dssp_is_what_mkdssp_does_with_an_unknown_name(example, name):
     """The control: the same residue under its own name and given to mkdssp as it is."""
@@ -288,7 +287,7 @@ def test_the_run_card_shows_what_an_imported_checkpoint_says(checkpoint):
 # ---- the reference ----------------------------------------------------------------------------------------
 
 
-@needs_dssp
+@needs_mkdssp
 @pytest.mark.parametrize("name", DECOYS)
 def test_a_decoy_gets_the_published_features_and_the_published_score(name: str, reference_dir: Path, tmp_path):
     folder = reference_dir / "topoqa"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dssp_agreement import needs_mkdssp
 from oracle import reference
 from structures_text import EXAMPLES, Atom, complex_of
 from toporank.errors import FeatureError
@@ -29,7 +29,6 @@ from toporank.structures.complex import STANDARD
 from toporank.structures.dssp import Dssp
 from toporank.structures.read import read_complex
 
-needs_mkdssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
 RAW = DsspTopology(scaling="none")
 PUBLISHED = DsspTopology(scaling="per_decoy", orientation="file")
 NAMES = columns(PUBLISHED)

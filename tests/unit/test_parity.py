@@ -6,12 +6,12 @@ coordinate put right (`edge_attr_z`). Accessibility and states came from mkdssp;
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dssp_agreement import needs_mkdssp
 from toporank.features.nodes import MAX_ACCESSIBILITY
 from toporank.features.registry import choose, resolve
 from toporank.structures.read import read_complex
@@ -23,7 +23,7 @@ SMALL = [
 ]  # fmt: skip
 LARGE = [pytest.param("1N2C_bound", marks=pytest.mark.slow)]
 
-pytestmark = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
+pytestmark = needs_mkdssp
 
 
 def test_all_decoys_of_the_reference_are_compared(reference_dir: Path):
