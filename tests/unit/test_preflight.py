@@ -236,12 +236,6 @@ def test_a_reuse_store_that_cannot_be_made_is_a_problem():
     assert problem.startswith(f"{Path('store').resolve()}: cannot be written")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
-def test_results_without_permission_are_a_problem():
-    Path("results").mkdir(mode=0o500)
-    assert any("Permission denied" in problem for problem in check(GOOD).problems)
-
-
 def test_without_any_data_set_there_is_a_problem():
     (problem,) = check().problems
     assert problem.startswith("datasets: none configured")

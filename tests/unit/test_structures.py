@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from dataclasses import fields, replace
 
@@ -422,14 +421,6 @@ def test_an_absent_file_and_a_folder_are_structure_errors(tmp_path):
     (tmp_path / "folder.pdb").mkdir()
     with pytest.raises(StructureError, match="cannot be read"):
         read_complex(tmp_path / "folder.pdb")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_without_permission_is_a_structure_error(tmp_path):
-    path = write(tmp_path / "d.pdb", pdb(pair()))
-    path.chmod(0)
-    with pytest.raises(StructureError, match="Permission denied"):
-        read_complex(path)
 
 
 @pytest.mark.parametrize("coordinate", ["nan", "inf", "-inf"])
