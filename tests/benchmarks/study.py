@@ -54,14 +54,14 @@ OPTIONS = [
 """What may be minimised and drawn, all with the features of the last argument of --options-on."""
 
 
-def run(variant: str, datasets: list, configs: list, work: Path, cores: int) -> pd.DataFrame:
+def run(variant: str, datasets: list, configs: list, seeds: list[int], work: Path, cores: int) -> pd.DataFrame:
     """Train one variant of the features and return the validation metrics of each run, by data set."""
     folder = work / variant
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "datasets": datasets,
         "features": FEATURES[variant],
-        "training": {"sweep": {"defaults": DEFAULTS, "configs": configs, "seeds": SEEDS}},
+        "training": {"sweep": {"defaults": DEFAULTS, "configs": configs, "seeds": seeds}},
         "workflow": {"reuse_store": str(work / "store"), "chunk_size": 350},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -73,7 +73,7 @@ def run(variant: str, datasets: list, configs: list, work: Path, cores: int) -> 
     rows = [
         {"features": variant, **measured}
         for config in configs
-        for seed in SEEDS
+        for seed in seeds
         for measured in measure(folder, config["name"], seed, [d["name"] for d in datasets])
     ]
     return pd.DataFrame(rows)
@@ -116,6 +116,10 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, required=True, help="folder for runs.csv")
     parser.add_argument("--only", nargs="*", default=list(FEATURES), choices=FEATURES, help="variants of the features")
     parser.add_argument("--options-on", choices=FEATURES, help="train losses and samplings on these features, too")
+    parser.add_argument(
+        "--configs", nargs="*", help="only these of the losses and samplings; `standard` is the plain one"
+    )
+    parser.add_argument("--seeds", type=int, nargs="*", default=SEEDS)
     parser.add_argument("--cores", type=int, default=2)
     args = parser.parse_args()
 
@@ -124,7 +128,8 @@ def main() -> None:
     table = args.tables / "runs.csv"
     for variant in args.only:
         configs = [*PLAIN, *OPTIONS] if variant == args.options_on else PLAIN
-        made = run(variant, datasets, configs, work, args.cores)
+        configs = [config for config in configs if not args.configs or config["name"] in args.configs]
+        made = run(variant, datasets, configs, args.seeds, work, args.cores)
         before = pd.read_csv(table) if table.exists() else made[:0]
         both = pd.concat([before, made]).drop_duplicates(["features", "config", "seed", "set"], keep="last")
         both.to_csv(table, index=False, float_format="%.5f")
