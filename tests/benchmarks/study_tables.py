@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
+from study import metrics
+
+from toporank.building.coverage import read_coverage
+from toporank.scoring import score_pack
 
 TABLES = {
     "results/training/leaderboard.csv": "sweep_leaderboard.csv",
@@ -29,14 +33,33 @@ def main() -> None:
     args = parser.parse_args()
     for source, name in TABLES.items():
         shutil.copy(args.study / source, args.tables / name)
+    final(args.study / "results").to_csv(args.tables / "final.csv", index=False, float_format="%.4f")
     targets = pd.concat(
         pd.read_csv(path).assign(set=path.parent.name)
         for path in sorted((args.study / "results/evaluation").glob("*/per_target.csv"))
     )
     targets = targets[targets["split"] == "val"].drop(columns="split")
     targets.to_csv(args.tables / "final_targets.csv", index=False, float_format="%.4f")
-    runs = {path.parent.name: pd.read_csv(path) for path in sorted(args.study.glob("results/*/*/metrics.csv"))}
+    found = [
+        path for part in ("training", "finetune") for path in sorted(args.study.glob(f"results/{part}/*/metrics.csv"))
+    ]
+    runs = {path.parent.name: pd.read_csv(path) for path in found}
     learning_curves(runs).savefig(args.tables / "learning.svg", metadata={"Date": None})
+
+
+def final(results: Path) -> pd.DataFrame:
+    """Metrics on the labelled validation decoys of the final checkpoint, and of the ensemble's mean."""
+    members, rows = sorted((results / "final/ensemble").glob("*.ckpt")), []
+    for scorer, ensemble in (("final", []), (f"mean of {len(members)}", members)):
+        scored = {}
+        for path in sorted(results.glob("*/graphs.safetensors")):
+            coverage = read_coverage(path.with_name("coverage.tsv"))
+            labels = coverage[(coverage["split"] == "val") & coverage["dockq"].notna()]
+            scores = score_pack(results / "final/best.ckpt", ensemble, path, mean=bool(ensemble))
+            scored[path.parent.name] = labels[["target", "decoy", "dockq"]].merge(scores, how="left", validate="1:1")
+        scored["all"] = pd.concat(scored.values(), ignore_index=True)
+        rows += [{"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()]
+    return pd.DataFrame(rows)
 
 
 def learning_curves(runs: dict[str, pd.DataFrame]) -> Figure:
