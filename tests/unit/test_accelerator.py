@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import timedelta
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
-from _synthetic import small_run, training_pack
+from _synthetic import members, random_graph, small_run, training_pack
 from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy
 
@@ -16,7 +18,7 @@ from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.pack import GraphStore
+from toporank.pack import GraphStore, write_pack
 from toporank.training import accelerator, data, fit, trackers
 from toporank.training.accelerator import device_of, prepare, refusals
 from toporank.training.data import loader_options
@@ -181,6 +183,37 @@ def test_workers_and_pinning_are_chosen_by_device_and_size(tmp_path, monkeypatch
     assert loader_options(chosen, store, "cpu") == {
         "num_workers": 1, "prefetch_factor": 5, "pin_memory": False, "persistent_workers": False,
     }  # fmt: skip
+
+
+def test_packs_that_do_not_fit_into_memory_are_refused_with_sizes_and_remedy(tmp_path, monkeypatch):
+    pack = training_pack(tmp_path / "pack")
+    size = pack.stat().st_size
+    free = SimpleNamespace(available=2 * size)
+    monkeypatch.setattr(data.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr(fit, "open_graphs", None)  # nothing is read before
+    run = fit.Run(**{**vars(small_run()), "loading": Loading(in_memory=True), "hardware": Hardware(devices=3)})
+    said = r"training.loading.in_memory: the packs take 0.0 GiB of memory \(3 processes\), 0.0 GiB are free \(leave it"
+    with pytest.raises(ConfigError, match=said):
+        fit.train_run(run, [pack], 1, tmp_path / "run", tmp_path / "store")
+    data.check_memory([pack, pack], 2)  # learned from and validated on: one pack
+    free.available = size - 1
+    with pytest.raises(ConfigError, match=r"memory, 0.0 GiB"):
+        data.check_memory([pack], 1)
+
+
+def test_what_is_trained_on_is_known_by_a_digest_that_copies_nothing(tmp_path):
+    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5)}
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    store = GraphStore.open([tmp_path / "pack"])
+    tracemalloc.start()
+    try:
+        digest, (_, most) = data.fingerprint(store), tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < store.parts[0]["x"].nbytes / 4
+    assert digest == data.fingerprint(GraphStore.open([tmp_path / "pack"], in_memory=True))
+    store.parts[0]["x"] = store.parts[0]["x"] + 1
+    assert digest != data.fingerprint(store)
 
 
 def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monkeypatch):

@@ -37,6 +37,7 @@ from toporank.training.accelerator import device_of, prepare
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
     check_labels,
+    check_memory,
     check_splits,
     fingerprint,
     loader_options,
@@ -116,6 +117,8 @@ def train_run(
     threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
     keep_freed_memory()
     seed_everything(run.seed, threads)
+    if run.loading.in_memory:
+        check_memory([*sources[0], *sources[1]], run.hardware.devices)
     graphs = open_graphs(*sources, in_memory=run.loading.in_memory and run.hardware.devices == 1)
     check_splits(graphs)
     check_labels(graphs)
