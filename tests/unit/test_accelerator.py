@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from datetime import timedelta
 from importlib.util import find_spec
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
 from _synthetic import members, random_graph, small_run, training_pack
 from pytorch_lightning.loggers import CSVLogger
+from pytorch_lightning.plugins.precision import FSDPPrecision, MixedPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
@@ -128,6 +131,102 @@ def test_more_gpus_than_there_are_and_a_missing_package_are_refused(bare, monkey
     monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: None)
     (line,) = refusals(Hardware(accelerator="cuda", offload_optimizer=True))
     assert line == "offload_optimizer: torchao is not installed; pip install torchao, or leave it out"
+
+
+LATE = {
+    "clipping of parts": ({"strategy": "fsdp", "devices": 2}, "strategy: fsdp: Lightning cannot clip"),
+    "clipping of a fused step, half": (
+        {"fused_optimizer": True, "precision": "16-mixed"}, "fused_optimizer: Lightning cannot clip"),
+    "clipping of a fused step, bf16": (
+        {"fused_optimizer": True, "precision": "bf16-mixed"}, "fused_optimizer: Lightning cannot clip"),
+    "clipping what has gone": (
+        {"offload_optimizer": True}, "offload_optimizer: gradients are gone before gradient_clip could"),
+}  # fmt: skip
+"""Settings of a GPU that go without `gradient_clip` and not with it."""
+
+
+@pytest.fixture
+def two_gpus(monkeypatch):
+    """A machine with two GPUs, as far as anybody asks."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: object())
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_cannot_be_done_to_clipped_gradients_is_refused_when_a_run_starts(tmp_path, two_gpus, name):
+    settings, reason = LATE[name]
+    hardware = Hardware(accelerator="cuda", **settings)
+    assert refusals(hardware) == []
+    (line,) = refusals(hardware, clipped=True)
+    assert line.startswith(reason)
+    run = fit.Run(**{**vars(small_run(gradient_clip=1.0)), "hardware": hardware})
+    with pytest.raises(ConfigError, match=reason):
+        fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+
+
+@pytest.mark.parametrize("other", [{"precision": "16-mixed"}, {"devices": 2}], ids=lambda other: next(iter(other)))
+def test_an_offloaded_optimiser_is_refused_what_comes_after_the_gradient_of_each_weight(two_gpus, other):
+    assert refusals(Hardware(accelerator="cuda", **other)) == []
+    (line,) = refusals(Hardware(accelerator="cuda", offload_optimizer=True, **other))
+    assert line.startswith(f"offload_optimizer: gradients are gone before {next(iter(other))}: ")
+
+
+def test_lightning_still_cannot_clip_these():
+    """The control: otherwise they need not be refused."""
+    fused = torch.optim.Adam([torch.zeros(2, requires_grad=True)], fused=True)
+    for precision in ("16-mixed", "bf16-mixed"):
+        with pytest.raises(RuntimeError, match="does not allow for gradient clipping"):
+            MixedPrecision(precision, "cpu").clip_gradients(fused, 1.0)
+    with pytest.raises(MisconfigurationException, match="not supported"):
+        FSDPPrecision("32-true").clip_gradients(fused, 1.0)
+
+
+class Offloading(torch.optim.Optimizer):
+    """Stands for torchao's class where there is no GPU: an optimiser for each weight, and no `Optimizer.__init__`."""
+
+    def __init__(self, params, optimizer_class, *, offload_gradients=False, minimal_size=4096, **options):
+        self.each = [optimizer_class([weight], **options) for weight in params]
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = closure()
+        for one in self.each:
+            one.step()
+        return loss
+
+    def zero_grad(self, set_to_none=True):
+        for one in self.each:
+            one.zero_grad(set_to_none)
+
+    @property
+    def param_groups(self):
+        return [group for one in self.each for group in one.param_groups]
+
+    def state_dict(self):
+        return {"offloaded": [one.state_dict() for one in self.each]}
+
+    def load_state_dict(self, state):
+        for one, own in zip(self.each, state["offloaded"], strict=True):
+            one.load_state_dict(own)
+
+
+def test_an_offloaded_optimiser_is_that_of_torchao_and_trains_as_adam_does(tmp_path, monkeypatch):
+    """Only how it is asked for, and that Lightning takes what has no state: neither torchao nor a GPU is used here."""
+    made = []
+    monkeypatch.setattr(Offloading, "__new__", lambda cls, *a, **k: (made.append((a[1], k)), object.__new__(cls))[1])
+    monkeypatch.setitem(sys.modules, "torchao", ModuleType("torchao"))
+    monkeypatch.setitem(sys.modules, "torchao.optim", SimpleNamespace(CPUOffloadOptimizer=Offloading))
+    monkeypatch.setattr(accelerator, "contradictions", lambda *_, **__: [])  # on a CPU it is refused
+    pack, weights = training_pack(tmp_path / "pack"), []
+    for offload in (False, True):
+        schedule = {"max_epochs": 4, "plateau_patience": 0, "weight_decay": 0.01}
+        run = fit.Run(**{**vars(small_run(**schedule)), "hardware": Hardware(offload_optimizer=offload)})
+        fit.train_run(run, [pack], 1, tmp_path / f"{offload}", tmp_path / "store")
+        weights.append(torch.load(tmp_path / f"{offload}" / "last.ckpt", weights_only=True)["state_dict"])
+    assert made == [(torch.optim.Adam, {"lr": 0.02, "weight_decay": 0.01, "fused": False})]
+    assert all(torch.equal(weights[1][name], value) for name, value in weights[0].items())
 
 
 @pytest.mark.parametrize(("settings", "kind"), [({}, DDPStrategy), ({"strategy": "fsdp"}, FSDPStrategy)])

@@ -90,6 +90,11 @@ class Run:
         hyperparameters = Hyperparameters(**given)
         return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware, loading, trackers)
 
+    @property
+    def clipped(self) -> bool:
+        """Whether the norm of its gradient has a limit."""
+        return self.hyperparameters.gradient_clip is not None
+
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
         origin = read_description(self.parent) if self.parent else None
@@ -165,7 +170,7 @@ def _fit_on_devices(
     """`_fit` here, or in a process for each device, which opens the packs itself."""
     if run.hardware.devices == 1:
         return _fit(run, graphs, *rest)
-    prepare(run.hardware, _network(run, graphs))  # refused once, not by every process
+    prepare(run.hardware, _network(run, graphs), clipped=run.clipped)  # refused once, not by every process
     return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
 
 
@@ -186,7 +191,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
     }  # fmt: skip
     network = _network(run, graphs)
     freeze(network, run.freeze)
-    settings = prepare(run.hardware, network)
+    settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer
     scorer = kind(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
                   fused=run.hardware.fused_optimizer, offload=run.hardware.offload_optimizer)  # fmt: skip
