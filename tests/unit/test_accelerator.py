@@ -333,6 +333,17 @@ def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monke
     assert bool(events) is TENSORBOARD
 
 
+def test_tensorboard_shows_the_metrics_of_every_epoch(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = fit.Run(**{**vars(small_run(max_epochs=3)), "trackers": ("tensorboard",)})
+    fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+    table = pd.read_csv(tmp_path / "run" / "metrics.csv")
+    shown = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    assert {name for name in table.columns if name not in ("epoch", "learning_rate")} <= set(shown.Tags()["scalars"])
+    for name in ("train_loss", "val_loss", "val_ranking_loss"):
+        assert [event.value for event in shown.Scalars(name)] == pytest.approx(table[name].tolist())
+
+
 def test_a_tracker_gets_the_metrics_of_every_epoch(tmp_path, monkeypatch):
     """MLflow is stood in for; what is asked of Lightning is a logger."""
     seen = []
