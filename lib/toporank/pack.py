@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +16,6 @@ import numpy as np
 import pandas as pd
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -21,6 +23,7 @@ from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files import replacing, sha256
 from toporank.graphs import read_graph
+from toporank.tensorfile import Growing, write_tensors
 
 log = logging.getLogger(__name__)
 
@@ -76,36 +79,37 @@ def write_pack(path: Path, members: pd.DataFrame, precision: str = "float32") ->
     dtype = PRECISIONS[precision]
     digests = [_source_digest(row) for row in members.itertuples()]
     old, place = _reusable(path, dtype)
-    graphs, n_read, first = [], 0, None
-    for file, digest in zip(members["graph"], digests, strict=True):
-        if digest in place:
-            graph = old.graph(place[digest])
-        else:
-            _check_source(file, digest)
-            graph, n_read = _Graph.read(Path(file)), n_read + 1
-            graph = graph._replace(x=_as(dtype, graph.x, file), edge_attr=_as(dtype, graph.edge_attr, file))
-        first = first or (file, _kind(graph.x, graph.edge_attr, graph.metadata))
-        _check_alike(*first, file, _kind(graph.x, graph.edge_attr, graph.metadata))
-        graphs.append(graph)
-    nodes = np.array([len(g.x) for g in graphs], dtype=np.int64)
-    edges = np.array([len(g.edge_attr) for g in graphs], dtype=np.int64)
-    none = torch.zeros(0, 0)
-    tensors = {
-        "x": torch.cat([g.x for g in graphs] or [none]).to(dtype),
-        "edge_index": torch.cat([g.edge_index for g in graphs] or [torch.zeros(2, 0)], dim=1).to(torch.int32),
-        "edge_attr": torch.cat([g.edge_attr for g in graphs] or [none]).to(dtype),
-        "node_start": torch.from_numpy(np.concatenate([[0], nodes.cumsum()])),
-        "edge_start": torch.from_numpy(np.concatenate([[0], edges.cumsum()])),
-        "y": torch.tensor([g.y for g in graphs], dtype=torch.float32),
-    }
-    description = {
-        **(graphs[0].metadata if graphs else {}),
-        "decoys": members[["target", "decoy", "split"]].values.tolist(),
-        "sources": digests,
-        "content": _content(tensors),
-    }
-    with replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, {DESCRIPTION: canonical(description)}))
+    n_read, first, nodes, edges = 0, None, [0], [0]
+    with replacing(path) as temporary, ExitStack() as files:
+        new = partial(Growing, files, path.parent)
+        tensors = {"x": new(precision), "edge_index": new("int32", axis=1), "edge_attr": new(precision),
+                   "node_start": new("int64"), "edge_start": new("int64"), "y": new("float32")}  # fmt: skip
+        for file, digest in zip(members["graph"], digests, strict=True):
+            if digest in place:
+                graph = old.graph(place[digest])
+            else:
+                _check_source(file, digest)
+                graph, n_read = _Graph.read(Path(file)), n_read + 1
+                graph = graph._replace(x=_as(dtype, graph.x, file), edge_attr=_as(dtype, graph.edge_attr, file))
+            first = first or (file, _kind(graph.x, graph.edge_attr, graph.metadata), graph.metadata)
+            _check_alike(*first[:2], file, _kind(graph.x, graph.edge_attr, graph.metadata))
+            for name in ("x", "edge_index", "edge_attr"):
+                tensors[name].add(getattr(graph, name).numpy())
+            tensors["y"].add(np.array([graph.y]))
+            nodes.append(nodes[-1] + len(graph.x))
+            edges.append(edges[-1] + len(graph.edge_attr))
+        tensors["node_start"].add(np.array(nodes))
+        tensors["edge_start"].add(np.array(edges))
+        if first is None:
+            for name, shape in {"x": (0, 0), "edge_index": (2, 0), "edge_attr": (0, 0)}.items():
+                tensors[name].add(np.zeros(shape))
+        description = {
+            **(first[2] if first else {}),
+            "decoys": members[["target", "decoy", "split"]].values.tolist(),
+            "sources": digests,
+            "content": _content({name: tensor.pieces() for name, tensor in tensors.items()}),
+        }
+        write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
     return n_read
 
 
@@ -155,11 +159,12 @@ def _reusable(path: Path, dtype: torch.dtype) -> tuple[_Pack | None, dict[str, i
     return old, {digest: i for i, digest in enumerate(old.sources)}
 
 
-def _content(tensors: dict[str, Tensor]) -> str:
-    """Digest of all numbers of a pack."""
+def _content(tensors: dict[str, Iterable[bytes | np.ndarray]]) -> str:
+    """Digest of all numbers of a pack, given in pieces."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
-        digest.update(tensors[name].contiguous().numpy())
+        for piece in tensors[name]:
+            digest.update(piece)
     return digest.hexdigest()
 
 
@@ -221,7 +226,8 @@ class _Pack:
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
-        if self.content is not None and self.content != _content(self.tensors):
+        numbers = {name: [tensor.contiguous().numpy()] for name, tensor in self.tensors.items()}
+        if self.content is not None and self.content != _content(numbers):
             raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
 
     def graph(self, i: int) -> _Graph:

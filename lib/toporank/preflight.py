@@ -70,7 +70,9 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
 def training_problems(training: Training, *, installed: bool = True) -> list[str]:
     """What no machine can train with, or this one lacks. GPUs are looked for when a run starts, where it runs."""
     device = training.hardware.accelerator
-    found = [] if device == "auto" else contradictions(training.hardware, device, installed=installed)
+    clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
+    hardware = training.hardware
+    found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
     problems = [f"training.hardware: {line}" for line in found]
     return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
 

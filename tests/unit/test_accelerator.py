@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
 from datetime import timedelta
 from importlib.util import find_spec
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
-from _synthetic import small_run, training_pack
+from _synthetic import members, random_graph, small_run, training_pack
 from pytorch_lightning.loggers import CSVLogger
+from pytorch_lightning.plugins.precision import FSDPPrecision, MixedPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.pack import GraphStore
+from toporank.pack import GraphStore, write_pack
 from toporank.training import accelerator, data, fit, trackers
 from toporank.training.accelerator import device_of, prepare, refusals
 from toporank.training.data import loader_options
@@ -131,6 +135,102 @@ def test_more_gpus_than_there_are_and_a_missing_package_are_refused(bare, monkey
     assert line == "offload_optimizer: torchao is not installed; pip install torchao, or leave it out"
 
 
+LATE = {
+    "clipping of parts": ({"strategy": "fsdp", "devices": 2}, "strategy: fsdp: Lightning cannot clip"),
+    "clipping of a fused step, half": (
+        {"fused_optimizer": True, "precision": "16-mixed"}, "fused_optimizer: Lightning cannot clip"),
+    "clipping of a fused step, bf16": (
+        {"fused_optimizer": True, "precision": "bf16-mixed"}, "fused_optimizer: Lightning cannot clip"),
+    "clipping what has gone": (
+        {"offload_optimizer": True}, "offload_optimizer: gradients are gone before gradient_clip could"),
+}  # fmt: skip
+"""Settings of a GPU that go without `gradient_clip` and not with it."""
+
+
+@pytest.fixture
+def two_gpus(monkeypatch):
+    """A machine with two GPUs, as far as anybody asks."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: object())
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_cannot_be_done_to_clipped_gradients_is_refused_when_a_run_starts(tmp_path, two_gpus, name):
+    settings, reason = LATE[name]
+    hardware = Hardware(accelerator="cuda", **settings)
+    assert refusals(hardware) == []
+    (line,) = refusals(hardware, clipped=True)
+    assert line.startswith(reason)
+    run = fit.Run(**{**vars(small_run(gradient_clip=1.0)), "hardware": hardware})
+    with pytest.raises(ConfigError, match=reason):
+        fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+
+
+@pytest.mark.parametrize("other", [{"precision": "16-mixed"}, {"devices": 2}], ids=lambda other: next(iter(other)))
+def test_an_offloaded_optimiser_is_refused_what_comes_after_the_gradient_of_each_weight(two_gpus, other):
+    assert refusals(Hardware(accelerator="cuda", **other)) == []
+    (line,) = refusals(Hardware(accelerator="cuda", offload_optimizer=True, **other))
+    assert line.startswith(f"offload_optimizer: gradients are gone before {next(iter(other))}: ")
+
+
+def test_lightning_still_cannot_clip_these():
+    """The control: otherwise they need not be refused."""
+    fused = torch.optim.Adam([torch.zeros(2, requires_grad=True)], fused=True)
+    for precision in ("16-mixed", "bf16-mixed"):
+        with pytest.raises(RuntimeError, match="does not allow for gradient clipping"):
+            MixedPrecision(precision, "cpu").clip_gradients(fused, 1.0)
+    with pytest.raises(MisconfigurationException, match="not supported"):
+        FSDPPrecision("32-true").clip_gradients(fused, 1.0)
+
+
+class Offloading(torch.optim.Optimizer):
+    """Stands for torchao's class where there is no GPU: an optimiser for each weight, and no `Optimizer.__init__`."""
+
+    def __init__(self, params, optimizer_class, *, offload_gradients=False, minimal_size=4096, **options):
+        self.each = [optimizer_class([weight], **options) for weight in params]
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = closure()
+        for one in self.each:
+            one.step()
+        return loss
+
+    def zero_grad(self, set_to_none=True):
+        for one in self.each:
+            one.zero_grad(set_to_none)
+
+    @property
+    def param_groups(self):
+        return [group for one in self.each for group in one.param_groups]
+
+    def state_dict(self):
+        return {"offloaded": [one.state_dict() for one in self.each]}
+
+    def load_state_dict(self, state):
+        for one, own in zip(self.each, state["offloaded"], strict=True):
+            one.load_state_dict(own)
+
+
+def test_an_offloaded_optimiser_is_that_of_torchao_and_trains_as_adam_does(tmp_path, monkeypatch):
+    """Only how it is asked for, and that Lightning takes what has no state: neither torchao nor a GPU is used here."""
+    made = []
+    monkeypatch.setattr(Offloading, "__new__", lambda cls, *a, **k: (made.append((a[1], k)), object.__new__(cls))[1])
+    monkeypatch.setitem(sys.modules, "torchao", ModuleType("torchao"))
+    monkeypatch.setitem(sys.modules, "torchao.optim", SimpleNamespace(CPUOffloadOptimizer=Offloading))
+    monkeypatch.setattr(accelerator, "contradictions", lambda *_, **__: [])  # on a CPU it is refused
+    pack, weights = training_pack(tmp_path / "pack"), []
+    for offload in (False, True):
+        schedule = {"max_epochs": 4, "plateau_patience": 0, "weight_decay": 0.01}
+        run = fit.Run(**{**vars(small_run(**schedule)), "hardware": Hardware(offload_optimizer=offload)})
+        fit.train_run(run, [pack], 1, tmp_path / f"{offload}", tmp_path / "store")
+        weights.append(torch.load(tmp_path / f"{offload}" / "last.ckpt", weights_only=True)["state_dict"])
+    assert made == [(torch.optim.Adam, {"lr": 0.02, "weight_decay": 0.01, "fused": False})]
+    assert all(torch.equal(weights[1][name], value) for name, value in weights[0].items())
+
+
 @pytest.mark.parametrize(("settings", "kind"), [({}, DDPStrategy), ({"strategy": "fsdp"}, FSDPStrategy)])
 def test_two_gpus_are_joined_by_the_strategy_that_is_asked_for(bare, monkeypatch, network, settings, kind):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -186,6 +286,37 @@ def test_workers_and_pinning_are_chosen_by_device_and_size(tmp_path, monkeypatch
     }  # fmt: skip
 
 
+def test_packs_that_do_not_fit_into_memory_are_refused_with_sizes_and_remedy(tmp_path, monkeypatch):
+    pack = training_pack(tmp_path / "pack")
+    size = pack.stat().st_size
+    free = SimpleNamespace(available=2 * size)
+    monkeypatch.setattr(data.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr(fit, "open_graphs", None)  # nothing is read before
+    run = fit.Run(**{**vars(small_run()), "loading": Loading(in_memory=True), "hardware": Hardware(devices=3)})
+    said = r"training.loading.in_memory: the packs take 0.0 GiB of memory \(3 processes\), 0.0 GiB are free \(leave it"
+    with pytest.raises(ConfigError, match=said):
+        fit.train_run(run, [pack], 1, tmp_path / "run", tmp_path / "store")
+    data.check_memory([pack, pack], 2)  # learned from and validated on: one pack
+    free.available = size - 1
+    with pytest.raises(ConfigError, match=r"memory, 0.0 GiB"):
+        data.check_memory([pack], 1)
+
+
+def test_what_is_trained_on_is_known_by_a_digest_that_copies_nothing(tmp_path):
+    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5)}
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    store = GraphStore.open([tmp_path / "pack"])
+    tracemalloc.start()
+    try:
+        digest, (_, most) = data.fingerprint(store), tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < store.parts[0]["x"].nbytes / 4
+    assert digest == data.fingerprint(GraphStore.open([tmp_path / "pack"], in_memory=True))
+    store.parts[0]["x"] = store.parts[0]["x"] + 1
+    assert digest != data.fingerprint(store)
+
+
 def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monkeypatch):
     """And none of them makes the run another one."""
     monkeypatch.setattr(fit, "provenance", lambda: {})
@@ -202,6 +333,17 @@ def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monke
     assert len(list((tmp_path / "shared" / "runs").iterdir())) == 1
     events = list((tmp_path / "other" / "run").glob("tensorboard/*tfevents*"))
     assert bool(events) is TENSORBOARD
+
+
+def test_tensorboard_shows_the_metrics_of_every_epoch(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = fit.Run(**{**vars(small_run(max_epochs=3)), "trackers": ("tensorboard",)})
+    fit.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+    table = pd.read_csv(tmp_path / "run" / "metrics.csv")
+    shown = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    assert {name for name in table.columns if name not in ("epoch", "learning_rate")} <= set(shown.Tags()["scalars"])
+    for name in ("train_loss", "val_loss", "val_ranking_loss"):
+        assert [event.value for event in shown.Scalars(name)] == pytest.approx(table[name].tolist())
 
 
 def test_a_tracker_gets_the_metrics_of_every_epoch(tmp_path, monkeypatch):

@@ -164,3 +164,21 @@ def test_two_threads_differ_from_one_by_rounding_alone():
     finally:
         torch.set_num_threads(before)
     assert_same(*outcomes, 1e-6)
+
+
+# ---- where there are no loops -----------------------------------------------------------------------------
+
+
+def test_torch_operations_in_bfloat16_agree_with_single_precision_to_its_eight_bits(monkeypatch):
+    """As on a GPU with `precision: bf16-mixed`; scores and gradients themselves are of single precision."""
+    monkeypatch.setattr(kernels, "_by_loops", lambda tensor: False)
+    batch = some_batch()
+    scores, gradients = outcome(both()[0], batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded_scores, rounded_gradients = outcome(both()[0], batch)
+    apart = (rounded_scores - scores).abs().max()
+    assert 0 < apart < 2**-8
+    assert rounded_scores.argsort().tolist() == scores.argsort().tolist()
+    assert {value.dtype for value in [rounded_scores, *rounded_gradients.values()]} == {torch.float32}
+    whole, rounded = (torch.cat([g.flatten() for g in found.values()]) for found in (gradients, rounded_gradients))
+    assert (rounded - whole).norm() < 4 * 2**-8 * whole.norm()

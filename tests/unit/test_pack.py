@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,41 @@ def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
 def test_the_same_graphs_give_the_same_bytes(tmp_path):
     one, other = (pack_of(tmp_path, name, graphs_of("A")) for name in ("one", "other"))
     assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("name", ["A", 'Å "\\\x01'])
+def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precision):
+    graphs = {(name, decoy, split): graph for (_, decoy, split), graph in graphs_of("A").items()}
+    for file, table in {"five": members(tmp_path / "graphs", graphs), "none": members(tmp_path / "no", {})}.items():
+        write_pack(tmp_path / file, table, precision)
+        with safe_open(tmp_path / file, framework="pt") as pack:
+            tensors, metadata = {key: pack.get_tensor(key) for key in pack.keys()}, pack.metadata()  # noqa: SIM118
+        assert (tmp_path / file).read_bytes() == save(tensors, metadata)
+
+
+def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
+    table, read, alive = members(tmp_path / "graphs", graphs_of("A")), pack_module.read_graph, []
+
+    def watched(path: Path) -> Data:
+        graph = read(path)
+        alive.append(weakref.ref(graph.x))
+        seen.append(sum(each() is not None for each in alive))
+        return graph
+
+    seen = []
+    monkeypatch.setattr(pack_module, "read_graph", watched)
+    write_pack(tmp_path / "pack", table)
+    assert len(seen) == 5
+    assert max(seen) <= 2
+
+
+def test_a_pack_that_cannot_be_finished_leaves_nothing_behind(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    Path(table["graph"][4]).write_bytes(b"no graph")
+    with pytest.raises(GraphError):
+        write_pack(tmp_path / "packs" / "pack", table)
+    assert list((tmp_path / "packs").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", "nan", '"', "a,b", "Å", "true"])

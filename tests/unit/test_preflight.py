@@ -327,6 +327,17 @@ def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):
     assert training_problems(training, installed=False) == told[:3]
 
 
+@pytest.mark.parametrize("part", ["sweep", "finetune"])
+def test_settings_that_go_with_some_hyperparameters_only_are_told_before_any_job(part):
+    hardware = {"accelerator": "cuda", "strategy": "fsdp", "devices": 2}
+    entries = {"sweep": {"configs": [{"name": "a"}]}, "finetune": {"phases": [{"name": "b", "seed": 1}]}}
+    entries[part]["defaults"] = {"gradient_clip": 1.0}
+    (told,) = training_problems(load_config({"training": {"hardware": hardware, **entries}}).training)
+    assert told.startswith("training.hardware: strategy: fsdp: Lightning cannot clip gradients")
+    del entries[part]["defaults"]
+    assert training_problems(load_config({"training": {"hardware": hardware, **entries}}).training) == []
+
+
 def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
     hardware = {"accelerator": "auto", "precision": "bf16-mixed", "devices": 4, "strategy": "fsdp"}
     assert training_problems(load_config({"training": {"hardware": hardware}}).training) == []

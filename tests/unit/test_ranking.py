@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,8 @@ from toporank.identity import Status
 from toporank.model.scorer import load_weights
 from toporank.pack import GraphStore, write_pack
 from toporank.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
-from toporank.scoring import score_pack
+from toporank.scoring import read_ensemble, score_pack
+from toporank.selection import write_ensemble
 from toporank.training.fit import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
@@ -205,6 +208,39 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     np.testing.assert_allclose(table["pred_dockq"], expected[0], atol=1.5e-6)
     np.testing.assert_allclose(table["pred_sd"], np.std(expected, axis=0, ddof=1), atol=1.5e-6)
     assert table["pred_sd"].min() > 0
+
+
+@pytest.fixture
+def ensemble(trained, tmp_path) -> Callable[[str], Path]:
+    """A function which makes the folder of an ensemble of two runs, as selection does."""
+
+    def make(score: str) -> Path:
+        summaries = [checkpoint.with_name("summary.json") for checkpoint in trained[1]]
+        write_ensemble(summaries, "val_loss", tmp_path / score, 2, score)
+        return tmp_path / score
+
+    return make
+
+
+def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
+    pack, (other, *_) = trained
+    members, mean = read_ensemble(ensemble("mean"))
+    assert (len(members), mean) == (2, True)
+    one, two = (one_by_one(member, pack) for member in members)
+    table = score_pack(other, members, pack, mean=mean)
+    np.testing.assert_allclose(table["pred_dockq"], (one + two) / 2, atol=1.5e-6)
+    np.testing.assert_allclose(table["pred_sd"], abs(one - two) / np.sqrt(2), atol=1.5e-6)
+    assert abs(one - two).min() > 1e-4
+
+
+def test_an_ensemble_says_whether_its_mean_is_the_score(trained, ensemble, tmp_path):
+    for score in ("best", "mean"):
+        members, mean = read_ensemble(ensemble(score))
+        runs = json.loads((tmp_path / score / "members.json").read_text())["members"]
+        assert [member.stem for member in members] == sorted(runs)
+        assert mean is (score == "mean")
+    (tmp_path / "mean" / "members.json").unlink()  # a folder of an earlier version
+    assert read_ensemble(tmp_path / "mean") == (sorted((tmp_path / "mean").glob("*.ckpt")), False)
 
 
 def test_written_scores_have_seven_decimals(trained):

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +16,7 @@ import torch
 import yaml
 from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from toporank.config.training import Schedule
 from toporank.errors import CheckpointError, ConfigError, TrainingError
@@ -211,6 +212,59 @@ def test_the_checkpoint_says_what_it_was_trained_on(finished, pack):
 def test_training_lowers_the_loss(finished):
     table = metrics(finished)
     assert table["train_loss"].iloc[-1] < 0.8 * table["train_loss"].iloc[0]
+
+
+# ---- steps and what is kept of them -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def norms() -> Iterator[list[float]]:
+    """Norm of the gradient of every step, as the optimiser got it."""
+    found = []
+
+    def watched(optimizer, *_) -> None:
+        gradients = [weight.grad for group in optimizer.param_groups for weight in group["params"]]
+        found.append(float(torch.cat([gradient.flatten() for gradient in gradients]).norm()))
+
+    hook = register_optimizer_step_post_hook(watched)
+    yield found
+    hook.remove()
+
+
+def test_accumulated_batches_make_the_step_of_one_batch_as_large_as_all_of_them(tmp_path, norms):
+    """Without dropout, which draws other numbers; two targets with eight decoys each."""
+    pack, steps, found = training_pack(tmp_path / "pack", train=2, decoys=8), {}, {}
+    for size, accumulate in ((8, 1), (4, 2), (4, 1)):
+        choice = {"batch_size": size, "accumulate": accumulate, "attention_dropout": 0.0, "max_epochs": 2}
+        found[size, accumulate] = weights(train(small_run(**choice), pack, output=f"{size}{accumulate}") / "last.ckpt")
+        steps[size, accumulate] = list(norms)
+        norms.clear()
+    assert steps[4, 2] == pytest.approx(steps[8, 1], rel=1e-4)
+    assert (len(steps[8, 1]), len(steps[4, 1])) == (4, 8)
+    for name, value in found[8, 1].items():
+        torch.testing.assert_close(found[4, 2][name], value, rtol=0, atol=1e-5)
+    assert any((found[4, 1][name] - value).abs().max() > 1e-3 for name, value in found[8, 1].items())
+
+
+def test_the_gradient_of_a_step_is_no_longer_than_gradient_clip(pack, norms):
+    train(small_run(), pack)
+    limit, free = sorted(norms)[len(norms) // 2], list(norms)
+    assert min(free) < limit < max(free)
+    norms.clear()
+    train(small_run(gradient_clip=limit), pack, output="clipped")
+    assert max(norms) == pytest.approx(limit, rel=1e-4)  # reached and not exceeded
+    assert min(norms) < 0.99 * limit
+
+
+def test_the_best_checkpoints_are_without_the_optimiser_and_far_smaller_than_the_last(pack):
+    """Of a network as large as the default one, where weights are most of a checkpoint."""
+    folder = train(small_run(max_epochs=1, hidden=32, heads=8, layers=2, readout=64), pack)
+    last = folder / "last.ckpt"
+    assert torch.load(last, weights_only=True)["optimizer_states"][0]["state"]
+    for name in CHECKPOINTS:
+        assert not torch.load(folder / f"{name}.ckpt", weights_only=True).get("optimizer_states")
+        assert same_weights(folder / f"{name}.ckpt", last)
+        assert (folder / f"{name}.ckpt").stat().st_size < 0.4 * last.stat().st_size
 
 
 # ---- repeating --------------------------------------------------------------------------------------------

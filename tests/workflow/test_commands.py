@@ -99,13 +99,14 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     home = tmp_path / "scoring"
     home.mkdir()
     study = type(finished)(home)
-    shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
-    checkpoint = tmp_path / "a copy of it/best.ckpt"
-    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}")
+    (tmp_path / "a place").mkdir()
+    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")  # without its ensemble
+    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={lone}")
     ranking = pd.read_csv(study.results / "scores/my_models/ranking.csv")
     assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
     assert list(ranking["status"]) == ["ok", "ok", "no_interface", "unreadable"]
-    assert ranking["pred_sd"].notna().sum() == 2
+    assert ranking["pred_dockq"].notna().sum() == 2
+    assert ranking["pred_sd"].isna().all()
     export = pd.read_csv(study.results / "scores/my_models/model_pred_dockq.csv")
     assert list(export.columns) == ["MODEL", "PRED_DOCKQ"]
     assert export["PRED_DOCKQ"].is_monotonic_decreasing
@@ -113,17 +114,18 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
 
 
 def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
-    """Scored alone, a decoy of the study gets the score it got there."""
+    """Scored alone by a copy of the ensemble, a decoy of the study gets the score and spread it got there."""
     folder = tmp_path / "alone"
     (folder / "1AVZ").mkdir(parents=True)
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
     study = type(finished)(tmp_path)
-    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "lone.ckpt")  # without the ensemble beside it
-    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={lone}")
+    shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
+    checkpoint = tmp_path / "a copy of it/best.ckpt"
+    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}")
     alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
     together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
-    assert alone["pred_dockq"] == pytest.approx(together["pred_dockq"], abs=1e-6)
-    assert pd.isna(alone["pred_sd"])
+    for column in ("pred_dockq", "pred_sd"):
+        assert alone[column] == pytest.approx(together[column], abs=1e-6)
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):

@@ -106,4 +106,6 @@ def test_what_a_scheduler_is_asked_for(tmp_path, scheduler, name, says, options)
     command = [SCHEDULER, scheduler, "submit", "2", "3000", "90", "-q", "long", "job.sh"]
     answer = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert answer.stdout.strip().split(".")[0] == "7"
-    assert options in (tmp_path / "asked").read_text()
+    asked = (tmp_path / "asked").read_text()
+    assert options in asked
+    assert ("-V" in asked.split()) is (scheduler != "lsf")  # jobs get the environment, from bsub without asking

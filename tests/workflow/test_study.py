@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, make_study
+from toporank.model.scorer import load_weights, predict
+from toporank.pack import GraphStore
 
 PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
@@ -59,6 +62,20 @@ def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
         assert list(part["rank"]) == list(range(1, len(DECOYS[target]) + 1))
         assert part["pred_dockq"].dropna().is_monotonic_decreasing
     assert ranking["pred_sd"].notna().sum() == N_DECOYS - 1
+
+
+def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
+    best = pd.read_csv(finished.results / "final/leaderboard.csv")["run"][:2]
+    members = [finished.results / f"final/ensemble/{run}.ckpt" for run in best]
+    assert sorted((finished.results / "final/ensemble").glob("*.ckpt")) == sorted(members)
+    store = GraphStore.open([finished.results / "mini/graphs.safetensors"])
+    found = np.array([predict(load_weights(member)[0], store).numpy() for member in members], dtype=float)
+    expected = store.decoys[["target", "decoy"]].assign(mean=found.mean(axis=0), sd=abs(found[0] - found[1]) / 2**0.5)
+    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv").merge(expected, on=["target", "decoy"])
+    assert len(ranking) == N_DECOYS - 1
+    assert ranking["pred_dockq"].tolist() == pytest.approx(ranking["mean"].tolist(), abs=1e-6)
+    assert ranking["pred_sd"].tolist() == pytest.approx(ranking["sd"].tolist(), abs=1e-6)
+    assert ranking["sd"].max() > 1e-4
 
 
 def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):

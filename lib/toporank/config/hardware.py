@@ -73,10 +73,10 @@ class Loading(Section):
 Tracker = Literal["tensorboard", "mlflow"]
 
 
-def contradictions(hardware: Hardware, device: str, *, installed: bool = True) -> list[str]:
+def contradictions(hardware: Hardware, device: str, *, clipped: bool = False, installed: bool = True) -> list[str]:
     """Settings that no machine can use together on a device (cpu, cuda or mps): one line each, none if all go.
 
-    installed : whether what is not installed here is missing.
+    clipped : whether a run has a `gradient_clip`. installed : whether what is not installed here is missing.
     """
     found = []
     if hardware.precision != "32" and device == "cpu":
@@ -93,6 +93,28 @@ def contradictions(hardware: Hardware, device: str, *, installed: bool = True) -
         found.append(f"offload_optimizer: on {device} the state of Adam is where the network is; leave it out")
     elif hardware.offload_optimizer and installed and find_spec("torchao") is None:
         found.append("offload_optimizer: torchao is not installed; pip install torchao, or leave it out")
+    return found + _late_refusals(hardware, clipped)
+
+
+def _late_refusals(hardware: Hardware, clipped: bool) -> list[str]:
+    """What Lightning would refuse at the first step only, and what torchao would do wrongly without a word.
+
+    torchao sends the gradient of each weight to the CPU as soon as it is known: before all of them are clipped, freed
+    of the scale of 16-mixed, or added up over devices.
+    """
+    found = []
+    if clipped and hardware.strategy == "fsdp":
+        found.append("strategy: fsdp: Lightning cannot clip gradients in parts; use ddp, or no gradient_clip")
+    if clipped and hardware.fused_optimizer and hardware.precision != "32":
+        found.append(
+            f"fused_optimizer: Lightning cannot clip gradients for it with precision {hardware.precision};"
+            " leave it out, or gradient_clip"
+        )
+    if hardware.offload_optimizer:
+        alone = {"gradient_clip": clipped, "precision: 16-mixed": hardware.precision == "16-mixed",
+                 f"devices: {hardware.devices}": hardware.devices > 1}  # fmt: skip
+        for setting in [setting for setting, used in alone.items() if used]:
+            found.append(f"offload_optimizer: gradients are gone before {setting} could act on them; leave one out")
     return found
 
 

@@ -119,7 +119,8 @@ class DockQNet(nn.Module):
             embedding = None
         nodes = _mean(x, batch.node_graph, len(batch.index))
         edges = _mean(edge, batch.edge_graph, len(batch.index))
-        score = self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))
+        with torch.autocast(x.device.type, enabled=False):  # few numbers, and scores of 8 bits would have ties
+            score = self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))
         return torch.sigmoid(score).squeeze(1)
 
 
@@ -137,7 +138,11 @@ def by_destination(batch: GraphBatch) -> GraphBatch:
 
 
 def _mean(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
-    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
+    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k).
+
+    In single precision at least: bfloat16 counts to 256 only.
+    """
+    values = values.to(torch.promote_types(values.dtype, torch.float32))
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
     count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
     return total / count.clamp(min=1).unsqueeze(1)

@@ -119,6 +119,7 @@ class Scorer(pl.LightningModule):
             from torchao.optim import CPUOffloadOptimizer
 
             optimizer = CPUOffloadOptimizer(trained, torch.optim.Adam, **options)
+            optimizer.state = {}  # Lightning would move what is in it to the GPU; torchao keeps its own elsewhere
         else:
             optimizer = torch.optim.Adam(trained, **options)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(

@@ -24,8 +24,11 @@ def device_of(hardware: Hardware) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def refusals(hardware: Hardware) -> list[str]:
-    """Why this machine cannot train so; one line for each setting it has to refuse, none if it can."""
+def refusals(hardware: Hardware, *, clipped: bool = False) -> list[str]:
+    """Why this machine cannot train so; one line for each setting it has to refuse, none if it can.
+
+    clipped : whether gradients are.
+    """
     device, found = device_of(hardware), []
     if device == "cuda" and not torch.cuda.is_available():
         found.append(f"accelerator: cuda: torch {torch.__version__} finds no CUDA device; use auto or cpu")
@@ -35,7 +38,7 @@ def refusals(hardware: Hardware) -> list[str]:
         found.append("precision: bf16-mixed: this GPU has no bfloat16; use 16-mixed or 32")
     elif hardware.tf32 and device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         found.append("tf32: this GPU is older than TF32; leave it out")
-    found += contradictions(hardware, device)
+    found += contradictions(hardware, device, clipped=clipped)
     there = torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1
     if hardware.devices > max(1, there) and device != "mps":
         what = "CUDA devices" if device == "cuda" else "CPU cores"
@@ -49,16 +52,16 @@ def refusals(hardware: Hardware) -> list[str]:
     return found
 
 
-def check(hardware: Hardware) -> None:
+def check(hardware: Hardware, *, clipped: bool = False) -> None:
     """Raise ConfigError with all `refusals`."""
-    faults = refusals(hardware)
+    faults = refusals(hardware, clipped=clipped)
     if faults:
         raise ConfigError("training.hardware: " + "\n  training.hardware: ".join(faults))
 
 
-def prepare(hardware: Hardware, network: DockQNet) -> dict[str, Any]:
+def prepare(hardware: Hardware, network: DockQNet, *, clipped: bool = False) -> dict[str, Any]:
     """Set up torch and the network; returns the settings of the Trainer. Raises as `check` does."""
-    check(hardware)
+    check(hardware, clipped=clipped)
     device = device_of(hardware)
     if device == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as its deterministic algorithms demand

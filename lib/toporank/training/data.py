@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import torch
 from threadpoolctl import threadpool_limits
 from torch.utils.data import BatchSampler, DataLoader, Sampler
@@ -98,6 +99,18 @@ def open_graphs(packs: list[Path], validation: list[Path], *, in_memory: bool = 
     return dataclasses.replace(store, decoys=store.decoys.assign(split=split))
 
 
+def check_memory(packs: list[Path], copies: int) -> None:
+    """Raise ConfigError when so many copies of the packs are more than the memory that is free on this machine."""
+    needed = copies * sum(path.stat().st_size for path in set(packs) if path.exists())
+    free = psutil.virtual_memory().available
+    if needed > free:
+        each = f" ({copies} processes)" if copies > 1 else ""
+        raise ConfigError(
+            f"the packs take {needed / 2**30:.1f} GiB of memory{each}, {free / 2**30:.1f} GiB are free",
+            where="training.loading.in_memory", remedy="leave it out: packs are then mapped, and need not fit",
+        )  # fmt: skip
+
+
 def check_labels(store: GraphStore) -> None:
     """Raise ConfigError naming the decoy whose label is no DockQ, or the split whose labels are all equal."""
     labelled = store.decoys[store.decoys["dockq"].notna()]
@@ -133,7 +146,7 @@ def fingerprint(store: GraphStore) -> str:
     digest = hashlib.sha256(store.decoys.to_csv(index=False).encode())
     for part in store.parts:
         for name in sorted(part):
-            digest.update(part[name].numpy().tobytes())
+            digest.update(part[name].contiguous().numpy())  # mapped from the file, not copied
     return digest.hexdigest()[:16]
 
 

@@ -37,6 +37,7 @@ from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import KEPT, BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
     check_labels,
+    check_memory,
     check_splits,
     fingerprint,
     loader_options,
@@ -91,6 +92,11 @@ class Run:
         hyperparameters = Hyperparameters(**given)
         return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware, loading, trackers)
 
+    @property
+    def clipped(self) -> bool:
+        """Whether the norm of its gradient has a limit."""
+        return self.hyperparameters.gradient_clip is not None
+
     def record(self) -> dict[str, Any]:
         """What is written into the checkpoint and config.yaml."""
         origin = read_description(self.parent) if self.parent else None
@@ -118,6 +124,8 @@ def train_run(
     threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
     keep_freed_memory()
     seed_everything(run.seed, threads)
+    if run.loading.in_memory:
+        check_memory([*sources[0], *sources[1]], run.hardware.devices)
     graphs = open_graphs(*sources, in_memory=run.loading.in_memory and run.hardware.devices == 1)
     check_splits(graphs)
     check_labels(graphs)
@@ -164,7 +172,7 @@ def _fit_on_devices(
     """`_fit` here, or in a process for each device, which opens the packs itself."""
     if run.hardware.devices == 1:
         return _fit(run, graphs, *rest)
-    check(run.hardware)  # refused once, not by every process
+    check(run.hardware, clipped=run.clipped)  # refused once, not by every process
     return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
 
 
@@ -185,7 +193,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
     }  # fmt: skip
     network = _network(run, graphs)
     freeze(network, run.freeze)
-    settings = prepare(run.hardware, network)
+    settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer
     scorer = kind(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
                   fused=run.hardware.fused_optimizer, offload=run.hardware.offload_optimizer)  # fmt: skip
