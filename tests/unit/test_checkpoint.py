@@ -22,6 +22,7 @@ from toporank.errors import CheckpointError
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.scorer import load_weights, predict
 from toporank.pack import GraphStore
+from toporank.provenance import TRAINING_SOURCES
 from toporank.training.data import fingerprint
 from toporank.training.fit import train_run
 
@@ -232,3 +233,21 @@ def test_predictions_do_not_depend_on_the_size_of_batches(checkpoint, trained, b
     network, _ = load_weights(checkpoint)
     store = GraphStore.open([trained / "pack.safetensors"])
     torch.testing.assert_close(predict(network, store, batch_size), predict(network, store), rtol=0, atol=1e-6)
+
+
+def test_a_training_is_known_by_all_code_that_decides_its_result():
+    """Whatever of these folders a run imports is part of its key, or stands here with the reason why not."""
+    others = {
+        "model/checkpoint.py",  # how weights are read and written
+        "model/topoqa.py",  # how those of others are
+        "training/trackers.py",  # tell, and change nothing
+    }
+    code = "import sys, toporank.training.fit; print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+    imported = {name.removeprefix("toporank.").replace(".", "/") + ".py" for name in told}
+    deciding = {file for file in imported if file.startswith(("model/", "training/"))}
+    assert deciding - others == {s for s in TRAINING_SOURCES if s.startswith(("model/", "training/"))}
+    assert set(TRAINING_SOURCES) <= imported
