@@ -1,4 +1,4 @@
-"""Damage, touching, coverage limits, one more seed: what is recomputed then, and what is not. See test_recomputation."""
+"""Damage, touching, coverage limits, one more seed: what is recomputed, and what is not. See test_recomputation."""
 
 from __future__ import annotations
 

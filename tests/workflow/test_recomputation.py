@@ -1,4 +1,4 @@
-"""What a change of decoys, labels, parameters or code costs, in artefacts; its end is that of a clean run, byte by byte."""
+"""What a change of decoys, labels, parameters or code costs; its end is that of a clean run, byte by byte."""
 
 from __future__ import annotations
 
