@@ -40,6 +40,7 @@ rule train_sweep:
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),
+        gpu=CONFIG.training.gpus,
     params:
         run=RULES.training_parameters,
         code=training_code(),
@@ -88,6 +89,7 @@ rule train_finetune:
     resources:
         mem_mb=rulebook.raised(6000),
         runtime=rulebook.raised(720),
+        gpu=CONFIG.training.gpus,
     params:
         run=RULES.training_parameters,
         code=training_code(),

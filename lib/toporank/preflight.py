@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.building.gap import describe_fates, describe_stages, nearest, survey, write_gap
+from toporank.building.gap import describe_fates, describe_reasons, describe_stages, nearest, survey, write_gap
 from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
 from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
@@ -149,7 +149,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     write_gap(dataset.name, rows)
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
     result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
-    result.gap[dataset.name] = [*describe_stages(rows), f"every decoy: {layout.GAP.format(dataset=dataset.name)}"]
+    every = f"every decoy: {layout.GAP.format(dataset=dataset.name)}"
+    result.gap[dataset.name] = [*describe_stages(rows), *describe_reasons(rows), every]
 
 
 def _write_missing_labels(dataset: str) -> None:

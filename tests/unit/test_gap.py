@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from toporank import layout
-from toporank.building.gap import COLUMNS, State, describe_fates, describe_stages, survey, write_gap, write_receipt
+from toporank.building.gap import (
+    COLUMNS,
+    DecoyGap,
+    State,
+    describe_fates,
+    describe_reasons,
+    describe_stages,
+    survey,
+    write_gap,
+    write_receipt,
+)
 from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import make_plans
 from toporank.identity import Decoy, Status, find_decoys
@@ -113,7 +125,14 @@ def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(n
     assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
 
 
-@pytest.mark.parametrize("damage", [lambda p: p.write_text("12"), Path.unlink], ids=["truncated", "deleted"])
+def garble(path: Path) -> None:
+    path.write_text("4321")
+    os.utime(path, ns=(time.time_ns(), time.time_ns()))  # the clock of a file system may lag behind
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda p: p.write_text("12"), garble, Path.unlink], ids=["truncated", "same size", "deleted"]
+)
 def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else(damage):
     build()
     damage(Path("results/ds/topology/T/good.parquet"))
@@ -133,6 +152,19 @@ def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_stat
         "graphs: 1 failed before (1 failed) + 1 parameter changed",
     ]
     assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+
+
+def test_the_two_most_frequent_reasons_of_failures_are_counted():
+    def failed(decoy: str, reason: str) -> DecoyGap:
+        return DecoyGap("T", decoy, (State.UP_TO_DATE, *[State.FAILED] * 3), Status.FAILED, reason)
+
+    rows = [failed("a", "rare"), *(failed(f"b{i}", "mkdssp failed") for i in range(3)), failed("c", "empty " * 20)]
+    rows += [failed("d", "empty " * 20), DecoyGap("T", "fine", ALL_DONE, Status.OK, "8 atoms left out")]
+    assert describe_reasons(rows) == [
+        "failed before, 3 of 6: mkdssp failed",
+        f"failed before, 2 of 6: {'empty ' * 11}…",
+    ]
+    assert describe_reasons(rows[-1:]) == []
 
 
 def test_the_list_names_every_decoy_with_states_and_reason():

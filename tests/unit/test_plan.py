@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from toporank import layout
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import artefacts_on_disk, make_plans, planned_chunks, read_plan
+from toporank.files import sha256
 from toporank.identity import Decoy, Status, find_decoys
 
 UNTOUCHED = 1_000_000_000  # ns: a modification time in 1970, which no write gives
@@ -242,6 +244,17 @@ def test_a_dangling_link_is_planned_and_noticed_when_it_leads_somewhere(on_disk)
 # ---- damaged artefacts ------------------------------------------------------------------------------------
 
 
+def garble(path: Path) -> None:
+    """Other content of the same size."""
+    path.write_bytes(bytes(reversed(path.read_bytes())))
+    touch(path)
+
+
+def touch(path: Path) -> None:
+    """Changed now: the clock of a file system may lag behind by some milliseconds."""
+    os.utime(path, ns=(time.time_ns(), time.time_ns()))
+
+
 def build(chunks: list[str], *, failed: tuple[str, str] | None = None) -> None:
     """Write every artefact and ledger as if all stages had run; one decoy may have failed."""
     for chunk in chunks:
@@ -254,7 +267,8 @@ def build(chunks: list[str], *, failed: tuple[str, str] | None = None) -> None:
                     artefact.parent.mkdir(parents=True, exist_ok=True)
                     artefact.write_text(f"{stage} of {member.decoy}")
                 status, size = (Status.FAILED, 0) if bad else (Status.OK, artefact.stat().st_size)
-                rows.append(LedgerRow(member.target, member.decoy, status, stage, "", 2, 9, "", size))
+                digest = "" if bad else sha256(artefact)
+                rows.append(LedgerRow(member.target, member.decoy, status, stage, "", 2, 9, digest, size))
             write_ledger(Path(f"results/ds/ledger/{stage}/{chunk}.tsv"), rows)
 
 
@@ -288,16 +302,25 @@ def test_finished_work_asks_for_no_repair(built):
 @pytest.mark.parametrize("stage", layout.STAGES)
 @pytest.mark.parametrize(
     "damage",
-    [Path.unlink, lambda path: os.truncate(path, 3), lambda path: os.truncate(path, 99)],
-    ids=["gone", "truncated", "grown"],
+    [Path.unlink, lambda path: os.truncate(path, 3), lambda path: os.truncate(path, 99), garble],
+    ids=["gone", "truncated", "grown", "same size"],
 )
-def test_a_missing_or_truncated_artefact_sends_its_chunk_to_repair(built, stage, damage):
+def test_a_missing_or_altered_artefact_sends_its_chunk_to_repair(built, stage, damage):
     found, chunks = built
     damage(artefact_of(found[11], stage))
     make_plans("ds", found, {}, 10)
     concerned = chunk_of(found[11])
     assert rewritten(chunks) == {concerned}
     assert {chunk: repairs(chunk) for chunk in chunks} == {chunk: int(chunk == concerned) for chunk in chunks}
+
+
+def test_an_artefact_that_is_only_newer_than_its_ledger_asks_for_no_repair(built):
+    """Snakemake touches a graph that was asked for by its path."""
+    found, chunks = built
+    for stage in layout.STAGES:
+        touch(artefact_of(found[11], stage))
+    make_plans("ds", found, {}, 10)
+    assert rewritten(chunks) == set()
 
 
 def test_a_repair_is_counted_once_per_audit_however_much_is_damaged(built):
@@ -357,9 +380,11 @@ def test_the_audit_sees_artefacts_and_nothing_else(built):
     found, _ = built
     for name in ("nodes/T0/.d00.parquet.77.tmp", "nodes/T0/notes.txt", "nodes/readme.parquet"):
         Path("results/ds", name).write_text("not an artefact")
-    sizes = artefacts_on_disk("ds")
-    assert set(sizes) == set(layout.STAGES)
-    assert sizes["nodes"] == {decoy.key: len(f"nodes of {decoy.name}") for decoy in found}
+    there = artefacts_on_disk("ds")
+    assert set(there) == set(layout.STAGES)
+    assert there["nodes"] == {
+        decoy.key: (len(f"nodes of {decoy.name}"), artefact_of(decoy, "nodes").stat().st_mtime_ns) for decoy in found
+    }
 
 
 def test_a_data_set_without_results_has_no_artefacts():

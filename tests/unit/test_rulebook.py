@@ -257,5 +257,14 @@ def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
         load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}})
 
 
+@pytest.mark.parametrize(
+    ("hardware", "gpus"),
+    [({}, 0), ({"devices": 2}, 0), ({"accelerator": "auto"}, 0), ({"accelerator": "mps"}, 0),
+     ({"accelerator": "cuda"}, 1), ({"accelerator": "cuda", "devices": 2}, 2)],
+)  # fmt: skip
+def test_a_run_on_cuda_asks_for_its_devices_and_any_other_for_none(hardware, gpus):
+    assert load_config({**STUDY, "training": {"hardware": hardware}}).training.gpus == gpus
+
+
 def test_every_attempt_gets_more():
     assert [raised(2000)(None, attempt) for attempt in (1, 2, 3)] == [2000, 4000, 6000]

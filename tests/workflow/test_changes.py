@@ -1,15 +1,18 @@
-"""What changed is recomputed, nothing else; the end is the same as that of a clean run."""
+"""Damage, touching, coverage limits, one more seed: what is recomputed, and what is not. See test_recomputation."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import re
+import shutil
+import subprocess
 from collections import Counter
+from pathlib import Path
 
 import yaml
 
-from conftest import CONFIG, make_study
+from conftest import CONFIG
 
 GRAPHS = "build_graphs"
 
@@ -27,67 +30,45 @@ def test_touching_a_decoy_computes_nothing(study):
     assert study.tree() == before
 
 
-def test_a_changed_decoy_computes_its_own_artefacts_only(study):
-    decoy = study.home / "decoys/1AVZ/far1.pdb"
-    original = decoy.read_text()
-    decoy.write_text(original.replace("HETATM", "REMARK"))
-    assert counted_run(study) == Counter(interface=1, topology=1, nodes=1, edges=1)  # equal graph: reused
-    decoy.write_text(original)
-    assert counted_run(study) == Counter()
+def replace(path: Path, content: bytes) -> None:
+    """A new file under the same name: the one in the reuse store, which it was a link to, stays as it is."""
+    path.unlink()
+    path.write_bytes(content)
 
 
-def test_a_changed_label_computes_no_feature(study):
-    labels = study.home / "labels.csv"
-    labels.write_text(labels.read_text().replace("0.5,2,val", "0.5,2,val\n1AVZ,far1,0.125,0,train"))
-    assert counted_run(study) == Counter(graphs=1)
-    clean = make_study(study.home.parent / "clean")
-    clean.home.joinpath("labels.csv").write_text(labels.read_text())
-    clean.run(GRAPHS)
-    assert (clean.results / "mini/graphs/1AVZ/far1.pt").read_bytes() == (
-        study.results / "mini/graphs/1AVZ/far1.pt"
-    ).read_bytes()
-
-
-def test_a_parameter_of_a_late_stage_leaves_early_stages_alone_and_changes_back_for_free(study):
-    before = study.tree()
-    study.configure(features={"edges": {"cutoff": 9.0}})
-    computed = counted_run(study)
-    assert set(computed) == {"edges", "graphs"}
-    assert not list(study.home.glob("logs/interface/mini/*.log"))
-    study.configure()
-    assert counted_run(study) == Counter()
-    assert study.tree() == before
-
-
-def test_a_deleted_or_damaged_artefact_is_repaired(study):
-    before = study.tree()
-    (study.results / "mini/topology/1GCQ/mid4.parquet").unlink()
-    with open(study.results / "mini/graphs/1KTZ/mid2.pt", "r+b") as handle:
-        handle.truncate(100)
-    (study.results / "mini/nodes/1AVZ/near1.parquet").write_bytes(b"garbage")
-    study.run(GRAPHS)
-    assert study.tree() == before
-    assert "Nothing to be done" in study.run(GRAPHS).stdout
-
-
-def test_an_added_and_a_removed_decoy(study):
-    (study.home / "decoys/1AVZ/near1.pdb.gz").rename(study.home / "decoys/1AVZ/renamed.pdb.gz")
-    study.configure(coverage={"minimum_percent": 50})  # there is a label for the old name
-    assert counted_run(study)["topology"] == 0  # the same content under another name
-    graphs = study.results / "mini/graphs/1AVZ"
-    assert (graphs / "renamed.pt").exists()
-    assert not (graphs / "near1.pt").exists()
-    (study.home / "decoys/1AVZ/renamed.pdb.gz").rename(study.home / "decoys/1AVZ/near1.pdb.gz")
-    study.run(GRAPHS)
-    clean = make_study(study.home.parent / "clean")
-    clean.run(GRAPHS)
-    assert {k: v for k, v in study.tree().items() if k.startswith("mini/graphs/")} == {
-        k: v for k, v in clean.tree().items() if k.startswith("mini/graphs/")
-    }
+def test_a_deleted_or_damaged_artefact_is_repaired(few):
+    """From the reuse store, or by computing it again where the damage went through the link into the store."""
+    before = few.tree()
+    topology, nodes, graph, same_size = (
+        few.results / "mini" / name
+        for name in (
+            "topology/1GCQ/mid4.parquet",
+            "nodes/1AVZ/near1.parquet",
+            "graphs/1AVZ/near1.pt",
+            "graphs/1GCQ/mid4.pt",
+        )
+    )
+    topology.unlink()
+    replace(nodes, b"garbage")
+    replace(graph, graph.read_bytes()[:100])
+    replace(same_size, b"x" * same_size.stat().st_size)
+    assert counted_run(few) == Counter()
+    assert few.tree() == before
+    nodes.write_bytes(b"garbage")
+    os.truncate(graph, 100)
+    same_size.write_bytes(b"x" * same_size.stat().st_size)
+    assert counted_run(few) == Counter(nodes=1, graphs=2)
+    assert few.tree() == before
+    assert "Nothing to be done" in few.run(GRAPHS).stdout
 
 
 def test_a_damaged_decoy_does_not_stop_the_others(study):
-    """Garbage, a truncated gzip file and a decoy of one chain: each named with a reason, the study ends well."""
+    """Garbage, a truncated gzip file and a decoy of one chain: each named with a reason, the study ends well.
+
+    When the files are whole again, so is everything that came of them.
+    """
+    before = study.tree()
+    subprocess.run(["cp", "-a", str(study.home / "decoys"), str(study.home / "whole")], check=True)
     (study.home / "decoys/1AVZ/far1.pdb").write_bytes(b"\x00\x01 garbage")
     cut = study.home / "decoys/1GCQ/far1.pdb.gz"
     cut.write_bytes(cut.read_bytes()[:2000])
@@ -106,6 +87,13 @@ def test_a_damaged_decoy_does_not_stop_the_others(study):
     report = study.text("report.html")
     assert "binary data, not text" in report
     assert "damaged gzip file" in report
+    shutil.rmtree(study.home / "decoys")
+    (study.home / "whole").rename(study.home / "decoys")
+    study.configure()
+    study.forget_logs()
+    study.run("all")
+    assert study.computed() == Counter()
+    assert study.tree() == before
 
 
 def test_too_few_graphs_stop_training_with_a_reason(study):
@@ -115,12 +103,6 @@ def test_too_few_graphs_stop_training_with_a_reason(study):
     assert "11 of 13 labels (84.6 %) have a graph, at least 95 % must" in stopped.stdout
     study.configure(coverage={"minimum_percent": 80, "fail_on_missing": True})
     assert "every label must" in study.run("all", check=False).stdout
-
-
-def test_a_moved_data_set_computes_nothing(study):
-    (study.home / "decoys").rename(study.home / "moved decoys é")
-    study.configure(datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}])
-    assert counted_run(study) == Counter()
 
 
 def test_one_more_seed_trains_one_more_run(study):

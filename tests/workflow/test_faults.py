@@ -38,7 +38,8 @@ def finished_entries(study: Study) -> Counter[str]:
 def start(study: Study) -> subprocess.Popen:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     command += ["--directory", str(study.home), "--cores", str(IN_FLIGHT), "build_graphs"]
-    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(study.home / f"printed-{time.monotonic_ns()}.txt", "w") as printed:
+        return subprocess.Popen(command, cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT)
 
 
 def wait_for(what, seconds: float = 300) -> None:
@@ -155,3 +156,19 @@ def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well
     assert first.wait(300) == 0
     assert graphs(fresh) == graphs(few_built)
     assert "Nothing to be done" in fresh.run("build_graphs").stdout
+
+
+def test_of_two_runs_started_at_the_same_instant_one_is_refused_and_the_other_does_the_work(tmp_path, few_built):
+    for name in ("once", "again"):  # Snakemake looks for a lock, then writes one: in between both may pass
+        study = make_study(tmp_path / name, FEW)
+        study.configure(**FEW_SETTINGS)
+        runs = [start(study), start(study)]
+        failed = [run.wait(300) != 0 for run in runs]
+        refused = [path for path in study.home.glob("printed-*.txt") if "cannot be locked" in path.read_text()]
+        if refused:
+            break
+    assert sorted(failed) == [False, True]
+    assert len(refused) == 1
+    assert study.computed() == finished_entries(study) == finished_entries(few_built)
+    assert study.tree() == few_built.tree()
+    assert "Nothing to be done" in study.run("build_graphs").stdout

@@ -1,4 +1,4 @@
-"""profiles/generic: schedulers for which Snakemake has no plugin, played by little programs that run jobs here."""
+"""Schedulers played by little programs: profiles/generic, and what Slurm is asked for where it has GPUs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, make_study
+from conftest import CONFIG, REPOSITORY, make_study
 
 SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
 QSUB = """#!/bin/bash
@@ -46,6 +46,25 @@ def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
     assert all("-l h_vmem=3001M,h_rt=10200" in line for line in asked)
     assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
+
+
+def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(study, submitting_python, tmp_path):
+    program(tmp_path / "slurm/sbatch", f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n")
+    for name in ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"):
+        program(tmp_path / "slurm" / name, "#!/bin/sh\n")
+    for name in ("squeue", "sacct"):  # every job has failed
+        program(tmp_path / "slurm" / name, "#!/bin/sh\necho '7|FAILED'\n")
+    study.configure(training={**CONFIG["training"], "hardware": {"accelerator": "cuda", "devices": 2}})
+    study.python = submitting_python
+    stopped = study.run(
+        "--profile", "slurm", "--retries", "0", "--slurm-init-seconds-before-status-checks", "1",
+        "results/training/leaderboard.csv", check=False, cores=None, PATH=f"{tmp_path / 'slurm'}:{os.environ['PATH']}",
+    )  # fmt: skip
+    assert stopped.returncode != 0
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert len(asked) == 2
+    assert all(" --gpus=2 " in line for line in asked)
+    assert all(" --cpus-per-task=2 " in line for line in asked)
 
 
 def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):

@@ -39,6 +39,8 @@ def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     study.forget_logs()
     printed = study.run("build_graphs", check=False, PATH=path).stdout
     assert "  nodes, graphs: 5 failed before (4 failed, 1 no_interface)\n" in printed
+    assert "  failed before, 4 of 5: mkdssp" in printed
+    assert "  failed before, 1 of 5: no CA" in printed
     assert study.computed() == Counter()
     study.run("build_graphs", "--config", "retry=failed", PATH=path)
     assert study.computed() == Counter(nodes=4, edges=4, graphs=4)

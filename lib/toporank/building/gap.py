@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from textwrap import shorten
 
 from toporank import layout
 from toporank.building.plan import COLUMNS as PLAN_COLUMNS
@@ -57,16 +58,16 @@ def write_receipt(dataset: str, stage: str, chunk: str, recipe: str, plan: str) 
 
 def survey(dataset: str, chunks: Sequence[str], recipes: Mapping[str, str], selection: str = "") -> list[DecoyGap]:
     """The gap of every planned decoy of a data set, sorted. recipes : stage → recipe of now."""
-    sizes, claims = {}, {}
+    there, claims = {}, {}
     rows = []
     for chunk in chunks:
         path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
         plan, built = path.read_text(encoding="utf-8"), {s: _receipt(dataset, s, chunk) for s in layout.STAGES}
         damaged: set[str] = set()
         if any(text and text[1].partition("\n")[0] != plan.partition("\n")[0] for text in built.values()):
-            sizes = sizes or artefacts_on_disk(dataset)  # this chunk was sent to repair
+            there = there or artefacts_on_disk(dataset)  # this chunk was sent to repair
             claims = claims or claims_of_others(dataset, selection)
-            damaged = set(damaged_artefacts(dataset, chunk, read_plan(path), sizes, claims))
+            damaged = set(damaged_artefacts(dataset, chunk, read_plan(path), there, claims))
         fates = {s: _fates(dataset, s, chunk) if built[s] else {} for s in layout.STAGES}
         before = {s: _plan_rows(built[s][1]) if built[s] and built[s][1] != plan else None for s in layout.STAGES}
         outdated = {s: _outdated(built[s][0], recipes[s]) if built[s] else "" for s in layout.STAGES}
@@ -154,6 +155,13 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
             now[f"{State.FAILED} ({why})"] = now.pop(State.FAILED)
         counted.append((stage, in_parts(now)))
     return [f"{', '.join(s for s, _ in same)}: {text}" for text, same in groupby(counted, key=lambda pair: pair[1])]
+
+
+def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
+    """The two most frequent reasons of decoys that failed before, a line each."""
+    reasons = Counter(row.reason for row in rows if State.FAILED in row.states and row.reason)
+    frequent = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
+    return [f"{State.FAILED}, {n} of {reasons.total()}: {shorten(why, 70, placeholder=' …')}" for why, n in frequent]
 
 
 def describe_fates(rows: Sequence[DecoyGap]) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from toporank import layout
 from toporank.building.ledger import read_ledger
 from toporank.errors import ConfigError
-from toporank.files import write_text_if_changed
+from toporank.files import sha256, write_text_if_changed
 from toporank.identity import Decoy, Status
 from toporank.spelling import did_you_mean
 
@@ -68,10 +68,10 @@ def write_plans(
     for row in rows:
         chunks[names[zlib.crc32(f"{row.target}/{row.decoy}".encode()) % count]].append(row)
     chunks = {name: members for name, members in chunks.items() if members}
-    sizes, claims = artefacts_on_disk(dataset), claims_of_others(dataset, selection)
+    there, claims = artefacts_on_disk(dataset), claims_of_others(dataset, selection)
     for name, members in chunks.items():
         path = Path(layout.PLAN.format(dataset=dataset, chunk=name))
-        repair = damaged_artefacts(dataset, name, members, sizes, claims) or (again and _without_result(dataset, name))
+        repair = damaged_artefacts(dataset, name, members, there, claims) or (again and _without_result(dataset, name))
         repairs = _repairs(path) + (1 if repair else 0)
         write_text_if_changed(path, _format(repairs, members))
     for name in before.keys() - chunks.keys():
@@ -153,12 +153,15 @@ def read_plan(path: Path) -> list[PlanRow]:
         return [PlanRow(**{**row, "size": int(row["size"]), "mtime_ns": int(row["mtime_ns"])}) for row in rows]
 
 
-def damaged_artefacts(
-    dataset: str, chunk: str, members: list[PlanRow], sizes: dict[str, dict[tuple[str, str], int]], claims: Claims
-) -> list[str]:
-    """Artefacts of a chunk's decoys that a ledger calls good but that are gone, have another size, or were replaced.
+Artefacts = dict[str, dict[tuple[str, str], tuple[int, int]]]
+"""stage → (target, decoy) → size in bytes and modification time of its artefact."""
 
-    A part of the data set may have been built with other parameters since: a later ledger says so.
+
+def damaged_artefacts(dataset: str, chunk: str, members: list[PlanRow], there: Artefacts, claims: Claims) -> list[str]:
+    """Artefacts of a chunk's decoys that a ledger calls good but that are gone, have other content, or were replaced.
+
+    Only what is newer than its ledger is read: nothing writes an artefact after that, except a build of a part,
+    which may touch it. A part may also have been built with other parameters since: a later ledger says so.
     """
     planned = {(row.target, row.decoy) for row in members}
     bad = []
@@ -167,11 +170,23 @@ def damaged_artefacts(
         time = ledger.stat().st_mtime_ns if ledger.exists() else 0
         for row in read_ledger(ledger) if time else ():
             key = (row.target, row.decoy)
-            later, sha256 = claims[stage].get(key, (0, ""))
-            replaced = later > time and sha256 != row.sha256
-            if row.status == Status.OK and key in planned and (replaced or sizes[stage].get(key) != row.size):
-                bad.append(layout.artefact(stage, row.target, row.decoy))
+            if row.status != Status.OK or key not in planned:
+                continue
+            later, digest = claims[stage].get(key, (0, ""))
+            size, changed = there[stage].get(key, (-1, 0))
+            replaced = size != row.size or (later > time and digest != row.sha256)
+            name = layout.artefact(stage, *key) if replaced or changed > time else ""
+            if replaced or (name and _digest(dataset, name) != row.sha256):
+                bad.append(name)
     return bad
+
+
+def _digest(dataset: str, artefact: str) -> str:
+    """SHA-256 of an artefact; empty where it cannot be read."""
+    try:
+        return sha256(Path(layout.ARTEFACTS.format(dataset=dataset, stage="x")).parent / artefact)
+    except OSError:
+        return ""
 
 
 def _row(decoy: Decoy, dockq: float | None) -> PlanRow:
@@ -194,16 +209,17 @@ def _chunk_count(n_decoys: int, chunk_size: int, existing: list[str]) -> int:
     return max(kept, default=wanted)
 
 
-def artefacts_on_disk(dataset: str) -> dict[str, dict[tuple[str, str], int]]:
-    """Size in bytes of every artefact on disk: stage → (target, decoy) → size."""
-    sizes: dict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+def artefacts_on_disk(dataset: str) -> Artefacts:
+    """Every artefact on disk."""
+    there: Artefacts = defaultdict(dict)
     for stage in layout.STAGES:
         root, suffix = layout.ARTEFACTS.format(dataset=dataset, stage=stage), layout.SUFFIX[stage]
         for target in _entries(root):
             for file in _entries(target.path):
                 if file.name.endswith(suffix):
-                    sizes[stage][target.name, file.name.removesuffix(suffix)] = file.stat().st_size
-    return sizes
+                    stat = file.stat()
+                    there[stage][target.name, file.name.removesuffix(suffix)] = (stat.st_size, stat.st_mtime_ns)
+    return there
 
 
 def _entries(folder: str) -> list[os.DirEntry]:

@@ -273,3 +273,8 @@ class Training(Section):
     def cores(self) -> int:
         """CPU cores of one run: its threads, in each of its processes."""
         return self.threads * self.hardware.devices
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of one run that a scheduler is asked for; with `auto` nobody knows before the run starts."""
+        return self.hardware.devices if self.hardware.accelerator == "cuda" else 0
