@@ -16,11 +16,14 @@ import os
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -31,6 +34,7 @@ from torch.nn import functional as F
 
 from toporank.config.training import Hyperparameters
 from toporank.environment import keep_freed_memory
+from toporank.model import kernels
 from toporank.model.network import DockQNet
 from toporank.model.plain import PlainNetwork
 from toporank.model.scorer import build_network
@@ -64,6 +68,7 @@ def main() -> None:
         ProcessPoolExecutor(1, spawn, prepare, (files, True)) as kept,
     ):
         edges, moved, speed = kept.submit(traffic).result()
+        spent = kept.submit(parts).result()
         measured: dict[tuple[str, str], list[float]] = {}
         for _ in range(args.rounds + 1):  # the first one warms up
             for name in (*ARMS, *(COMPILED if args.compile else ())):
@@ -75,6 +80,8 @@ def main() -> None:
     print(f"{'network':18}freed memory   ms a step   × ours")
     for (name, memory), seconds in found.items():
         print(f"{name:17} {memory:12} {1000 * seconds:11.1f} {seconds / ours:8.2f}")
+    for part, seconds in spent.items():
+        print(f"  {part:48}{100 * seconds / sum(spent.values()):4.0f} % of ours")
     limit = moved / speed
     print(f"memory: {moved / 1e6:.0f} MB a step at {speed / 1e9:.1f} GB/s is {1000 * limit:.1f} ms,"
           f" {100 * limit / ours:.0f} % of the time of ours")  # fmt: skip
@@ -101,6 +108,44 @@ def prepare(files: list[Path], keep: bool) -> None:
 def seconds_of(name: str) -> float:
     """CPU seconds of one step, the mean over the batches."""
     return cpu_seconds(lambda: [step(NETWORKS[name], batch) for batch in BATCHES]) / len(BATCHES)
+
+
+LOOPS = {
+    "scores": ("_score", "_subtract_largest"),
+    "weighted sums of sources": ("_gather",),
+    "way back of both": ("_score_gradient", "_scatter"),
+}
+
+
+def parts() -> dict[str, float]:
+    """CPU seconds of a step of ours by part, the mean over the batches."""
+    spent: dict[str, float] = defaultdict(float)
+
+    def timed(name: str, function: Callable) -> Callable:
+        def call(*given):
+            begin = time.process_time()
+            try:
+                return function(*given)
+            finally:
+                spent[name] += time.process_time() - begin
+
+        return call
+
+    with ExitStack() as patches:
+        for name in [name for names in LOOPS.values() for name in names]:
+            patches.enter_context(patch.object(kernels, name, timed(name, getattr(kernels, name))))
+        for function in (kernels._Attention, kernels._Join):
+            for way in ("forward", "backward"):
+                call = staticmethod(timed(function.__name__, getattr(function, way)))
+                patches.enter_context(patch.object(function, way, call))
+        for _ in range(3):
+            spent.clear()
+            whole = seconds_of("ours")
+    spent = {name: seconds / len(BATCHES) for name, seconds in spent.items()}
+    found = {f"attention, loops: {part}": sum(spent[name] for name in names) for part, names in LOOPS.items()}
+    found["attention, products with edges and nodes"] = spent["_Attention"] - sum(found.values())
+    found["edge update"] = spent["_Join"]
+    return found | {"embedding, dropout, pooling, head": whole - spent["_Attention"] - spent["_Join"]}
 
 
 def traffic() -> tuple[int, float, float]:
