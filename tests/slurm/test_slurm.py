@@ -37,6 +37,11 @@ pytestmark = [
 ]
 
 
+def listen_to_ctrl_c() -> None:
+    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass
 class Study:
     """Decoys, labels and configuration in a folder, a cluster to send its jobs to, and the Python that does."""
@@ -52,8 +57,9 @@ class Study:
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
-                command, cwd=REPOSITORY, env=self.environment, stdout=printed, stderr=subprocess.STDOUT
-            )
+                command, cwd=REPOSITORY, env=self.environment, stdout=printed, stderr=subprocess.STDOUT,
+                preexec_fn=listen_to_ctrl_c,
+            )  # fmt: skip
         self.started.append(process)
         return process
 
