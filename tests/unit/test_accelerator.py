@@ -152,7 +152,7 @@ def two_gpus(monkeypatch):
     """A machine with two GPUs, as far as anybody asks."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
     monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: object())
 
 

@@ -39,7 +39,7 @@ def test_one_module_of_each_stage_is_marked_as_the_default(capsys):
 def test_a_module_is_shown_with_parameters_and_columns(capsys):
     text = printed(capsys, "features", "show", "ca_cutoff")
     assert text == printed(capsys, "features", "show", "interface/ca_cutoff/v1")
-    assert "| `cutoff` | `10.0` | Å |" in text
+    assert "| `cutoff` | `10.0` | > 0 and ≤ 50 | Å |" in text
     assert text.endswith("4 columns: x, y, z, nearest\n")
 
 
