@@ -163,7 +163,7 @@ def _range(field: FieldInfo) -> str:
     choices = [choice for choice in _literals(field.annotation) if choice is not None]
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in signs.items() if hasattr(m, name)]
-    return ", ".join([*(f"`{choice}`" for choice in choices), " and ".join(bounds)]).rstrip(", ")
+    return ", ".join(f"`{choice}`" for choice in choices) or " and ".join(bounds)
 
 
 def _literals(annotation: Any) -> list[Any]:

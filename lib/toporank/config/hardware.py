@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -57,7 +57,7 @@ class Loading(Section):
     """How graphs come from packs to the network. It changes no result and makes no run another one."""
 
     in_memory: bool = Field(False, description="Read packs into memory at the start; else they are mapped.")
-    workers: int | Literal["auto"] = Field(
+    workers: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
         "auto",
         description="Processes that make batches; `auto`: none, or up to 4 where a GPU reads mapped packs above 1 GiB.",
     )
