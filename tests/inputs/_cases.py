@@ -860,7 +860,8 @@ No file stops a run. Each decoy ends with a status in `results/<dataset>/coverag
 what to do; for an `ok` decoy it says what was decided on your behalf, or is empty.
 
 Very large complexes are no special case: 20,000 residues with 6,000 at their interfaces go through all stages in ten
-seconds of one core and 0.8 GB; mkdssp alone, where it is asked for, takes minutes.
+seconds of one core and 0.3 GB (0.5 GB where the kernels are compiled first); mkdssp alone, where it is asked for,
+takes minutes.
 """
 
 

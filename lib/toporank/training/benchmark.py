@@ -9,8 +9,6 @@ one of a jumpy curve.
 from __future__ import annotations
 
 import math
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -26,7 +24,7 @@ from torch_geometric.data import Batch, Data
 
 from toporank import layout
 from toporank.config.training import Hyperparameters
-from toporank.environment import keep_freed_memory
+from toporank.environment import keep_freed_memory, peak_memory
 from toporank.graphs import read_graph
 from toporank.metrics import validation_scores
 from toporank.model.plain import PlainNetwork
@@ -104,10 +102,9 @@ def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: i
         seen = [(b.y, network(b)) for b in map(load, pieces(validation, 4 * hp.batch_size))]
     dockq, predicted = (torch.cat(parts).double().numpy() for parts in zip(*seen, strict=True))
     codes = pd.factorize(store.decoys["target"])[0][validation]
-    scale = 2**20 if sys.platform == "darwin" else 2**10
     return Outcome(
         arm, seed, float(np.median(seconds)), float(np.median(loading)),
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale, float(np.mean((dockq - predicted) ** 2)),
+        peak_memory() / 2**20, float(np.mean((dockq - predicted) ** 2)),
         validation_scores(codes, dockq, predicted)["spearman_pooled"],
     )  # fmt: skip
 
