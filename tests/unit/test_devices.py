@@ -56,7 +56,15 @@ def test_what_goes_wrong_in_a_process_is_said():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
-def test_two_processes_train_as_one_does(tmp_path):
+@pytest.mark.parametrize(
+    "objective",
+    [
+        {},
+        {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4, "ranking_every": 2},
+    ],
+    ids=["mse", "bce-listwise"],
+)
+def test_two_processes_train_as_one_does(tmp_path, objective):
     """The last batch of both splits has one graph, so that one process has none. Without dropout, which differs."""
     graphs = training_graphs()
     for key in [key for key in graphs if key[:2] == ("T0", "d0")]:
@@ -72,6 +80,7 @@ def test_two_processes_train_as_one_does(tmp_path):
             max_epochs=2,
             attention_dropout=0.0,
             accumulate=1,
+            **objective,
         )
         summary = fit.train_run(run, [pack], 2, folder, tmp_path / "store")
         assert summary["epochs"] == 2
@@ -91,13 +100,6 @@ def test_a_loss_that_is_no_number_on_one_device_stops_all_and_names_the_decoys(t
     write_pack(pack, members(tmp_path / "graphs", graphs))
     with pytest.raises(TrainingError, match=r"the training loss is not a finite number in epoch 0, .*T1/d3"):
         fit.train_run(run_on(TWO, "run"), [pack], 2, tmp_path / "out", tmp_path / "store")
-
-
-def test_a_ranking_term_is_not_shared_out():
-    ranking = {"name": "a", "ranking_term": "pairwise", "decoys_per_target": 2}
-    training = {"hardware": {"devices": 2}, "sweep": {"configs": [ranking]}}
-    with pytest.raises(ConfigError, match=r"'a'.*ranking_term.*use devices: 1"):
-        load_config({"training": training})
 
 
 def test_a_run_asks_for_the_cores_of_all_its_processes():

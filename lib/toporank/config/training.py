@@ -257,18 +257,6 @@ class Training(Section):
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 
-    @model_validator(mode="after")
-    def _whole_batches(self) -> Training:
-        """A ranking term compares decoys of one batch, which several devices have in parts."""
-        if self.hardware.devices > 1:
-            for entry in [*self.sweep.configs, *self.finetune.phases]:
-                if entry.ranking_term != "none":
-                    raise ValueError(
-                        f"{entry.name!r}: ranking_term {entry.ranking_term!r} needs whole batches, and"
-                        " `hardware.devices` shares them out: use devices: 1"
-                    )
-        return self
-
     @property
     def cores(self) -> int:
         """CPU cores of one run: its threads, in each of its processes."""

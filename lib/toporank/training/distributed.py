@@ -1,7 +1,7 @@
 """One run on several devices: a process for each, all of which take their share of every batch.
 
-The gradient of a batch is the mean over all its decoys, as on one device, however unequal the shares are; validation
-is over all decoys together. Dropout alone draws other numbers than on one device.
+The loss of a batch is over all its decoys, as on one device, however unequal the shares are, and so is validation.
+Dropout alone draws other numbers than on one device.
 """
 
 from __future__ import annotations
@@ -65,15 +65,26 @@ class SharingScorer(Scorer):
         torch.manual_seed(torch.initial_seed() + self.global_rank * 1_000_003)
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
-        predicted, own = self.network(batch), len(batch.index)
-        # without a graph this device still takes part when gradients are added up
-        loss = self.objective(predicted, batch.y, self.target_codes[batch.index], number) if own else predicted.sum()
-        graphs, error = sums = torch.stack([torch.tensor(float(own), device=loss.device), loss.detach() * own])
-        distributed.all_reduce(sums)
-        if not torch.isfinite(error):
-            raise NotFiniteError("the training loss", torch.cat(_gathered(batch.index)))
-        self.log("train_loss", error / graphs, on_step=False, on_epoch=True, batch_size=int(graphs))
-        return loss * (own * self.trainer.world_size / graphs)  # Lightning takes the mean of the devices' gradients
+        """Every device knows the loss of the whole batch, and its gradient by its own scores."""
+        own, n_devices = self.network(batch), self.trainer.world_size
+        index, dockq, predicted = self._whole_batch(batch, own.detach())
+        predicted[self.global_rank :: n_devices] = own
+        loss = self.objective(predicted, dockq, self.target_codes[index], number)
+        if not torch.isfinite(loss):
+            raise NotFiniteError("the training loss", index)
+        self.log("train_loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(index))
+        return loss * n_devices  # Lightning takes the mean of the devices' gradients
+
+    def _whole_batch(self, batch: GraphBatch, predicted: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Index, DockQ and prediction of all decoys of a batch that `SharedBatches` has shared out, in its order."""
+        n_devices = self.trainer.world_size
+        own = torch.full((-(-self.hp.batch_size // n_devices), 3), -1.0, dtype=torch.float64, device=predicted.device)
+        own[: len(predicted)] = torch.stack([batch.index.double(), batch.y.double(), predicted.double()], dim=1)
+        shares = [torch.empty_like(own) for _ in range(n_devices)]
+        distributed.all_gather(shares, own)
+        index, dockq, predicted = torch.stack(shares, dim=1).reshape(-1, 3).unbind(dim=1)
+        there = index >= 0
+        return index[there].long(), dockq[there].float(), predicted[there].float()
 
     def _collected(self) -> tuple[Tensor, Tensor, Tensor]:
         """Of all devices, in the order of the store."""
