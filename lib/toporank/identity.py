@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,15 @@ from toporank.errors import ConfigError
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+
+SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+")
+"""What AlphaFold 3 calls the folders into which it writes the samples of one target, one in each."""
+
+COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
+"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
+
+STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
+"""Names by which somebody means a structure, whether it can be read or not."""
 
 
 class ResidueId(NamedTuple):
@@ -74,23 +84,61 @@ def structure_format(path: Path) -> tuple[str, bool]:
 
 
 def _structure_files(folder: Path) -> Iterator[tuple[str, str, Path]]:
-    """(target, decoy name, path) of every structure file below `folder`, in order of name."""
-    for entry in sorted(os.scandir(folder), key=lambda e: e.name):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir():
-            for file in sorted(os.scandir(entry.path), key=lambda e: e.name):
-                known = split_suffix(file.name)
-                if known and not file.name.startswith(".") and not file.is_dir():
-                    yield entry.name, known[0], Path(file.path)
-        elif known := split_suffix(entry.name):
-            yield folder.resolve().name, known[0], Path(entry.path)
+    """(target, decoy name, path) of every decoy below `folder`, in order of name."""
+    own = folder.resolve().name
+    for entry in _listed(folder):
+        if not entry.is_dir():
+            query = COLABFOLD.match(entry.name)
+            yield from _as_decoy(query[1] if query else own, entry)
+        elif SAMPLE_FOLDER.fullmatch(entry.name):
+            yield from _sample(own, entry)
+        else:
+            for inner in _listed(entry):
+                is_sample = SAMPLE_FOLDER.fullmatch(inner.name) and inner.is_dir()
+                yield from _sample(entry.name, inner) if is_sample else _as_decoy(entry.name, inner)
+
+
+def _listed(folder: Path | os.DirEntry) -> list[os.DirEntry]:
+    """What is not hidden, in order of name."""
+    return sorted((entry for entry in os.scandir(folder) if not entry.name.startswith(".")), key=lambda e: e.name)
+
+
+def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, Path]]:
+    """The file as a decoy, if it is a structure."""
+    known = split_suffix(entry.name)
+    if known and not entry.is_dir():
+        yield target, known[0], Path(entry.path)
+
+
+def _sample(target: str, folder: os.DirEntry) -> Iterator[tuple[str, str, Path]]:
+    """What lies in a sample's folder: called after it, unless the file's name says the same."""
+    for entry in _listed(folder):
+        for _, name, path in _as_decoy(target, entry):
+            yield target, name if folder.name in name else f"{folder.name}_{name}", path
+
+
+def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
+    """Files below `folder` that look like structures and are not among its decoys, in order.
+
+    Links to folders are followed where `find_decoys` follows them, at the first level.
+    """
+    read = {os.fspath(decoy.path) for decoy in decoys}
+    links = [entry.path for entry in _listed(folder) if entry.is_symlink() and entry.is_dir()]
+    found = []
+    for top in (os.fspath(folder), *links):
+        for parent, folders, files in os.walk(top):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            paths = (os.path.join(parent, file) for file in files if file[0] != "." and STRUCTURE_LIKE.search(file))
+            found += [Path(path) for path in paths if path not in read]
+    return sorted(found)
 
 
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
     """All decoys `<folder>/<target>/<decoy>.<suffix>`, sorted by target and name.
 
-    Structure files lying directly in `folder` form one target named like the folder.
+    Structure files lying directly in `folder` form one target named like the folder, those of ColabFold one for each
+    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. What lies
+    deeper is told by `passed_over`.
     Raises ConfigError when the folder cannot be listed, when two files give the same identity, or when
     a name contains a tab or line break.
     """

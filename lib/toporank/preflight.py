@@ -20,11 +20,13 @@ from toporank.config.training import Training
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
 from toporank.files import write_text, write_text_if_changed
-from toporank.identity import find_decoys
+from toporank.identity import find_decoys, passed_over
 from toporank.labels import COLUMNS, read_labels
 from toporank.model.checkpoint import read_description
 from toporank.spelling import did_you_mean
 from toporank.structures.dssp import dssp_version
+
+EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
 @dataclass
@@ -124,11 +126,11 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not str(folder).isprintable():
         raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {dataset.name}")
     decoys = find_decoys(dataset.name, folder)
+    others = describe_passed_over(folder, passed_over(folder, decoys))
     if not decoys:
         raise ConfigError(
-            "no structure file found", where=f"dataset {dataset.name}, {folder}",
-            remedy="expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz",
-        )  # fmt: skip
+            "; ".join(["no structure file found", *others]), where=f"dataset {dataset.name}, {folder}", remedy=EXPECTED
+        )
     labels = labels_of(config, dataset.name, repository)
     dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
@@ -150,7 +152,16 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
     result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=dataset.name)}"
-    result.gap[dataset.name] = [*describe_stages(rows), *describe_reasons(rows), every]
+    notes = [f"{line} ({EXPECTED})" for line in others]
+    result.gap[dataset.name] = [*describe_stages(rows), *describe_reasons(rows), *notes, every]
+
+
+def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
+    """In one line, if there are any: how many files are no decoys, though they look like structures, and one."""
+    if not files:
+        return []
+    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
+    return [f"{are} not read, such as {files[0].relative_to(folder)}"]
 
 
 def _write_missing_labels(dataset: str) -> None:

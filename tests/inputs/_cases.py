@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import _layouts
 from _making import (
     ALPHAFOLD3,
     BOLTZ,
@@ -867,7 +868,7 @@ takes minutes.
 
 def markdown() -> str:
     """The text of docs/inputs.md."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, *_layouts.markdown()]
     for group, cases in CASES.items():
         rows = [f"| {c.input} | `{c.status}` | {c.happens} | {c.remedy} |" for c in cases]
         parts += [f"## {group}\n", "| input | status | what happens | what to do |", "| --- | --- | --- | --- |", *rows]

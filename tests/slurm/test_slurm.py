@@ -80,7 +80,7 @@ class Study:
 
     def wait_for_running_job(self) -> str:
         """Id of a job, once there is one that runs. Raises TimeoutError with what Snakemake said."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             jobs = self.jobs()
             if (running := jobs["id"][jobs["state"] == "RUNNING"]).any():

@@ -129,6 +129,17 @@ def test_jobs_find_the_chunks_that_the_main_process_planned():
     assert len(written_chunks(settings)["good"]) > 1
 
 
+def test_files_that_look_like_structures_and_are_not_read_are_told():
+    for name in ("decoys/A/deeper/x.pdb", "decoys/A/y.pdb.zst"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    lines = check(GOOD).gap["good"]
+    assert [line for line in lines if "not read" in line] == [
+        "2 files are not read, such as A/deeper/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
+        " each with or without .gz)"
+    ]
+
+
 # ---- problems ---------------------------------------------------------------------------------------------
 
 
@@ -144,6 +155,15 @@ def empty_folder():
     Path("empty/target").mkdir(parents=True)
     Path("empty/target/notes.txt").write_text("not a structure")
     return {"name": "bad", "decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"
+
+
+def folder_whose_structures_lie_too_deep():
+    for name in ("deep/predictions/one/m0.cif", "deep/predictions/one/m1.cif"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    return {"name": "bad", "decoys": "deep"}, (
+        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif (expected"
+    )
 
 
 def twins():
@@ -178,8 +198,8 @@ def results_that_are_a_file():
 
 
 TROUBLE = [
-    missing_folder, folder_that_is_a_file, empty_folder, twins, missing_labels, labels_of_bytes,
-    labels_that_are_a_folder, impossible_label, results_that_are_a_file,
+    missing_folder, folder_that_is_a_file, empty_folder, folder_whose_structures_lie_too_deep, twins,
+    missing_labels, labels_of_bytes, labels_that_are_a_folder, impossible_label, results_that_are_a_file,
 ]  # fmt: skip
 
 

@@ -1,0 +1,114 @@
+"""How the output folders of predictors are read: a table of docs/inputs.md, tried by test_layouts.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Layout(NamedTuple):
+    """Files below the folder that is given, the decoys they make by target, and those that are not read."""
+
+    program: str
+    folder: str
+    happens: str
+    files: tuple[str, ...]
+    decoys: dict[str, tuple[str, ...]]
+    passed_over: tuple[str, ...] = ()
+
+
+MULTIMER = "unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
+LAYOUTS = [
+    Layout(
+        "AlphaFold 3",
+        "the folder of all jobs",
+        "each job is a target, and each of its samples a decoy; so is the copy of the best, `<job>_model.cif`",
+        (
+            "hello_fold/hello_fold_model.cif",
+            "hello_fold/seed-12_sample-0/hello_fold_seed-12_sample-0_model.cif",
+            "hello_fold/seed-12_sample-1/hello_fold_seed-12_sample-1_model.cif",
+            "hello_fold/seed-12_sample-1/hello_fold_seed-12_sample-1_confidences.json",
+            "other/seed-12_sample-0/other_seed-12_sample-0_model.cif",
+        ),
+        {
+            "hello_fold": (
+                "hello_fold_model", "hello_fold_seed-12_sample-0_model", "hello_fold_seed-12_sample-1_model",
+            ),
+            "other": ("other_seed-12_sample-0_model",),
+        },
+    ),
+    Layout(
+        "AlphaFold 3, early versions",
+        "the same, or the folder of one job",
+        "the same; decoys are called like `seed-1_sample-0_model`",
+        ("seed-1_sample-0/model.cif", "seed-1_sample-1/model.cif", "job_model.cif", "ranking_scores.csv"),
+        {"given": ("job_model", "seed-1_sample-0_model", "seed-1_sample-1_model")},
+    ),
+    Layout(
+        "AlphaFold-Multimer",
+        "`--output_dir`",
+        "each complex is a target; the `ranked_` files are copies of others",
+        ("cplx/ranked_0.pdb", "cplx/unrelaxed_model_1_multimer_v3_pred_0.pdb", "cplx/msas/A/pdb_hits.sto"),
+        {"cplx": ("ranked_0", "unrelaxed_model_1_multimer_v3_pred_0")},
+    ),
+    Layout(
+        "Boltz",
+        "`predictions`, in the output folder",
+        "each input is a target",
+        ("one/one_model_0.cif", "one/one_model_1.cif", "two/two_model_0.pdb", "two/confidence_two_model_0.json"),
+        {"one": ("one_model_0", "one_model_1"), "two": ("two_model_0",)},
+    ),
+    Layout(
+        "Boltz",
+        "the output folder",
+        "nothing is read, and you are told so: give `predictions`",
+        ("predictions/one/one_model_0.cif", "processed/manifest.json"),
+        {},
+        ("predictions/one/one_model_0.cif",),
+    ),
+    Layout(
+        "Chai-1",
+        "the folder of all output folders",
+        "each output folder is a target",
+        ("one/pred.model_idx_0.cif", "one/pred.model_idx_1.cif", "one/scores.model_idx_0.npz"),
+        {"one": ("pred.model_idx_0", "pred.model_idx_1")},
+    ),
+    Layout(
+        "ColabFold",
+        "the output folder",
+        "each query is a target; templates are not read, and you are told so",
+        (
+            f"barnase_barstar_{MULTIMER}.pdb",
+            f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}.pdb",
+            "other_unrelaxed_model_1_rank_1.pdb",
+            "other_env/templates_101/1abc.cif",
+        ),
+        {
+            "barnase_barstar": (
+                f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}", f"barnase_barstar_{MULTIMER}",
+            ),
+            "other": ("other_unrelaxed_model_1_rank_1",),
+        },
+        ("other_env/templates_101/1abc.cif",),
+    ),
+    Layout(
+        "HADDOCK3",
+        "one step of a run, such as `4_seletopclusts`",
+        "the models of the step are one target; of a whole run every step would be one",
+        ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
+        {"given": ("cluster_1_model_1", "cluster_1_model_2")},
+    ),
+    Layout(
+        "anything else",
+        "a folder of `<target>/<decoy>` files, or of `<decoy>` files",
+        "files that lie deeper or are compressed otherwise than by gzip are counted, one is named, and none is read",
+        ("T/a.pdb", "T/b.cif.zst", "T/c.bcif", "T/more/d.pdb", "T/notes.txt", "T/.e.pdb", "T/.hidden/f.pdb"),
+        {"T": ("a",)},
+        ("T/b.cif.zst", "T/c.bcif", "T/more/d.pdb"),
+    ),
+]  # fmt: skip
+
+
+def markdown() -> list[str]:
+    """Lines of the section."""
+    rows = [f"| {each.program} | {each.folder} | {each.happens} |" for each in LAYOUTS]
+    return ["## Where the files lie\n", "| of | folder to give | what happens |", "| --- | --- | --- |", *rows, ""]

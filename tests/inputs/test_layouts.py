@@ -1,0 +1,48 @@
+"""The output folders of predictors, as they lie: see the table in `_layouts.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from _layouts import LAYOUTS, Layout
+
+from toporank.identity import find_decoys, passed_over
+
+
+def laid(folder: Path, files: tuple[str, ...]) -> Path:
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).touch()
+    return folder
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.program)
+def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
+    folder = laid(tmp_path / "given", layout.files)
+    decoys = find_decoys("set", folder)
+    expected = {(target, name) for target, names in layout.decoys.items() for name in names}
+    assert {decoy.key for decoy in decoys} == expected
+    assert len(decoys) == len(expected)
+    assert [str(path.relative_to(folder)) for path in passed_over(folder, decoys)] == list(layout.passed_over)
+
+
+def test_early_alphafold_3_jobs_side_by_side_are_targets_too(tmp_path):
+    files = ("a/seed-1_sample-0/model.cif", "a/seed-1_sample-1/model.cif.gz", "b/seed-1_sample-0/model.cif")
+    keys = [decoy.key for decoy in find_decoys("set", laid(tmp_path, files))]
+    assert keys == [("a", "seed-1_sample-0_model"), ("a", "seed-1_sample-1_model"), ("b", "seed-1_sample-0_model")]
+
+
+def test_a_file_in_the_folder_of_a_target_is_of_that_target_whatever_its_name(tmp_path):
+    folder = laid(tmp_path, ("T/query_unrelaxed_rank_001_model_1.pdb",))
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "query_unrelaxed_rank_001_model_1")]
+
+
+def test_what_is_passed_over_in_a_linked_target_is_seen_once_and_no_link_leads_in_circles(tmp_path):
+    elsewhere = laid(tmp_path / "elsewhere", ("a.pdb", "deeper/b.pdb"))
+    folder = laid(tmp_path / "given", ("T/c.pdb",))
+    (folder / "linked").symlink_to(elsewhere)
+    (elsewhere / "deeper" / "up").symlink_to(elsewhere)
+    decoys = find_decoys("set", folder)
+    assert [decoy.key for decoy in decoys] == [("T", "c"), ("linked", "a")]
+    assert passed_over(folder, decoys) == [folder / "linked/deeper/b.pdb"]
