@@ -160,10 +160,16 @@ def _default(field: FieldInfo) -> str:
 
 def _range(field: FieldInfo) -> str:
     """What may be chosen from, or between which bounds a number lies; empty where anything goes."""
-    choices = [choice for choice in _literals(field.annotation) if choice is not None]
+    words = ", ".join(f"`{choice}`" for choice in _literals(field.annotation) if choice is not None)
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
-    bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in signs.items() if hasattr(m, name)]
-    return ", ".join(f"`{choice}`" for choice in choices) or " and ".join(bounds)
+    limits = [*field.metadata, *(m for part in get_args(field.annotation) for m in _limits(part))]
+    bounds = " and ".join(f"{s} {getattr(m, name)}" for m in limits for name, s in signs.items() if hasattr(m, name))
+    return " or ".join(filter(None, (bounds, words)))
+
+
+def _limits(annotation: Any) -> list[Any]:
+    """What is said of the numbers of one part of a union."""
+    return [m for given in getattr(annotation, "__metadata__", ()) for m in getattr(given, "metadata", [])]
 
 
 def _literals(annotation: Any) -> list[Any]:

@@ -10,9 +10,10 @@ import argparse
 import shutil
 from pathlib import Path
 
+import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
-from study import metrics
+from study import measure, metrics
 
 from toporank.building.coverage import read_coverage
 from toporank.scoring import score_pack
@@ -31,8 +32,11 @@ def main() -> None:
     parser.add_argument("study", type=Path, help="its working directory")
     parser.add_argument("--tables", type=Path, required=True, help="folder to write to")
     args = parser.parse_args()
+    args.tables.mkdir(parents=True, exist_ok=True)
     for source, name in TABLES.items():
-        shutil.copy(args.study / source, args.tables / name)
+        if (args.study / source).exists():  # without phases there is one leaderboard
+            shutil.copy(args.study / source, args.tables / name)
+    sweep_runs(args.study).to_csv(args.tables / "sweep_runs.csv", index=False, float_format="%.5f")
     final(args.study / "results").to_csv(args.tables / "final.csv", index=False, float_format="%.4f")
     targets = pd.concat(
         pd.read_csv(path).assign(set=path.parent.name)
@@ -44,7 +48,16 @@ def main() -> None:
         path for part in ("training", "finetune") for path in sorted(args.study.glob(f"results/{part}/*/metrics.csv"))
     ]
     runs = {path.parent.name: pd.read_csv(path) for path in found}
+    matplotlib.rcParams["svg.hashsalt"] = "learning"  # the same curves are the same file
     learning_curves(runs).savefig(args.tables / "learning.svg", metadata={"Date": None})
+
+
+def sweep_runs(study: Path) -> pd.DataFrame:
+    """Metrics on the labelled validation decoys of the best checkpoint by `val_loss` of each run, set by set."""
+    datasets = sorted(path.parent.name for path in study.glob("results/*/graphs.safetensors"))
+    runs = pd.read_csv(study / "results/final/leaderboard.csv").sort_values(["config", "seed"])
+    runs = runs[runs["parent"].isna()]
+    return pd.DataFrame([row for run in runs.itertuples() for row in measure(study, run.config, run.seed, datasets)])
 
 
 def final(results: Path) -> pd.DataFrame:

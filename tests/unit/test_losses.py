@@ -138,9 +138,24 @@ def test_the_default_is_the_squared_error_alone():
 
 
 @pytest.mark.parametrize(
+    ("keys", "together"),
+    [
+        ({}, 1),
+        ({"decoys_per_target": 3}, 3),
+        ({"ranking_term": "pairwise"}, 4),
+        ({"ranking_term": "listwise", "batch_size": 3}, 3),
+        ({"ranking_term": "listwise", "decoys_per_target": 8}, 8),
+    ],
+)
+def test_as_many_decoys_of_a_target_share_a_batch_as_the_term_needs(keys, together):
+    assert Hyperparameters(**keys).decoys_together == together
+
+
+@pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"ranking_term": "pairwise"}, "set `decoys_per_target` to 2 or more"),
+        ({"ranking_term": "pairwise", "decoys_per_target": 1}, "set `batch_size` and `decoys_per_target` to 2 or more"),
+        ({"ranking_term": "listwise", "batch_size": 1}, "set `batch_size` and `decoys_per_target` to 2 or more"),
         ({"decoys_per_target": 20}, "decoys_per_target 20 is more than batch_size 16"),
         ({"loss": "mae"}, "loss"),
         ({"sampling": "targets"}, "sampling"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.spelling import checked
+
+RANKED_TOGETHER = 4
+"""Decoys of a target that a ranking term compares, if nothing else is said."""
 
 
 class Schedule(Section):
@@ -47,9 +50,9 @@ class Schedule(Section):
     ranking_term: Literal["none", "pairwise", "listwise"] = Field(
         "none",
         description="A term added to the loss for the order of the decoys of one target: hinge over pairs, or"
-        " divergence between the chances of being best. Needs `decoys_per_target` of 2 or more.",
+        " divergence between the chances of being best.",
     )
-    ranking_weight: float = Field(1.0, gt=0, description="Weight of the ranking term.")
+    ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
     ranking_margin: float = Field(
         0.1, gt=0, le=1, json_schema_extra={"unit": "DockQ"},
         description="By how much `pairwise` wants the better decoy predicted higher, at most; never more than it is.",
@@ -68,9 +71,10 @@ class Schedule(Section):
         description="What an epoch sees: every decoy once, or as many draws with every target, or every CAPRI class"
         " of DockQ, drawn equally often.",
     )
-    decoys_per_target: int = Field(
-        1, ge=1, json_schema_extra={"unit": "decoys"},
-        description="Decoys of one target that follow each other in an epoch and so share a batch.",
+    decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        "auto", json_schema_extra={"unit": "decoys"},
+        description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
+        " ranking term, as far as a batch holds them, and 1 without.",
     )  # fmt: skip
 
     @model_validator(mode="after")
@@ -84,16 +88,23 @@ class Schedule(Section):
 
     @model_validator(mode="after")
     def _pairs_in_a_batch(self) -> Schedule:
-        if self.ranking_term != "none" and self.decoys_per_target < 2:
+        if self.ranking_term != "none" and self.decoys_together < 2:
             raise ValueError(
                 f"ranking_term {self.ranking_term!r} compares decoys of one target:"
-                " set `decoys_per_target` to 2 or more, such as 4"
+                " set `batch_size` and `decoys_per_target` to 2 or more, such as 4"
             )
-        if self.decoys_per_target > self.batch_size:
+        if self.decoys_together > self.batch_size:
             raise ValueError(
                 f"decoys_per_target {self.decoys_per_target} is more than batch_size {self.batch_size}: lower it"
             )
         return self
+
+    @property
+    def decoys_together(self) -> int:
+        """`decoys_per_target`, with `auto` worked out."""
+        if self.decoys_per_target != "auto":
+            return self.decoys_per_target
+        return 1 if self.ranking_term == "none" else min(RANKED_TOGETHER, self.batch_size)
 
 
 class Hyperparameters(Schedule):

@@ -53,7 +53,7 @@ def order(indices: Ints, decoys: pd.DataFrame, schedule: Schedule) -> Order:
     targets = pd.factorize(decoys["target"].to_numpy()[indices])[0]
     classes = capri_class(decoys["dockq"].to_numpy()[indices])
     groups = {"shuffle": None, "target_balanced": targets, "dockq_balanced": classes}[schedule.sampling]
-    return partial(_draw, indices, groups, targets, schedule.decoys_per_target)
+    return partial(_draw, indices, groups, targets, schedule.decoys_together)
 
 
 def _draw(indices: Ints, groups: Ints | None, targets: Ints, per_target: int, draw: np.random.Generator) -> Ints:
