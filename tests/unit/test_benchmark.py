@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from _synthetic import SMALL, members, training_graphs
@@ -47,6 +48,15 @@ def test_both_arms_train_the_same_network_on_the_same_batches(tmp_path):
     assert other.val_loss == pytest.approx(one.val_loss, abs=1e-5)
 
 
-def test_an_interval_is_students():
-    assert interval(pd.Series([1.0, 3.0]).to_numpy()) == "2 ± 1e+01"
-    assert interval(pd.Series([2.0]).to_numpy()) == "2"
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 3.0], "2 ± 13"),
+        ([2.0], "2"),
+        ([700.0, 800.0, 900.0], "800 ± 248"),
+        ([0.044, 0.046, 0.048], "0.0460 ± 0.0050"),
+        ([0.5, 0.5], "0.500 ± 0.000"),
+    ],
+)
+def test_an_interval_is_students(values, expected):
+    assert interval(np.array(values)) == expected

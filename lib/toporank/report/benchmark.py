@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +32,12 @@ def text(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
 
 
 def interval(values: np.ndarray) -> str:
-    """Mean ± half-width."""
+    """Mean ± half-width, both to the second digit of the half-width."""
     if len(values) < 2:
         return f"{values.mean():.4g}"
     half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{values.mean():.4g} ± {half:.1g}"
+    places = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 3
+    return f"{values.mean():.{places}f} ± {half:.{places}f}"
 
 
 def plot(table: pd.DataFrame, path: Path) -> None:
