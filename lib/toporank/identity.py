@@ -128,7 +128,8 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
     for top in (os.fspath(folder), *links):
         for parent, folders, files in os.walk(top):
             folders[:] = [name for name in folders if not name.startswith(".")]
-            paths = (os.path.join(parent, file) for file in files if file[0] != "." and STRUCTURE_LIKE.search(file))
+            start = os.fspath(Path(parent, "-"))[:-1]  # written as decoys' paths are, without ./
+            paths = (start + file for file in files if file[0] != "." and STRUCTURE_LIKE.search(file))
             found += [Path(path) for path in paths if path not in read]
     return sorted(found)
 

@@ -46,3 +46,10 @@ def test_what_is_passed_over_in_a_linked_target_is_seen_once_and_no_link_leads_i
     decoys = find_decoys("set", folder)
     assert [decoy.key for decoy in decoys] == [("T", "c"), ("linked", "a")]
     assert passed_over(folder, decoys) == [folder / "linked/deeper/b.pdb"]
+
+
+def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb")))
+    decoys = find_decoys("set", Path("."))
+    assert len(decoys) == 2
+    assert passed_over(Path("."), decoys) == [Path("T/deeper/c.pdb")]
