@@ -10,7 +10,7 @@ from toporank.building.coverage import read_coverage
 from toporank.building.ledger import read_ledger
 from toporank.errors import GraphError
 from toporank.identity import Status
-from toporank.pack import write_pack
+from toporank.packing import write_pack
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "
 TRAINING_SOURCES = (
     "compilation.py", "metrics.py", "pack.py",
     *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
-    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit", "sampling")),
+    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed")),
+    *(f"training/{name}.py" for name in ("fit", "lightning", "sampling")),
 )  # fmt: skip
 """What decides the result of a training run, below this package."""
 

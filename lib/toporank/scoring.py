@@ -11,7 +11,6 @@ import pandas as pd
 from toporank.errors import CheckpointError
 from toporank.features.registry import same
 from toporank.model import topoqa
-from toporank.model.plain import PlainNetwork
 from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.pack import GraphStore
 from toporank.selection import MEMBERS
@@ -58,5 +57,7 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
         )  # fmt: skip
     check_fits(description, store, checkpoint)
     if description.get("origin") == topoqa.ORIGIN:
+        from toporank.model.plain import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
+
         network = PlainNetwork.of(network).eval()
     return predict(network, store).double().numpy()

@@ -38,7 +38,8 @@ from toporank.model import kernels
 from toporank.model.network import DockQNet
 from toporank.model.plain import PlainNetwork
 from toporank.model.scorer import build_network
-from toporank.pack import GraphBatch, GraphStore, write_pack
+from toporank.pack import GraphBatch, GraphStore
+from toporank.packing import write_pack
 
 BATCH = 32
 EXAMPLE = Path("results/example/graphs")

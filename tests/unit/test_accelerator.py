@@ -22,7 +22,8 @@ from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.training import accelerator, data, fit, trackers
 from toporank.training.accelerator import device_of, prepare, refusals
 from toporank.training.data import loader_options

@@ -104,6 +104,17 @@ def test_the_workflow_starts_without_torch():
     assert answer.stdout.strip() == "[]"
 
 
+def test_scoring_waits_neither_for_lightning_nor_for_pytorch_geometric():
+    """Both take seconds to import, and graphs that are packed need neither."""
+    program = (
+        "import sys, toporank.scoring\n"
+        "print(sorted({'torch_geometric', 'pytorch_lightning', 'lightning_fabric'} & set(sys.modules)))\n"
+    )
+    command = [sys.executable, "-c", program]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert answer.stdout.strip() == "[]"
+
+
 def test_nothing_but_computing_features_imports_numba_and_gudhi_and_scipy():
     """Every job and every parsing of the workflow imports all feature modules: it must take no time."""
     names = ["preflight", "rulebook", "building.chunk", "building.stages", "__main__"]

@@ -24,7 +24,8 @@ from toporank.features.registry import choose, records, resolve, same
 from toporank.graphs import graph_metadata, make_graph
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.report import tables
 from toporank.scoring import score_pack
 from toporank.structures.dssp import run_dssp

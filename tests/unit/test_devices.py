@@ -14,7 +14,8 @@ from _synthetic import members, small_run, training_graphs, training_pack
 from toporank.config import load_config
 from toporank.config.hardware import Hardware
 from toporank.errors import ConfigError, TrainingError
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.training import fit
 from toporank.training.data import training_batches, validation_batches
 from toporank.training.distributed import on_devices

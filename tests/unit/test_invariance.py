@@ -26,7 +26,8 @@ from toporank.features.registry import resolve
 from toporank.graphs import graph_metadata, make_graph
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, predict
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

@@ -16,11 +16,12 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch_geometric.data import Batch, Data
 
-import toporank.pack as pack_module
+import toporank.packing as packing_module
 from toporank.errors import GraphError
 from toporank.files import sha256
 from toporank.graphs import graph_bytes
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 """Nodes and edges of the graphs; one has a single node and no edge."""
@@ -129,7 +130,7 @@ def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precis
 
 
 def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
-    table, read, alive = members(tmp_path / "graphs", graphs_of("A")), pack_module.read_graph, []
+    table, read, alive = members(tmp_path / "graphs", graphs_of("A")), packing_module.read_graph, []
 
     def watched(path: Path) -> Data:
         graph = read(path)
@@ -138,7 +139,7 @@ def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkey
         return graph
 
     seen = []
-    monkeypatch.setattr(pack_module, "read_graph", watched)
+    monkeypatch.setattr(packing_module, "read_graph", watched)
     write_pack(tmp_path / "pack", table)
     assert len(seen) == 5
     assert max(seen) <= 2
@@ -250,8 +251,8 @@ def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
 @pytest.fixture
 def reads(monkeypatch) -> list[str]:
     """Names of the graph files that are read, as it happens."""
-    names, read = [], pack_module.read_graph
-    monkeypatch.setattr(pack_module, "read_graph", lambda path: (names.append(path.name), read(path))[1])
+    names, read = [], packing_module.read_graph
+    monkeypatch.setattr(packing_module, "read_graph", lambda path: (names.append(path.name), read(path))[1])
     return names
 
 

@@ -20,7 +20,8 @@ from toporank.building.plan import PlanRow
 from toporank.errors import CheckpointError
 from toporank.identity import Status
 from toporank.model.scorer import load_weights
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
 from toporank.scoring import read_ensemble, score_pack
 from toporank.selection import write_ensemble

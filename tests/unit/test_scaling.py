@@ -15,7 +15,8 @@ from toporank.features.registry import choose, modules
 from toporank.model.checkpoint import read_description
 from toporank.model.scaling import Standardise, is_scaled, statistics
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore, write_pack
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.training.fit import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]

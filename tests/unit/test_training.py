@@ -21,11 +21,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from toporank.config.training import Schedule
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import Scorer, load_weights
-from toporank.pack import GraphStore, write_pack
+from toporank.model.scorer import load_weights
+from toporank.pack import GraphStore
+from toporank.packing import write_pack
 from toporank.training import fit
 from toporank.training.data import split_indices, training_batches, validation_batches
 from toporank.training.fit import Run, train_run
+from toporank.training.lightning import Scorer
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),

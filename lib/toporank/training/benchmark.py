@@ -30,7 +30,8 @@ from toporank.metrics import validation_scores
 from toporank.model.plain import PlainNetwork
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network
-from toporank.pack import GraphBatch, GraphStore, by_destination
+from toporank.pack import GraphBatch, GraphStore
+from toporank.packing import by_destination
 from toporank.training.data import seed_everything, split_indices
 
 ARMS = ("baseline", "optimised")

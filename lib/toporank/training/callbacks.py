@@ -13,7 +13,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from toporank.files import write_text
-from toporank.model.scorer import Scorer
+from toporank.training.lightning import Scorer
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from torch import Tensor, distributed
 from torch import multiprocessing as processes
 
 from toporank.errors import TopoRankError, TrainingError
-from toporank.model.scorer import NotFiniteError, Scorer
 from toporank.pack import GraphBatch
+from toporank.training.lightning import NotFiniteError, Scorer
 
 
 def on_devices(n_devices: int, work: Callable[..., Any], *arguments: Any) -> Any:

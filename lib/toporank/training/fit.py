@@ -29,7 +29,7 @@ from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scaling import set_statistics
-from toporank.model.scorer import SHAPE_KEYS, NotFiniteError, Scorer, build_network, check_fits, load_weights
+from toporank.model.scorer import SHAPE_KEYS, build_network, check_fits, load_weights
 from toporank.pack import GraphStore
 from toporank.provenance import provenance, training_code
 from toporank.selection import CHECKPOINT_OF
@@ -48,6 +48,7 @@ from toporank.training.data import (
     validation_batches,
 )
 from toporank.training.distributed import SharingScorer, on_devices, this_device
+from toporank.training.lightning import NotFiniteError, Scorer
 from toporank.training.trackers import loggers
 
 log = logging.getLogger(__name__)
