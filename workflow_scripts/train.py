@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from toporank.errors import TopoRankError
-from toporank.training.fit import Run, train_run
+from toporank.training.runs import Run, train_run
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ TRAINING_SOURCES = (
     "compilation.py", "metrics.py", "pack.py",
     *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
     *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed")),
-    *(f"training/{name}.py" for name in ("fit", "lightning", "sampling")),
+    *(f"training/{name}.py" for name in ("fit", "lightning", "runs", "sampling")),
 )  # fmt: skip
 """What decides the result of a training run, below this package."""
 

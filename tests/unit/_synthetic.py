@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from toporank.config.training import Hyperparameters, Selection
 from toporank.graphs import graph_bytes
 from toporank.packing import write_pack
-from toporank.training.fit import Run
+from toporank.training.runs import Run
 
 torch.set_num_threads(1)
 

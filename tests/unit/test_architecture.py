@@ -104,10 +104,10 @@ def test_the_workflow_starts_without_torch():
     assert answer.stdout.strip() == "[]"
 
 
-def test_scoring_waits_neither_for_lightning_nor_for_pytorch_geometric():
-    """Both take seconds to import, and graphs that are packed need neither."""
+def test_scoring_and_finished_runs_wait_neither_for_lightning_nor_for_pytorch_geometric():
+    """Both take seconds to import; graphs that are packed and runs that are kept need neither."""
     program = (
-        "import sys, toporank.scoring\n"
+        "import sys, toporank.scoring, toporank.training.runs\n"
         "print(sorted({'torch_geometric', 'pytorch_lightning', 'lightning_fabric'} & set(sys.modules)))\n"
     )
     command = [sys.executable, "-c", program]

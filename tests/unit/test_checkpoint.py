@@ -24,7 +24,7 @@ from toporank.model.scorer import load_weights, predict
 from toporank.pack import GraphStore
 from toporank.provenance import TRAINING_SOURCES
 from toporank.training.data import fingerprint
-from toporank.training.fit import train_run
+from toporank.training.runs import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

@@ -25,7 +25,7 @@ from toporank.packing import write_pack
 from toporank.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
 from toporank.scoring import read_ensemble, score_pack
 from toporank.selection import write_ensemble
-from toporank.training.fit import train_run
+from toporank.training.runs import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

@@ -17,7 +17,7 @@ from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.rulebook import Rulebook, default_config, one_of, raised
-from toporank.training.fit import Run
+from toporank.training.runs import Run
 
 STUDY = {
     "datasets": [

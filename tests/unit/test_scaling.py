@@ -17,7 +17,7 @@ from toporank.model.scaling import Standardise, is_scaled, statistics
 from toporank.model.scorer import load_weights, predict
 from toporank.pack import GraphStore
 from toporank.packing import write_pack
-from toporank.training.fit import train_run
+from toporank.training.runs import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,10 +25,10 @@ from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights
 from toporank.pack import GraphStore
 from toporank.packing import write_pack
-from toporank.training import fit
+from toporank.training import fit, runs
 from toporank.training.data import split_indices, training_batches, validation_batches
-from toporank.training.fit import Run, train_run
 from toporank.training.lightning import Scorer
+from toporank.training.runs import Run, train_run
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
@@ -615,7 +616,7 @@ def test_a_run_that_stopped_early_and_was_interrupted_before_its_end_does_not_go
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(fit, "_finish", power_cut)
+        patch.setattr(runs, "_finish", power_cut)
         with pytest.raises(Interrupted):
             train(run, pack, output="resumed")
     assert_same_run(train(run, pack, output="resumed"), whole)
@@ -628,12 +629,21 @@ def test_a_run_that_was_interrupted_after_its_last_epoch_is_finished_without_tra
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(fit, "_finish", power_cut)
+        patch.setattr(runs, "_finish", power_cut)
         with pytest.raises(Interrupted):
             train(run, pack)
     seen.clear()
     assert metrics(train(run, pack))["epoch"].tolist() == [0, 1]
     assert seen == []
+
+
+def test_a_finished_run_is_taken_from_the_store_without_lightning(pack, monkeypatch):
+    run = small_run(max_epochs=1)
+    whole = train(run, pack, output="whole")
+    monkeypatch.setitem(sys.modules, "toporank.training.fit", None)  # cannot be imported
+    assert_same_run(train(run, pack, output="again"), whole)
+    with pytest.raises(ImportError):
+        train(small_run(max_epochs=2), pack)
 
 
 def test_a_run_interrupted_in_one_place_goes_on_in_another(pack, interrupt):

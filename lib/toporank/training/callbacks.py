@@ -14,12 +14,11 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from toporank.files import write_text
 from toporank.training.lightning import Scorer
+from toporank.training.runs import KEPT
 
 log = logging.getLogger(__name__)
 
 FOLDER = "<folder of the run>"
-KEPT = 3
-"""Epochs kept under each rule: best, second and third."""
 
 
 class LastCheckpoint(ModelCheckpoint):
