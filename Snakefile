@@ -20,18 +20,19 @@ localrules:
     score,
     write_coverage,
     check_coverage,
-    select_sweep,
-    select_final,
-    evaluate_ranking,
-    report_study,
-    report_scores,
-    benchmark_training,
 
 
 include: "rules/common.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"
-include: "rules/training.smk"
+include: "rules/pack.smk"
+
+
+if not RULES.scoring_only:
+
+    include: "rules/training.smk"
+
+
 include: "rules/scoring.smk"
 include: "rules/report.smk"
 include: "rules/benchmark.smk"

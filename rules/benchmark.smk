@@ -1,6 +1,10 @@
 # Training against a plain baseline: `snakemake benchmark_training`.
 
 
+localrules:
+    benchmark_training,
+
+
 rule compare_training:
     """Time, memory and quality of training, against plain PyTorch Geometric and one file a graph."""
     input:

@@ -1,6 +1,11 @@
 # One page to look at, for the whole study and for each scored data set.
 
 
+localrules:
+    report_study,
+    report_scores,
+
+
 rule report_study:
     """Run card, coverage, leaderboard, learning curves, predicted against true, rankings."""
     input:

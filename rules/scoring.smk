@@ -1,6 +1,10 @@
 # Final checkpoint and graphs → ranked decoys → evaluation against labels.
 
 
+localrules:
+    evaluate_ranking,
+
+
 rule score_decoys:
     """The ranking of every decoy of a data set."""
     input:

@@ -1,25 +1,10 @@
 # Packs → sweep (configurations × seeds) → leaderboard and best checkpoint → fine-tune phases → final checkpoint.
+# Not there when decoys are scored with a checkpoint: it is then a file like others, also where it was trained here.
 
 
-rule pack_graphs:
-    """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
-    input:
-        table=layout.COVERAGE,
-        ledgers=RULES.ledgers,
-    output:
-        pack=update(layout.PACK),
-    log:
-        "logs/pack/{dataset}.log",
-    conda:
-        "../envs/learning.yaml"
-    resources:
-        mem_mb=rulebook.raised(4000),
-    params:
-        precision=CONFIG.workflow.pack_precision,
-        others=RULES.other_ledgers,
-    shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} --others {params.others}"
-        " --precision {params.precision} --pack {output.pack} > {log} 2>&1"
+localrules:
+    select_sweep,
+    select_final,
 
 
 rule train_sweep:

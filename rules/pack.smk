@@ -1,0 +1,22 @@
+# All graphs of a data set → one pack, of which training and scoring slice batches.
+
+
+rule pack_graphs:
+    """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
+    input:
+        table=layout.COVERAGE,
+        ledgers=RULES.ledgers,
+    output:
+        pack=update(layout.PACK),
+    log:
+        "logs/pack/{dataset}.log",
+    conda:
+        "../envs/learning.yaml"
+    resources:
+        mem_mb=rulebook.raised(4000),
+    params:
+        precision=CONFIG.workflow.pack_precision,
+        others=RULES.other_ledgers,
+    shell:
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} --others {params.others}"
+        " --precision {params.precision} --pack {output.pack} > {log} 2>&1"
