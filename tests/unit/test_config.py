@@ -298,6 +298,15 @@ def test_a_folder_to_score_takes_the_place_of_the_data_sets():
     assert load_config({"score_decoys": "/data/x", "score_name": "mine"}).datasets[0].name == "mine"
 
 
+@pytest.mark.parametrize("named", [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}])
+def test_scores_do_not_take_the_place_of_a_data_set(named):
+    assert "results/one/ belongs to the data set 'one'" in message(
+        {"datasets": [{"name": "one", "decoys": "a"}], **named}
+    )
+    other = load_config({"datasets": [{"name": "one", "decoys": "a"}], **named, "score_name": "other"})
+    assert [dataset.name for dataset in other.datasets] == ["other"]
+
+
 @pytest.mark.parametrize("values", [{"checkpoint": "a.ckpt"}, {"score_name": "x"}])
 def test_what_goes_with_a_folder_to_score_is_refused_without_one(values):
     assert "give score_decoys=FOLDER too" in message(values)

@@ -163,6 +163,11 @@ def load_config(values: dict[str, Any]) -> Config:
             )
         return config
     name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
+    if name in [dataset.name for dataset in config.datasets]:
+        raise ConfigError(
+            f"score_decoys: results/{name}/ belongs to the data set {name!r}",
+            remedy="give another name with score_name=NAME",
+        )
     try:
         scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
         return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
