@@ -51,5 +51,8 @@ def peak_memory() -> int:
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
+        status = ""
+    told = [int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")]
+    if told:
+        return told[0]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -59,8 +59,11 @@ def test_peak_memory_is_the_process_s_own_and_not_that_of_the_larger_one_that_st
     assert 300 < of_child < 500
 
 
-def test_peak_memory_where_there_is_no_proc(monkeypatch):
-    monkeypatch.setattr(environment, "Path", lambda name: Path("nowhere"))
+@pytest.mark.parametrize("status", [None, "Name:\tpython\n"], ids=["no file", "no such line"])
+def test_peak_memory_where_proc_does_not_tell_it(monkeypatch, tmp_path, status):
+    if status is not None:
+        (tmp_path / "status").write_text(status)
+    monkeypatch.setattr(environment, "Path", lambda name: tmp_path / "status")
     monkeypatch.setattr(environment.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=5))
     monkeypatch.setattr(environment, "sys", SimpleNamespace(platform="linux"))
     assert environment.peak_memory() == 5 * 1024
