@@ -28,7 +28,7 @@ include: "rules/decoy.smk"
 include: "rules/pack.smk"
 
 
-if not RULES.scoring_only:
+if not JOBS.scoring_only:
 
     include: "rules/training.smk"
 
@@ -42,19 +42,19 @@ rule all:
     """Decoys in; trained, selected and evaluated scorer, ranked decoys and report out."""
     default_target: True
     input:
-        RULES.rankings(),
-        RULES.reports(),
+        JOBS.rankings(),
+        JOBS.reports(),
 
 
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
         expand(layout.COVERAGE, dataset=CHUNKS),
-        RULES.training_inputs(layout.COVERAGE_CHECK),
+        JOBS.training_inputs(layout.COVERAGE_CHECK),
 
 
 rule score:
     """Ranked decoys of every data set, or of `--config score_decoys=FOLDER checkpoint=FILE`."""
     input:
-        RULES.rankings(),
+        JOBS.rankings(),
         expand(layout.SCORE_REPORT, dataset=CHUNKS),

@@ -8,7 +8,7 @@ localrules:
 rule compare_training:
     """Time, memory and quality of training, against plain PyTorch Geometric and one file a graph."""
     input:
-        packs=RULES.training_inputs(layout.PACK),
+        packs=JOBS.training_inputs(layout.PACK),
     output:
         table=layout.BENCHMARK,
         text=layout.BENCHMARK_TEXT,

@@ -8,18 +8,20 @@ sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
-from toporank import layout, preflight, rulebook
+from toporank import layout
+from toporank.workflow import preflight
+from toporank.workflow import jobs
 from toporank.building import progress
 from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
-from toporank.environment import use_this_environment
+from toporank.workflow.environment import use_this_environment
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp
-from toporank.provenance import training_code
+from toporank.training.provenance import training_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
-    configfile: rulebook.default_config(REPOSITORY)
+    configfile: jobs.default_config(REPOSITORY)
 
 
 try:
@@ -44,13 +46,13 @@ else:
     CHECK = preflight.Preflight()
     CHUNKS = preflight.written_chunks(CONFIG)
 
-RULES = rulebook.Rulebook(CONFIG, CHUNKS, planning=workflow.is_main_process)
+JOBS = jobs.Jobs(CONFIG, CHUNKS, planning=workflow.is_main_process)
 
 
 wildcard_constraints:
-    dataset=rulebook.one_of(CHUNKS),
+    dataset=jobs.one_of(CHUNKS),
     chunk=r"(only-[0-9a-f]{8}-)?\d+-of-\d+",
-    run=rulebook.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
+    run=jobs.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 
 onstart:
@@ -58,4 +60,4 @@ onstart:
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        progress.watch(rulebook.feature_jobs(workflow.dag), logger, CONFIG.workflow.progress_seconds)
+        progress.watch(jobs.feature_jobs(workflow.dag), logger, CONFIG.workflow.progress_seconds)

@@ -15,7 +15,7 @@ rule coverage:
 rule decoy_graph:
     """The graph of one decoy; no other decoy is built."""
     input:
-        ledger=RULES.decoy_ledger,
+        ledger=JOBS.decoy_ledger,
     output:
         graph=update(layout.GRAPH),
     log:

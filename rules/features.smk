@@ -16,8 +16,8 @@ rule extract_interfaces:
     conda:
         "../envs/features.yaml"
     resources:
-        mem_mb=rulebook.raised(2000),
-        runtime=rulebook.raised(20),
+        mem_mb=jobs.raised(2000),
+        runtime=jobs.raised(20),
     params:
         features=stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
@@ -88,8 +88,8 @@ rule assemble_graphs:
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=rulebook.raised(3000),
-        runtime=rulebook.raised(30),
+        mem_mb=jobs.raised(3000),
+        runtime=jobs.raised(30),
     params:
         features=stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
@@ -101,8 +101,8 @@ rule assemble_graphs:
 rule write_coverage:
     """What became of every decoy and every label of a data set; artefacts of removed decoys go."""
     input:
-        plans=RULES.plans,
-        ledgers=RULES.ledgers,
+        plans=JOBS.plans,
+        ledgers=JOBS.ledgers,
         labels=layout.LABELS,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
@@ -111,7 +111,7 @@ rule write_coverage:
     conda:
         "../envs/features.yaml"
     params:
-        others=RULES.other_ledgers,
+        others=JOBS.other_ledgers,
     shell:
         "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers} --others {params.others}"
         " --labels {input.labels} --table {output.table} 2>&1 | tee {log}"

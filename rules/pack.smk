@@ -5,7 +5,7 @@ rule pack_graphs:
     """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
     input:
         table=layout.COVERAGE,
-        ledgers=RULES.ledgers,
+        ledgers=JOBS.ledgers,
     output:
         pack=update(layout.PACK),
     log:
@@ -13,10 +13,10 @@ rule pack_graphs:
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=rulebook.raised(4000),
+        mem_mb=jobs.raised(4000),
     params:
         precision=CONFIG.workflow.pack_precision,
-        others=RULES.other_ledgers,
+        others=JOBS.other_ledgers,
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} --others {params.others}"
         " --precision {params.precision} --pack {output.pack} > {log} 2>&1"

@@ -10,10 +10,10 @@ rule report_study:
     """Run card, coverage, leaderboard, learning curves, predicted against true, rankings."""
     input:
         coverage=expand(layout.COVERAGE, dataset=CHUNKS),
-        rankings=RULES.rankings(),
-        evaluations=RULES.evaluations(),
+        rankings=JOBS.rankings(),
+        evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
-        checkpoint=RULES.scorer(),
+        checkpoint=JOBS.scorer(),
     output:
         page=report(layout.REPORT, category="Report"),
     log:
@@ -30,7 +30,7 @@ rule report_scores:
     input:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
-        checkpoint=RULES.scorer(),
+        checkpoint=JOBS.scorer(),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
     log:

@@ -8,8 +8,8 @@ localrules:
 rule score_decoys:
     """The ranking of every decoy of a data set."""
     input:
-        checkpoint=RULES.scorer(),
-        ensemble=RULES.ensemble(),
+        checkpoint=JOBS.scorer(),
+        ensemble=JOBS.ensemble(),
         pack=layout.PACK,
         coverage=layout.COVERAGE,
     output:
@@ -20,8 +20,8 @@ rule score_decoys:
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=rulebook.raised(4000),
-        runtime=rulebook.raised(60),
+        mem_mb=jobs.raised(4000),
+        runtime=jobs.raised(60),
     shell:
         "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
         " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"

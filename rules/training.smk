@@ -10,8 +10,8 @@ localrules:
 rule train_sweep:
     """One configuration with one seed."""
     input:
-        packs=RULES.training_inputs(layout.PACK),
-        checks=RULES.training_inputs(layout.COVERAGE_CHECK),
+        packs=JOBS.training_inputs(layout.PACK),
+        checks=JOBS.training_inputs(layout.COVERAGE_CHECK),
     output:
         layout.run_files(layout.SWEEP_RUN),
         directory(layout.runners_up(layout.SWEEP_RUN)),
@@ -23,11 +23,11 @@ rule train_sweep:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
     resources:
-        mem_mb=rulebook.raised(6000),
-        runtime=rulebook.raised(720),
+        mem_mb=jobs.raised(6000),
+        runtime=jobs.raised(720),
         gpu=CONFIG.training.gpus,
     params:
-        run=RULES.training_parameters,
+        run=JOBS.training_parameters,
         code=training_code(),
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
@@ -37,7 +37,7 @@ rule train_sweep:
 rule select_sweep:
     """Leaderboard of the sweep under every rule, and the checkpoint the configured rule chooses."""
     input:
-        summaries=RULES.sweep_summaries(),
+        summaries=JOBS.sweep_summaries(),
     output:
         table=report(layout.LEADERBOARD, category="Training"),
         details=layout.beside(layout.LEADERBOARD),
@@ -57,10 +57,10 @@ rule select_sweep:
 rule train_finetune:
     """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
     input:
-        packs=RULES.finetune_inputs(layout.PACK),
-        checks=RULES.finetune_inputs(layout.COVERAGE_CHECK),
-        validation=RULES.training_inputs(layout.PACK),
-        parent=RULES.parent,
+        packs=JOBS.finetune_inputs(layout.PACK),
+        checks=JOBS.finetune_inputs(layout.COVERAGE_CHECK),
+        validation=JOBS.training_inputs(layout.PACK),
+        parent=JOBS.parent,
     output:
         layout.run_files(layout.FINETUNE_RUN),
         directory(layout.runners_up(layout.FINETUNE_RUN)),
@@ -72,11 +72,11 @@ rule train_finetune:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
     resources:
-        mem_mb=rulebook.raised(6000),
-        runtime=rulebook.raised(720),
+        mem_mb=jobs.raised(6000),
+        runtime=jobs.raised(720),
         gpu=CONFIG.training.gpus,
     params:
-        run=RULES.training_parameters,
+        run=JOBS.training_parameters,
         code=training_code(),
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
@@ -87,7 +87,7 @@ rule train_finetune:
 rule select_final:
     """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of the best runs."""
     input:
-        summaries=[*RULES.sweep_summaries(), *RULES.finetune_summaries()],
+        summaries=[*JOBS.sweep_summaries(), *JOBS.finetune_summaries()],
     output:
         table=report(layout.FINAL_LEADERBOARD, category="Training"),
         details=layout.beside(layout.FINAL_LEADERBOARD),
@@ -100,7 +100,7 @@ rule select_final:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
-        final=RULES.final_options(),
+        final=JOBS.final_options(),
     shell:
         "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
         " --best {output.checkpoint} --ensemble {output.ensemble} {params.final} 2>&1 | tee {log}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.identity import ResidueId
+from toporank.decoys.identity import ResidueId
 from toporank.structures.complex import STANDARD, Complex
 
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"

@@ -10,8 +10,8 @@ from toporank.config.training import Hyperparameters
 from toporank.errors import TopoRankError
 from toporank.files import write_text
 from toporank.report.benchmark import plot, text
-from toporank.spelling import checked
 from toporank.training.benchmark import LEARNING_RATE, compare, verdict
+from toporank.validation import checked
 
 
 def main() -> None:

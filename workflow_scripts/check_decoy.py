@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from toporank.building.ledger import read_ledger
-from toporank.identity import Status
+from toporank.decoys.identity import Status
 
 
 def main() -> None:

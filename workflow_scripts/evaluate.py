@@ -5,10 +5,10 @@ import argparse
 import json
 from pathlib import Path
 
-from toporank.evaluation import evaluate
+from toporank.decoys.labels import read_split_labels
+from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.ranking import read_ranking
 from toporank.files import write_text
-from toporank.labels import read_split_labels
-from toporank.ranking import read_ranking
 
 
 def main() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from toporank import layout
 from toporank.building.coverage import read_coverage
 from toporank.building.ledger import read_ledger
+from toporank.decoys.identity import Status
 from toporank.errors import GraphError
-from toporank.identity import Status
-from toporank.packing import write_pack
+from toporank.graphs.packing import write_pack
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
+from toporank.evaluation.ranking import model_pred_dockq, ranking
 from toporank.files import write_text
-from toporank.ranking import model_pred_dockq, ranking
-from toporank.scoring import read_ensemble, score_pack
+from toporank.model.scoring import read_ensemble, score_pack
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 import argparse
 from pathlib import Path
 
-from toporank.selection import CHECKPOINT_OF, write_ensemble, write_selection
+from toporank.evaluation.selection import CHECKPOINT_OF, write_ensemble, write_selection
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from toporank.building.coverage import counts, coverage_table, remove_orphans
 from toporank.building.ledger import read_ledger
 from toporank.building.plan import read_plan
+from toporank.decoys.labels import read_split_labels
 from toporank.files import write_text
-from toporank.labels import read_split_labels
 
 
 def main() -> None:

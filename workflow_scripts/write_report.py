@@ -8,7 +8,7 @@ from pathlib import Path
 from toporank.errors import TopoRankError
 from toporank.files import write_text
 from toporank.report.page import render
-from toporank.report.study import read_study
+from toporank.report.results import read_study
 
 
 def main() -> None:

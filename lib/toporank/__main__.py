@@ -23,7 +23,7 @@ from toporank.config import Config, Workflow
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, choose, modules
-from toporank.spelling import did_you_mean
+from toporank.validation import did_you_mean
 
 CONFIG_INTRODUCTION = """\
 # Configuration

@@ -53,7 +53,7 @@ def cache_folder(package: Path) -> Path:
     """
     given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    name = "toporank-" + source_digest(package)
+    name = "toporank-" + package_digest(package)
     return first_writable(folder / name for folder in [*given, package / "__pycache__", user])
 
 
@@ -67,7 +67,7 @@ def first_writable(folders: Iterable[Path]) -> Path:
     return Path(tempfile.mkdtemp(prefix="toporank-"))
 
 
-def source_digest(package: Path) -> str:
+def package_digest(package: Path) -> str:
     """Digest of all Python files of a folder, and of this file."""
     digest = hashlib.sha256()
     for path in [*sorted(package.glob("*.py")), Path(__file__)]:

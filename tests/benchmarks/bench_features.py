@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from oracle import reference
+from toporank.decoys.folders import find_decoys
 from toporank.errors import TopoRankError
 from toporank.features.nodes import MAX_ACCESSIBILITY
 from toporank.features.registry import Choice, resolve
 from toporank.files import write_text
-from toporank.identity import find_decoys
 from toporank.structures.read import read_complex
 
 EXAMPLES = Path(__file__).parents[2] / "resources" / "example" / "decoys"

@@ -33,13 +33,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from toporank.config.training import Hyperparameters
-from toporank.environment import keep_freed_memory
+from toporank.graphs.pack import GraphBatch, GraphStore
+from toporank.graphs.packing import write_pack
 from toporank.model import kernels
 from toporank.model.network import DockQNet
-from toporank.model.plain import PlainNetwork
+from toporank.model.pyg_network import PlainNetwork
 from toporank.model.scorer import build_network
-from toporank.pack import GraphBatch, GraphStore
-from toporank.packing import write_pack
+from toporank.training.memory import keep_freed_memory
 
 BATCH = 32
 EXAMPLE = Path("results/example/graphs")

@@ -30,8 +30,8 @@ from one_node import cluster, missing
 
 from toporank.building.ledger import read_ledger, write_ledger
 from toporank.building.plan import read_plan
+from toporank.decoys.identity import Status
 from toporank.files import link_or_copy, write_text
-from toporank.identity import Status
 from toporank.layout import RECEIPT, STAGES, artefact
 
 REPOSITORY = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ import pandas as pd
 import yaml
 
 from toporank.building.coverage import read_coverage
-from toporank.metrics import per_target, summarise
-from toporank.scoring import score_pack
+from toporank.evaluation.metrics import per_target, summarise
+from toporank.model.scoring import score_pack
 
 REPOSITORY = Path(__file__).parents[2]
 SEEDS = [222, 777, 1337]

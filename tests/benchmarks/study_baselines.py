@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from study import metrics
 
 from toporank.building.coverage import read_coverage
-from toporank.ranking import read_ranking
+from toporank.evaluation.ranking import read_ranking
 from toporank.structures.read import read_complex
 
 RANDOM_ROUNDS = 20

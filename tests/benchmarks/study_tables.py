@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from study import measure, metrics
 
 from toporank.building.coverage import read_coverage
-from toporank.scoring import score_pack
+from toporank.model.scoring import score_pack
 
 TABLES = {
     "results/training/leaderboard.csv": "sweep_leaderboard.csv",

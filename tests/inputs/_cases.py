@@ -65,7 +65,7 @@ from _making import (
 )
 
 from structures_text import changed, mmcif, pdb
-from toporank.identity import Status
+from toporank.decoys.identity import Status
 
 OK, NO_INTERFACE, UNREADABLE, FAILED = Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED
 NOTHING = "nothing"

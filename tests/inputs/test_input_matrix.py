@@ -23,9 +23,9 @@ from toporank.building.ledger import LedgerRow
 from toporank.building.plan import make_plans
 from toporank.building.stages import STAGES
 from toporank.building.store import Store
+from toporank.decoys.identity import Decoy, split_suffix
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.graphs import GRAPHS, read_graph
-from toporank.identity import Decoy, split_suffix
+from toporank.graphs.pyg_file import GRAPHS, read_graph
 from toporank.layout import LEDGER, PLAN
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp

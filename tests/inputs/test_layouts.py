@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from _layouts import LAYOUTS, Layout
 
-from toporank.identity import find_decoys, passed_over
+from toporank.decoys.folders import find_decoys, passed_over
 
 
 def laid(folder: Path, files: tuple[str, ...]) -> Path:

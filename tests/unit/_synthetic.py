@@ -11,9 +11,9 @@ import torch
 from torch_geometric.data import Data
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.graphs import graph_bytes
-from toporank.packing import write_pack
-from toporank.training.runs import Run
+from toporank.graphs.packing import write_pack
+from toporank.graphs.pyg_file import graph_bytes
+from toporank.training.run import Run
 
 torch.set_num_threads(1)
 

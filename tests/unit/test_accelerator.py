@@ -20,13 +20,14 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from toporank.config.hardware import Hardware, Loading
 from toporank.errors import ConfigError
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
-from toporank.training import accelerator, data, fit, runs, trackers
+from toporank.training import accelerator, data, fit, trackers, train
 from toporank.training.accelerator import device_of, prepare, refusals
 from toporank.training.data import loader_options
+from toporank.training.run import Run
 
 
 @pytest.fixture
@@ -101,8 +102,8 @@ def test_a_run_is_trained_and_described_with_its_settings(tmp_path, monkeypatch)
     )
     metrics = {}
     for name, settings in {"plain": {}, "other": {"fused_optimizer": True, "validation_batch": 5}}.items():
-        run = runs.Run(**{**vars(small_run(max_epochs=2)), "hardware": Hardware(**settings)})
-        runs.train_run(run, [pack], 1, tmp_path / name, tmp_path / "store")
+        run = Run(**{**vars(small_run(max_epochs=2)), "hardware": Hardware(**settings)})
+        train.train_run(run, [pack], 1, tmp_path / name, tmp_path / "store")
         description = read_description(tmp_path / name / "last.ckpt")
         assert description["hardware"] == Hardware(**settings).model_dump()
         metrics[name] = description["metrics"]
@@ -163,9 +164,9 @@ def test_what_cannot_be_done_to_clipped_gradients_is_refused_when_a_run_starts(t
     assert refusals(hardware) == []
     (line,) = refusals(hardware, clipped=True)
     assert line.startswith(reason)
-    run = runs.Run(**{**vars(small_run(gradient_clip=1.0)), "hardware": hardware})
+    run = Run(**{**vars(small_run(gradient_clip=1.0)), "hardware": hardware})
     with pytest.raises(ConfigError, match=reason):
-        runs.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+        train.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
 
 
 @pytest.mark.parametrize("other", [{"precision": "16-mixed"}, {"devices": 2}], ids=lambda other: next(iter(other)))
@@ -224,8 +225,8 @@ def test_an_offloaded_optimiser_is_that_of_torchao_and_trains_as_adam_does(tmp_p
     pack, weights = training_pack(tmp_path / "pack"), []
     for offload in (False, True):
         schedule = {"max_epochs": 4, "plateau_patience": 0, "weight_decay": 0.01}
-        run = runs.Run(**{**vars(small_run(**schedule)), "hardware": Hardware(offload_optimizer=offload)})
-        runs.train_run(run, [pack], 1, tmp_path / f"{offload}", tmp_path / "store")
+        run = Run(**{**vars(small_run(**schedule)), "hardware": Hardware(offload_optimizer=offload)})
+        train.train_run(run, [pack], 1, tmp_path / f"{offload}", tmp_path / "store")
         weights.append(torch.load(tmp_path / f"{offload}" / "last.ckpt", weights_only=True)["state_dict"])
     assert made == [(torch.optim.Adam, {"lr": 0.02, "weight_decay": 0.01, "fused": False})]
     assert all(torch.equal(weights[1][name], value) for name, value in weights[0].items())
@@ -291,11 +292,11 @@ def test_packs_that_do_not_fit_into_memory_are_refused_with_sizes_and_remedy(tmp
     size = pack.stat().st_size
     free = SimpleNamespace(available=2 * size)
     monkeypatch.setattr(data.psutil, "virtual_memory", lambda: free)
-    monkeypatch.setattr(runs, "open_graphs", None)  # nothing is read before
-    run = runs.Run(**{**vars(small_run()), "loading": Loading(in_memory=True), "hardware": Hardware(devices=3)})
+    monkeypatch.setattr(train, "open_graphs", None)  # nothing is read before
+    run = Run(**{**vars(small_run()), "loading": Loading(in_memory=True), "hardware": Hardware(devices=3)})
     said = r"training.loading.in_memory: the packs take 0.0 GiB of memory \(3 processes\), 0.0 GiB are free \(leave it"
     with pytest.raises(ConfigError, match=said):
-        runs.train_run(run, [pack], 1, tmp_path / "run", tmp_path / "store")
+        train.train_run(run, [pack], 1, tmp_path / "run", tmp_path / "store")
     data.check_memory([pack, pack], 2)  # learned from and validated on: one pack
     free.available = size - 1
     with pytest.raises(ConfigError, match=r"memory, 0.0 GiB"):
@@ -330,9 +331,9 @@ def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monke
     other = {"loading": Loading(workers=1, in_memory=True), "trackers": ("tensorboard",)}
     bytes_of = []
     for name, settings in {"plain": {}, "other": other}.items():
-        run = runs.Run(**{**vars(small_run(max_epochs=2)), **settings})
+        run = Run(**{**vars(small_run(max_epochs=2)), **settings})
         for store in (tmp_path / name / "store", tmp_path / "shared"):
-            runs.train_run(run, [pack], 1, tmp_path / name / "run", store)
+            train.train_run(run, [pack], 1, tmp_path / name / "run", store)
         bytes_of.append((tmp_path / name / "run" / "last.ckpt").read_bytes())
         bytes_of.append((tmp_path / name / "run" / "metrics.csv").read_bytes())
     assert bytes_of[:2] == bytes_of[2:]
@@ -342,8 +343,8 @@ def test_neither_workers_nor_memory_nor_trackers_change_a_result(tmp_path, monke
 
 
 def test_tensorboard_shows_the_metrics_of_every_epoch(tmp_path):
-    run = runs.Run(**{**vars(small_run(max_epochs=3)), "trackers": ("tensorboard",)})
-    runs.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+    run = Run(**{**vars(small_run(max_epochs=3)), "trackers": ("tensorboard",)})
+    train.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
     table = pd.read_csv(tmp_path / "run" / "metrics.csv")
     shown = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
     assert {name for name in table.columns if name not in ("epoch", "learning_rate")} <= set(shown.Tags()["scalars"])
@@ -362,14 +363,14 @@ def test_a_tracker_gets_the_metrics_of_every_epoch(tmp_path, monkeypatch):
     made = lambda experiment, run, tracking_uri: Recorder(tmp_path, f"{experiment}_{run}")  # noqa: E731
     monkeypatch.setattr(trackers, "MLFlowLogger", made)
     monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: object())
-    run = runs.Run(**{**vars(small_run(max_epochs=3)), "trackers": ("mlflow",)})
-    runs.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+    run = Run(**{**vars(small_run(max_epochs=3)), "trackers": ("mlflow",)})
+    train.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
     losses = [metrics["val_loss"] for metrics in seen if "val_loss" in metrics]
     assert losses == pytest.approx(pd.read_csv(tmp_path / "run" / "metrics.csv")["val_loss"].tolist())
 
 
 def test_a_tracker_that_is_not_installed_is_refused_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr("toporank.config.hardware.find_spec", lambda name: None)
-    run = runs.Run(**{**vars(small_run()), "trackers": ("tensorboard", "mlflow")})
+    run = Run(**{**vars(small_run()), "trackers": ("tensorboard", "mlflow")})
     with pytest.raises(ConfigError, match=r"(?s)tensorboard is not installed; pip install .*mlflow is not installed"):
-        runs.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")
+        train.train_run(run, [training_pack(tmp_path / "pack")], 1, tmp_path / "run", tmp_path / "store")

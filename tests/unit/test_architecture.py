@@ -93,7 +93,7 @@ def test_floors_look_down_only_by_the_text_of_the_imports():
 
 
 def test_the_workflow_starts_without_torch():
-    names = ["preflight", "rulebook", "building.chunk", "report.page", "__main__"]
+    names = ["workflow.preflight", "workflow.jobs", "building.chunk", "report.page", "__main__"]
     program = (
         f"import sys, {', '.join('toporank.' + name for name in names)}\n"
         "heavy = {'torch', 'torch_geometric', 'pytorch_lightning', 'lightning_fabric'}\n"
@@ -107,7 +107,7 @@ def test_the_workflow_starts_without_torch():
 def test_scoring_and_finished_runs_wait_neither_for_lightning_nor_for_pytorch_geometric():
     """Both take seconds to import; graphs that are packed and runs that are kept need neither."""
     program = (
-        "import sys, toporank.scoring, toporank.training.runs\n"
+        "import sys, toporank.model.scoring, toporank.training.train\n"
         "print(sorted({'torch_geometric', 'pytorch_lightning', 'lightning_fabric'} & set(sys.modules)))\n"
     )
     command = [sys.executable, "-c", program]
@@ -117,7 +117,7 @@ def test_scoring_and_finished_runs_wait_neither_for_lightning_nor_for_pytorch_ge
 
 def test_nothing_but_computing_features_imports_numba_and_gudhi_and_scipy():
     """Every job and every parsing of the workflow imports all feature modules: it must take no time."""
-    names = ["preflight", "rulebook", "building.chunk", "building.stages", "__main__"]
+    names = ["workflow.preflight", "workflow.jobs", "building.chunk", "building.stages", "__main__"]
     program = (
         f"import sys, {', '.join('toporank.' + name for name in names)}\n"
         "from toporank.features.registry import modules; modules()\n"

@@ -8,7 +8,7 @@ import pytest
 from _synthetic import SMALL, members, training_graphs
 
 from toporank.config.training import Hyperparameters
-from toporank.packing import write_pack
+from toporank.graphs.packing import write_pack
 from toporank.report.benchmark import interval, text
 from toporank.training.benchmark import train, verdict
 

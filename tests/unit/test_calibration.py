@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from toporank.calibration import calibration
+from toporank.evaluation.calibration import calibration
 
 Y = np.full(10, 0.5)
 SD = np.arange(1, 11) / 100

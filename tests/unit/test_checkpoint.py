@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 import toporank
 from toporank.errors import CheckpointError
+from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore
-from toporank.provenance import TRAINING_SOURCES
 from toporank.training.data import fingerprint
-from toporank.training.runs import train_run
+from toporank.training.provenance import TRAINING_SOURCES
+from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

@@ -21,11 +21,12 @@ from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import make_plans
 from toporank.building.stages import Stage, Task, code_digest
 from toporank.building.store import Entry, Store
+from toporank.code import source_digest
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import Status
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, choose, resolve
-from toporank.identity import Status, find_decoys
 from toporank.layout import SUFFIX
-from toporank.provenance import source_digest
 from toporank.structures.dssp import DsspMissingError
 
 NAMES = ("bad", "good1", "good2")  # the failing decoy comes first, so that its siblings come after
@@ -376,7 +377,7 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
         ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
         ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
-        ("graphs.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
+        ("graphs/pyg_file.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
         ("structures/read.py", "1 << 28", "1 << 27", KINDS),
     ],
 )

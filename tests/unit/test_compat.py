@@ -21,13 +21,13 @@ from toporank.errors import CheckpointError, ConfigError
 from toporank.features.nodes import without_modified
 from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve, same
-from toporank.graphs import graph_metadata, make_graph
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
+from toporank.graphs.pyg_file import graph_metadata, make_graph
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
+from toporank.model.scoring import score_pack
 from toporank.report import tables
-from toporank.scoring import score_pack
 from toporank.structures.dssp import run_dssp
 from toporank.structures.read import read_complex
 

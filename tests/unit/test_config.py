@@ -10,7 +10,7 @@ import yaml
 from toporank.config import Config, load_config, locate
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
-from toporank.spelling import did_you_mean
+from toporank.validation import did_you_mean
 
 ONE = {"datasets": [{"name": "one", "decoys": "d", "labels": "l.csv"}]}
 

@@ -22,8 +22,8 @@ from toporank.building.coverage import (
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow
 from toporank.config import Coverage
+from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
-from toporank.identity import Status
 
 ODD_NAMES = ["NA", "nan", "null", "None", "1e5", "007", "3E12", "True", "-", '"', "'q'", "a b", " a", "#x", "a,b", "Å"]
 

@@ -14,17 +14,18 @@ from _synthetic import members, small_run, training_graphs, training_pack
 from toporank.config import load_config
 from toporank.config.hardware import Hardware
 from toporank.errors import ConfigError, TrainingError
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
-from toporank.training import runs
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
+from toporank.training import train
 from toporank.training.data import training_batches, validation_batches
 from toporank.training.distributed import on_devices
+from toporank.training.run import Run
 
 TWO = Hardware(devices=2)
 
 
-def run_on(hardware: Hardware, name: str, **other) -> runs.Run:
-    return runs.Run(**{**vars(small_run(name, **other)), "hardware": hardware})
+def run_on(hardware: Hardware, name: str, **other) -> Run:
+    return Run(**{**vars(small_run(name, **other)), "hardware": hardware})
 
 
 @pytest.mark.parametrize("n_devices", [2, 3])
@@ -83,7 +84,7 @@ def test_two_processes_train_as_one_does(tmp_path, objective):
             accumulate=1,
             **objective,
         )
-        summary = runs.train_run(run, [pack], 2, folder, tmp_path / "store")
+        summary = train.train_run(run, [pack], 2, folder, tmp_path / "store")
         assert summary["epochs"] == 2
         tables.append(pd.read_csv(folder / "metrics.csv"))
         weights.append(torch.load(folder / "last.ckpt", weights_only=True)["state_dict"])
@@ -100,7 +101,7 @@ def test_a_loss_that_is_no_number_on_one_device_stops_all_and_names_the_decoys(t
     pack = tmp_path / "pack"
     write_pack(pack, members(tmp_path / "graphs", graphs))
     with pytest.raises(TrainingError, match=r"the training loss is not a finite number in epoch 0, .*T1/d3"):
-        runs.train_run(run_on(TWO, "run"), [pack], 2, tmp_path / "out", tmp_path / "store")
+        train.train_run(run_on(TWO, "run"), [pack], 2, tmp_path / "out", tmp_path / "store")
 
 
 def test_a_run_asks_for_the_cores_of_all_its_processes():

@@ -11,8 +11,8 @@ import pytest
 from dssp_agreement import needs_mkdssp
 from oracle import reference
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, changed, complex_of, mmcif, moved, pair, pdb, write
+from toporank.decoys.identity import ResidueId
 from toporank.errors import FeatureError
-from toporank.identity import ResidueId
 from toporank.structures.dssp import DsspMissingError, dssp_version, normalised_pdb, parse_dssp, run_dssp
 from toporank.structures.read import read_complex
 

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from toporank.evaluation import evaluate
+from toporank.evaluation.evaluate import evaluate
 
 
 def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:

@@ -23,7 +23,8 @@ from toporank.building.gap import (
 )
 from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import make_plans
-from toporank.identity import Decoy, Status, find_decoys
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import Decoy, Status
 
 RECIPES = {stage: f"c0de {stage}-parameters" for stage in layout.STAGES}
 ALL_DONE = (State.UP_TO_DATE,) * 4

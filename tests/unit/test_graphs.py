@@ -25,11 +25,11 @@ from toporank.building.plan import make_plans
 from toporank.building.stages import STAGES
 from toporank.building.store import Store
 from toporank.building.tables import write_residues
+from toporank.decoys.folders import find_decoys
 from toporank.errors import GraphError
 from toporank.features.edges import Edges
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
-from toporank.graphs import GRAPHS, PYG_TYPES, graph_bytes, graph_metadata, make_graph, read_graph
-from toporank.identity import find_decoys
+from toporank.graphs.pyg_file import GRAPHS, PYG_TYPES, graph_bytes, graph_metadata, make_graph, read_graph
 from toporank.layout import SUFFIX
 from toporank.structures.read import read_complex
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank import files
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import FORMATS, Decoy, ResidueId, split_suffix, structure_format
 from toporank.errors import ConfigError
-from toporank.identity import FORMATS, Decoy, ResidueId, find_decoys, split_suffix, structure_format
 
 
 def lay(folder: Path, *names: str) -> Path:

@@ -23,11 +23,11 @@ from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, w
 from toporank.features.nodes import along_principal_axes
 from toporank.features.presets import PRESETS
 from toporank.features.registry import resolve
-from toporank.graphs import graph_metadata, make_graph
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
+from toporank.graphs.pyg_file import graph_metadata, make_graph
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, predict
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from toporank.graphs.pack import GraphBatch
 from toporank.model import kernels
 from toporank.model.kernels import Adjacency, attend, join
 from toporank.model.network import DockQNet
-from toporank.model.plain import PlainNetwork
-from toporank.pack import GraphBatch
+from toporank.model.pyg_network import PlainNetwork
 
 WIDTHS, HIDDEN, HEADS = (6, 3), 8, 4
 SHAPE = {"hidden": HIDDEN, "heads": HEADS, "layers": 2, "readout": 8}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from toporank.decoys.labels import read_labels, read_split_labels
 from toporank.errors import ConfigError
-from toporank.labels import read_labels, read_split_labels
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from _synthetic import SMALL
 from toporank.config.training import Hyperparameters, SweepConfig
 from toporank.errors import ConfigError
 from toporank.model.losses import Objective, bce, listwise, pairwise, pointwise
-from toporank.spelling import checked
+from toporank.validation import checked
 
 Y = torch.tensor([0.9, 0.5, 0.1, 0.8, 0.2])
 P = torch.tensor([0.7, 0.6, 0.2, 0.1, 0.3])

@@ -10,9 +10,9 @@ from _synthetic import random_graph
 from torch.nn import functional as F
 from torch_geometric.data import Data
 
+from toporank.graphs.pack import GraphBatch
 from toporank.model.kernels import Adjacency
 from toporank.model.network import DockQNet, EdgeAwareGATv2
-from toporank.pack import GraphBatch
 
 WIDTHS = (5, 3)
 SHAPE = {"hidden": 8, "heads": 2, "layers": 2, "attention_dropout": 0.25, "readout": 8}

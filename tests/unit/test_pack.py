@@ -16,12 +16,12 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch_geometric.data import Batch, Data
 
-import toporank.packing as packing_module
+import toporank.graphs.packing as packing_module
 from toporank.errors import GraphError
 from toporank.files import sha256
-from toporank.graphs import graph_bytes
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
+from toporank.graphs.pyg_file import graph_bytes
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 """Nodes and edges of the graphs; one has a single node and no edge."""

@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 import toporank
 from oracle import reference
 from structures_text import EXAMPLES
-from toporank.compilation import LOCK, first_writable, source_digest
+from toporank.compilation import LOCK, first_writable, package_digest
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.topology import h1_bars as gudhi_bars
 from toporank.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
@@ -286,12 +286,12 @@ def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_pa
     """Numba looks at the file of the function alone, not at those whose functions went into it."""
     copy = tmp_path / "persistence"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = source_digest(copy)
-    assert before == source_digest(PACKAGE)
+    before = package_digest(copy)
+    assert before == package_digest(PACKAGE)
     for path in sorted(copy.glob("*.py")):
         text = path.read_text()
         path.write_text(text + "\n")
-        assert source_digest(copy) != before, path.name
+        assert package_digest(copy) != before, path.name
         path.write_text(text)
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from toporank import layout
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import artefacts_on_disk, make_plans, planned_chunks, read_plan
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import Decoy, Status
 from toporank.files import sha256
-from toporank.identity import Decoy, Status, find_decoys
 
 UNTOUCHED = 1_000_000_000  # ns: a modification time in 1970, which no write gives
 

@@ -13,11 +13,12 @@ from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import read_plan
 from toporank.config import Config, load_config
+from toporank.decoys.identity import Status
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
-from toporank.identity import Status
 from toporank.model.checkpoint import KEY, describe
-from toporank.preflight import (
+from toporank.structures.dssp import dssp_version
+from toporank.workflow.preflight import (
     Preflight,
     checkpoint_of,
     feature_choices,
@@ -27,7 +28,6 @@ from toporank.preflight import (
     training_problems,
     written_chunks,
 )
-from toporank.structures.dssp import dssp_version
 
 REPOSITORY = Path("repository")
 LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val\nB,gone,0.5,val\n"

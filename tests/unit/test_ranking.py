@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from toporank.building.coverage import coverage_table
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow
+from toporank.decoys.identity import Status
 from toporank.errors import CheckpointError
-from toporank.identity import Status
+from toporank.evaluation.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
+from toporank.evaluation.selection import write_ensemble
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
 from toporank.model.scorer import load_weights
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
-from toporank.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
-from toporank.scoring import read_ensemble, score_pack
-from toporank.selection import write_ensemble
-from toporank.training.runs import train_run
+from toporank.model.scoring import read_ensemble, score_pack
+from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

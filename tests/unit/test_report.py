@@ -17,16 +17,16 @@ import pandas as pd
 import pytest
 
 from toporank.building.coverage import COLUMNS
+from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
-from toporank.evaluation import evaluate
-from toporank.identity import Status
+from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.ranking import ranking
+from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard
 from toporank.model.checkpoint import describe
-from toporank.ranking import ranking
-from toporank.report import figures, tables, words
+from toporank.report import figures, formatting, tables
 from toporank.report.assessment import confusion
 from toporank.report.page import render
-from toporank.report.study import Study, read_study, validation_random_pick
-from toporank.selection import CHECKPOINT_OF, leaderboard
+from toporank.report.results import Study, read_study, validation_random_pick
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
 HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
@@ -300,7 +300,7 @@ def test_a_graph_without_score_is_not_called_scored(scored_only: Files) -> None:
     study = scored_only.study(rankings=[])
     balance = tables.balance(study.decoys)
     assert (balance["decoys"], balance["scored"], balance["skipped"]) == (11, 0, 11)
-    assert words.FATES[words.NOT_SCORED] in Page(render(study)).text
+    assert formatting.FATES[formatting.NOT_SCORED] in Page(render(study)).text
 
 
 def test_nothing_scored_and_no_decoy_at_all(scored_only: Files) -> None:
@@ -347,7 +347,7 @@ def test_constant_predictions_have_no_correlation_and_are_shown_so(files: Files)
     write(files.rankings[0], table.to_csv(index=False))
     write(files.evaluations[0], json.dumps(evaluate(table, labels)[1]))
     text = Page(render(files.study())).text
-    assert f"Spearman per target (dot) {words.NOTHING} pooled (diamond) {words.NOTHING}" in text
+    assert f"Spearman per target (dot) {formatting.NOTHING} pooled (diamond) {formatting.NOTHING}" in text
     assert "1 target without a correlation" in text
 
 
@@ -384,7 +384,10 @@ def test_the_page_holds_the_spread_against_the_error(files: Files) -> None:
     found = json.loads(files.evaluations[0].read_text())["val"]["calibration"]
     text = Page(render(files.study())).text
     assert "The spread over the ensemble (sd) against the error" in text
-    assert f"validation 4 {words.NOTHING} {100 * found['within_1_sd']:.0f} % {100 * found['within_2_sd']:.0f} %" in text
+    assert (
+        f"validation 4 {formatting.NOTHING} {100 * found['within_1_sd']:.0f} % {100 * found['within_2_sd']:.0f} %"
+        in text
+    )
 
 
 def test_learning_rate_drops_lie_between_epochs() -> None:
@@ -415,11 +418,11 @@ def test_figures_follow_the_theme_and_have_a_text_for_the_blind(files: Files) ->
 
 
 def test_numbers_are_written_alike() -> None:
-    assert words.number(-0.4444) == "−0.444"
-    assert words.number(-0.0001) == "0.000"
-    assert words.number(None) == words.number(float("nan")) == words.NOTHING
-    assert words.interval(0.1, None) == ""
-    assert words.interval(-0.1, 0.2, 1) == "[−0.1, 0.2]"
+    assert formatting.number(-0.4444) == "−0.444"
+    assert formatting.number(-0.0001) == "0.000"
+    assert formatting.number(None) == formatting.number(float("nan")) == formatting.NOTHING
+    assert formatting.interval(0.1, None) == ""
+    assert formatting.interval(-0.1, 0.2, 1) == "[−0.1, 0.2]"
 
 
 def test_a_ranking_without_its_coverage_is_refused(files: Files) -> None:

@@ -11,7 +11,7 @@ import pytest
 from _synthetic import SMALL
 
 from toporank.config.training import Hyperparameters
-from toporank.metrics import capri_class
+from toporank.evaluation.metrics import capri_class
 from toporank.training.sampling import EpochSampler, balanced, order, together
 
 SIZES = {"A": 30, "B": 6, "C": 3, "D": 1}

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.features.registry import choose, modules
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.scaling import Standardise, is_scaled, statistics
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
-from toporank.training.runs import train_run
+from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

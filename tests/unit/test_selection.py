@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from toporank.selection import (
+from toporank.evaluation.selection import (
     CHECKPOINT_OF,
     by_config,
     leaderboard,

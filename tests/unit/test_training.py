@@ -21,14 +21,16 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from toporank.config.training import Schedule
 from toporank.errors import CheckpointError, ConfigError, TrainingError
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights
-from toporank.pack import GraphStore
-from toporank.packing import write_pack
-from toporank.training import fit, runs
+from toporank.training import fit
+from toporank.training import train as training
 from toporank.training.data import split_indices, training_batches, validation_batches
 from toporank.training.lightning import Scorer
-from toporank.training.runs import Run, train_run
+from toporank.training.run import Run
+from toporank.training.train import train_run
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
@@ -616,7 +618,7 @@ def test_a_run_that_stopped_early_and_was_interrupted_before_its_end_does_not_go
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_finish", power_cut)
+        patch.setattr(training, "_finish", power_cut)
         with pytest.raises(Interrupted):
             train(run, pack, output="resumed")
     assert_same_run(train(run, pack, output="resumed"), whole)
@@ -629,7 +631,7 @@ def test_a_run_that_was_interrupted_after_its_last_epoch_is_finished_without_tra
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_finish", power_cut)
+        patch.setattr(training, "_finish", power_cut)
         with pytest.raises(Interrupted):
             train(run, pack)
     seen.clear()

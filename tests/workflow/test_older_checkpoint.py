@@ -13,7 +13,7 @@ import torch
 from conftest import EXAMPLE, Study
 from published_checkpoint import published_state, write_published_checkpoint
 from toporank.features.presets import PRESETS
-from toporank.graphs import read_graph
+from toporank.graphs.pyg_file import read_graph
 
 
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:

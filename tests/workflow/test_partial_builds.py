@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from conftest import FEW, FEW_SETTINGS, make_study
-from toporank.pack import GraphStore
+from toporank.graphs.pack import GraphStore
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 

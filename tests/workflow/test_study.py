@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, make_study
+from toporank.graphs.pack import GraphStore
 from toporank.model.scorer import load_weights, predict
-from toporank.pack import GraphStore
 
 PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",

@@ -14,10 +14,10 @@ from toporank.building.plan import PlanRow, read_plan
 from toporank.building.progress import Part, note
 from toporank.building.stages import Stage, Task
 from toporank.building.store import Store, cpu_seconds
+from toporank.decoys.identity import Status
 from toporank.errors import FeatureError, NoInterfaceError, StructureError, TopoRankError
 from toporank.features.registry import Choice
 from toporank.files import link_or_copy, sha256
-from toporank.identity import Status
 from toporank.structures.dssp import DsspMissingError
 from toporank.structures.read import check_file
 

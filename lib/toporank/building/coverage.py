@@ -13,8 +13,8 @@ from toporank.building.gap import in_parts
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow, artefacts_on_disk
 from toporank.config import Coverage
+from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
-from toporank.identity import Status
 
 COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_chains", "n_interface_residues", "path")
 

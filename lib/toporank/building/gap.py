@@ -16,8 +16,8 @@ from textwrap import shorten
 from toporank import layout
 from toporank.building.plan import COLUMNS as PLAN_COLUMNS
 from toporank.building.plan import artefacts_on_disk, claims_of_others, damaged_artefacts, read_plan
+from toporank.decoys.identity import Status
 from toporank.files import write_text, write_text_if_changed
-from toporank.identity import Status
 
 
 class State:

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building.ledger import read_ledger
+from toporank.decoys.identity import Decoy, Status
 from toporank.errors import ConfigError
 from toporank.files import sha256, write_text_if_changed
-from toporank.identity import Decoy, Status
-from toporank.spelling import did_you_mean
+from toporank.validation import did_you_mean
 
 COLUMNS = ("target", "decoy", "path", "size", "mtime_ns", "dockq")
 CHUNK_NAME = re.compile(r"(?:(only-[0-9a-f]{8})-)?\d+-of-(\d+)")

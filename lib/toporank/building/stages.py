@@ -18,11 +18,11 @@ import numpy as np
 import toporank
 from toporank.building.store import Entry, Store
 from toporank.building.tables import matrix, read_residues, write_residues
+from toporank.code import source_digest
+from toporank.decoys.identity import structure_format
 from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
 from toporank.features.registry import Choice, canonical
-from toporank.identity import structure_format
-from toporank.provenance import source_digest
 from toporank.structures.dssp import dssp_version
 from toporank.structures.read import read_complex
 
@@ -83,7 +83,7 @@ SOURCES = {
         *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
     "edges": EDGES,
-    "graphs": (*EDGES, "graphs.py"),
+    "graphs": (*EDGES, "graphs/pyg_file.py"),
 }
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 
@@ -177,4 +177,4 @@ STAGES = {
     "topology": Stage("topology", run_topology),
     "nodes": Stage("nodes", run_nodes),
 }
-"""The stages that need no torch; the graph stage is in `toporank.graphs`."""
+"""The stages that need no torch; the graph stage is in `toporank.graphs.pyg_file`."""

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from toporank.decoys.identity import ResidueId
 from toporank.errors import FeatureError
 from toporank.features.registry import canonical
-from toporank.identity import ResidueId
 from toporank.structures.complex import Complex
 
 IDENTITY = ("chain", "number", "insertion_code", "residue")

@@ -16,7 +16,7 @@ from toporank.config.training import Phase, SweepConfig, Training
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
-from toporank.spelling import checked, did_you_mean
+from toporank.validation import checked, did_you_mean
 
 
 class Dataset(Section):

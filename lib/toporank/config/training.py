@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.hardware import Hardware, Loading, Tracker
-from toporank.spelling import checked
+from toporank.validation import checked
 
 RANKED_TOGETHER = 4
 """Decoys of a target that a ranking term compares, if nothing else is said."""

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 import toporank.features
 from toporank.errors import ConfigError
-from toporank.spelling import checked, did_you_mean
+from toporank.validation import checked, did_you_mean
 
 DEFAULT_MODULES = {
     "interface": "interface/ca_cutoff/v1",

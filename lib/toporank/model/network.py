@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from toporank.graphs.pack import GraphBatch
 from toporank.model.kernels import Adjacency, attend, join
-from toporank.pack import GraphBatch
 
 
 class Attention(nn.Module):

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from toporank.pack import GraphStore
+from toporank.graphs.pack import GraphStore
 
 BATCH = 64
 """Graphs that are looked at together."""

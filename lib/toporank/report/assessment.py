@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.metrics import CAPRI_NAMES, TOP_N, per_target
-from toporank.report.study import Study
-from toporank.report.words import SPLITS, interval, number
+from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
+from toporank.report.formatting import SPLITS, interval, number
+from toporank.report.results import Study
 
 DECIMALS = {"hits": 1, "success": 2, "attainable": 2}
 """Of the metrics whose name begins so; all others have three."""

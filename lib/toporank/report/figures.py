@@ -18,8 +18,8 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
-from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
-from toporank.report.words import SPLITS
+from toporank.evaluation.metrics import ACCEPTABLE, HIGH, MEDIUM
+from toporank.report.formatting import SPLITS
 
 THEME = {
     "#1b2530": "--ink",

@@ -7,9 +7,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
-from toporank.report import assessment, figures, rankings, tables, words
-from toporank.report.study import Study, is_finetune
-from toporank.selection import CHECKPOINT_OF
+from toporank.evaluation.selection import CHECKPOINT_OF
+from toporank.report import assessment, figures, formatting, rankings, tables
+from toporank.report.results import Study, is_finetune
 
 
 def render(study: Study) -> str:
@@ -18,8 +18,8 @@ def render(study: Study) -> str:
         loader=PackageLoader("toporank.report", "."), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {"zip": zip, "number": words.number, "counted": words.counted}
-    environment.globals |= {"interval": words.interval}
+    environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
+    environment.globals |= {"interval": formatting.interval}
     return environment.get_template("page.html.j2").render(content(study))
 
 
@@ -28,7 +28,7 @@ def content(study: Study) -> dict[str, Any]:
     labelled = study.labelled
     metrics = assessment.target_metrics(labelled)
     return {
-        "title": study.datasets[0] if len(study.datasets) == 1 else words.counted(len(study.datasets), "data set"),
+        "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
         "datasets": study.datasets,
         "balance": tables.balance(study.decoys),
@@ -86,7 +86,7 @@ def scatter(labelled: Any) -> list[dict[str, Any]]:
     """Predicted against true DockQ for each data set and split that has both."""
     panels = []
     for dataset, part in labelled.groupby("dataset", observed=True):
-        for split, name in words.SPLITS.items():
+        for split, name in formatting.SPLITS.items():
             decoys = part[part["split"] == split]
             if len(decoys):
                 panels.append({

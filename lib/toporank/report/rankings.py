@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.report.study import Study
-from toporank.report.words import FATES, SPLITS, fate_name
+from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.report.formatting import FATES, SPLITS, fate_name
+from toporank.report.results import Study
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 import toporank
-from toporank.identity import Status
-from toporank.report.study import Study, is_finetune, validation_random_pick
-from toporank.report.words import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, plain
-from toporank.selection import CHECKPOINT_OF, by_config, verdict, winners
+from toporank.decoys.identity import Status
+from toporank.evaluation.selection import CHECKPOINT_OF, by_config, verdict, winners
+from toporank.report.formatting import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, plain
+from toporank.report.results import Study, is_finetune, validation_random_pick
 
 Pairs = list[tuple[str, str]]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import gemmi
 import numpy as np
 
+from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
-from toporank.identity import ResidueId, structure_format
 from toporank.structures.columns import check_mmcif, check_pdb, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 

@@ -24,15 +24,15 @@ from torch_geometric.data import Batch, Data
 
 from toporank import layout
 from toporank.config.training import Hyperparameters
-from toporank.environment import keep_freed_memory, peak_memory
-from toporank.graphs import read_graph
-from toporank.metrics import validation_scores
-from toporank.model.plain import PlainNetwork
+from toporank.evaluation.metrics import validation_scores
+from toporank.graphs.pack import GraphBatch, GraphStore
+from toporank.graphs.packing import by_destination
+from toporank.graphs.pyg_file import read_graph
+from toporank.model.pyg_network import PlainNetwork
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network
-from toporank.pack import GraphBatch, GraphStore
-from toporank.packing import by_destination
 from toporank.training.data import seed_everything, split_indices
+from toporank.training.memory import keep_freed_memory, peak_memory
 
 ARMS = ("baseline", "optimised")
 LEARNING_RATE = 0.001

@@ -14,7 +14,7 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 
 from toporank.files import write_text
 from toporank.training.lightning import Scorer
-from toporank.training.runs import KEPT
+from toporank.training.run import KEPT
 
 log = logging.getLogger(__name__)
 

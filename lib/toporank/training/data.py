@@ -18,7 +18,7 @@ from torch.utils.data import BatchSampler, DataLoader, Sampler
 from toporank.config.hardware import Loading
 from toporank.config.training import Schedule
 from toporank.errors import ConfigError
-from toporank.pack import GraphStore
+from toporank.graphs.pack import GraphStore
 from toporank.training.sampling import EpochSampler, order
 
 LARGE = 2**30

@@ -16,7 +16,7 @@ from torch import Tensor, distributed
 from torch import multiprocessing as processes
 
 from toporank.errors import TopoRankError, TrainingError
-from toporank.pack import GraphBatch
+from toporank.graphs.pack import GraphBatch
 from toporank.training.lightning import NotFiniteError, Scorer
 
 

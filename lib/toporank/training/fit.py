@@ -14,16 +14,14 @@ import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.environment import keep_freed_memory
 from toporank.errors import CheckpointError, ConfigError, TrainingError
+from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import same
+from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, check_fits, load_weights
-from toporank.pack import GraphStore
-from toporank.provenance import provenance
-from toporank.selection import CHECKPOINT_OF
 from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import (
@@ -36,7 +34,9 @@ from toporank.training.data import (
 )
 from toporank.training.distributed import SharingScorer, on_devices, this_device
 from toporank.training.lightning import NotFiniteError, Scorer
-from toporank.training.runs import Best, Run
+from toporank.training.memory import keep_freed_memory
+from toporank.training.provenance import provenance
+from toporank.training.run import Best, Run
 from toporank.training.trackers import loggers
 
 log = logging.getLogger(__name__)

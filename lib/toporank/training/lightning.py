@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.metrics import validation_scores
+from toporank.evaluation.metrics import validation_scores
+from toporank.graphs.pack import GraphBatch
 from toporank.model.checkpoint import KEY, describe
 from toporank.model.losses import Objective
 from toporank.model.network import DockQNet
-from toporank.pack import GraphBatch
 
 SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
 """The score behind each choice of `selection.spearman`."""

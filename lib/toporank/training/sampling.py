@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
 from toporank.config.training import Schedule
-from toporank.metrics import capri_class
+from toporank.evaluation.metrics import capri_class
 
 Ints = NDArray[np.int64]
 Order = Callable[[np.random.Generator], Ints]

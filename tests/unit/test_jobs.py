@@ -16,8 +16,8 @@ from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.rulebook import Rulebook, default_config, one_of, raised
-from toporank.training.runs import Run
+from toporank.training.run import Run
+from toporank.workflow.jobs import Jobs, default_config, one_of, raised
 
 STUDY = {
     "datasets": [
@@ -47,8 +47,8 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def rules() -> Rulebook:
-    return Rulebook(load_config(STUDY), CHUNKS)
+def rules() -> Jobs:
+    return Jobs(load_config(STUDY), CHUNKS)
 
 
 def wildcards(**values: str) -> SimpleNamespace:
@@ -72,7 +72,7 @@ def test_a_run_is_trained_on_every_labelled_data_set(rules):
 
 def test_a_run_is_trained_on_the_named_data_sets_alone():
     study = {**STUDY, "training": {**STUDY["training"], "datasets": ["two"]}}
-    assert Rulebook(load_config(study), CHUNKS).training_inputs("{dataset}") == ["two"]
+    assert Jobs(load_config(study), CHUNKS).training_inputs("{dataset}") == ["two"]
 
 
 def test_every_configuration_is_trained_with_every_seed(rules):
@@ -92,7 +92,7 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
     assert rules.parent(wildcards(run="phase1")) == "results/training/best.ckpt"
     assert rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
     study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
-    by_loss = Rulebook(load_config(study), CHUNKS)
+    by_loss = Jobs(load_config(study), CHUNKS)
     assert by_loss.parent(wildcards(run="phase2_seed7")) == "results/finetune/phase1/best_loss.ckpt"
 
 
@@ -123,7 +123,7 @@ def test_parameters_of_a_run_are_those_of_its_configuration(rules):
 def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
     assert rules.final_options() == "--score best"
     study = {**STUDY, "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}}}
-    assert Rulebook(load_config(study), CHUNKS).final_options() == "--score mean --members 3"
+    assert Jobs(load_config(study), CHUNKS).final_options() == "--score mean --members 3"
 
 
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
@@ -142,7 +142,7 @@ def test_equal_configurations_give_equal_parameters(rules):
     study = json.loads(json.dumps(STUDY))
     study["training"]["sweep"] = dict(reversed(study["training"]["sweep"].items()))
     study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
-    other = Rulebook(load_config(study), CHUNKS)
+    other = Jobs(load_config(study), CHUNKS)
     for run in ("small_seed222", "standard_seed777", "phase1"):
         assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(wildcards(run=run))
 
@@ -195,9 +195,9 @@ def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
 # ---- scoring alone ----------------------------------------------------------------------------------------
 
 
-def scoring(**other: str) -> Rulebook:
+def scoring(**other: str) -> Jobs:
     config: Config = load_config({**STUDY, "score_decoys": "my/decoys", **other})
-    return Rulebook(config, {dataset.name: ["001-of-001"] for dataset in config.datasets})
+    return Jobs(config, {dataset.name: ["001-of-001"] for dataset in config.datasets})
 
 
 def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
@@ -243,7 +243,7 @@ def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
     tuned = {
         "phases": [{"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]}, {"name": "q", "seed": 1}]
     }
-    rules = Rulebook(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHUNKS)
+    rules = Jobs(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHUNKS)
     inputs = rules.finetune_inputs("{dataset}")
     assert inputs(wildcards(run="p")) == ["two"]
     assert inputs(wildcards(run="q")) == ["one", "two"]

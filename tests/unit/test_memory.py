@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from toporank import environment
+from toporank.training import memory
 
 GLIBC = platform.libc_ver()[0] == "glibc"
 FREED = """
 import numpy, psutil, sys
-from toporank.environment import keep_freed_memory
+from toporank.training.memory import keep_freed_memory
 told = keep_freed_memory() if sys.argv[1] == "told" else None
 process, size = psutil.Process(), 16 * 2**20
 before = process.memory_info().rss
@@ -37,18 +37,19 @@ def test_freed_memory_is_kept_by_a_process_that_is_told_to(told, repository):
 
 @pytest.mark.parametrize("library", [SimpleNamespace(), SimpleNamespace(mallopt=lambda option, value: 0)])
 def test_where_memory_cannot_be_kept_nothing_happens(monkeypatch, library):
-    monkeypatch.setattr(environment.ctypes, "CDLL", lambda name: library)
-    assert environment.keep_freed_memory() is False
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: library)
+    assert memory.keep_freed_memory() is False
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux")
 def test_peak_memory_is_the_process_s_own_and_not_that_of_the_larger_one_that_started_it(repository):
     """The parent holds 600 MB, the child 300: getrusage would say 600 in both."""
     child = (
-        "import numpy; a = numpy.ones(300 << 20, 'u1'); del a; from toporank.environment import *; print(peak_memory())"
+        "import numpy; a = numpy.ones(300 << 20, 'u1'); del a; from toporank.training.memory import *;"
+        "print(peak_memory())"
     )
     parent = (
-        "import numpy, subprocess, sys; held = numpy.ones(600 << 20, 'u1'); from toporank.environment import *;"
+        "import numpy, subprocess, sys; held = numpy.ones(600 << 20, 'u1'); from toporank.training.memory import *;"
         "print(peak_memory(), flush=True); subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
     )
     environment_of_both = {"PYTHONPATH": f"{repository}/lib"}
@@ -63,9 +64,9 @@ def test_peak_memory_is_the_process_s_own_and_not_that_of_the_larger_one_that_st
 def test_peak_memory_where_proc_does_not_tell_it(monkeypatch, tmp_path, status):
     if status is not None:
         (tmp_path / "status").write_text(status)
-    monkeypatch.setattr(environment, "Path", lambda name: tmp_path / "status")
-    monkeypatch.setattr(environment.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=5))
-    monkeypatch.setattr(environment, "sys", SimpleNamespace(platform="linux"))
-    assert environment.peak_memory() == 5 * 1024
-    monkeypatch.setattr(environment, "sys", SimpleNamespace(platform="darwin"))
-    assert environment.peak_memory() == 5
+    monkeypatch.setattr(memory, "Path", lambda name: tmp_path / "status")
+    monkeypatch.setattr(memory.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=5))
+    monkeypatch.setattr(memory, "sys", SimpleNamespace(platform="linux"))
+    assert memory.peak_memory() == 5 * 1024
+    monkeypatch.setattr(memory, "sys", SimpleNamespace(platform="darwin"))
+    assert memory.peak_memory() == 5

@@ -5,11 +5,22 @@ from __future__ import annotations
 import random
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
+from toporank.decoys.identity import split_suffix
 from toporank.errors import ConfigError
-from toporank.identity import split_suffix
+
+
+class Label(NamedTuple):
+    """DockQ of one decoy, from 0 to 1, and the split it belongs to: `train`, `val` or `test`."""
+
+    target: str
+    decoy: str
+    dockq: float
+    split: str
+
 
 SPLITS = ("train", "val", "test")
 COLUMNS = ("target", "decoy", "dockq", "split")

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from torch_geometric.nn import GATv2Conv
 from torch_geometric.utils import scatter
 
+from toporank.graphs.pack import GraphBatch
 from toporank.model.network import DockQNet
-from toporank.pack import GraphBatch
 
 
 class PlainLayer(nn.Module):

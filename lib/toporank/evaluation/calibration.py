@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from toporank.metrics import spearman
+from toporank.evaluation.metrics import spearman
 
 BINS = 5
 """Rows of the reliability table."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
-import hashlib
 import platform
 import subprocess
 from importlib import metadata
@@ -13,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import toporank
+from toporank.code import source_digest
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
 TRAINING_SOURCES = (
-    "compilation.py", "metrics.py", "pack.py",
+    "compilation.py", "evaluation/metrics.py", "graphs/pack.py",
     *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
-    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed")),
-    *(f"training/{name}.py" for name in ("fit", "lightning", "runs", "sampling")),
+    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit")),
+    *(f"training/{name}.py" for name in ("lightning", "memory", "run", "sampling", "train")),
 )  # fmt: skip
 """What decides the result of a training run, below this package."""
 
@@ -53,20 +51,6 @@ def git_state() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "git is not available"
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
-
-
-@functools.cache
-def source_digest(sources: tuple[str, ...]) -> str:
-    """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
-    digest = hashlib.sha256()
-    for source in sources:
-        tree = ast.parse(Path(source).read_bytes())
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
-        digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:16]
 
 
 def training_code() -> str:

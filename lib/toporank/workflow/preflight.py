@@ -17,14 +17,14 @@ from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
+from toporank.decoys.folders import find_decoys, passed_over
+from toporank.decoys.labels import COLUMNS, read_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
 from toporank.files import write_text, write_text_if_changed
-from toporank.identity import find_decoys, passed_over
-from toporank.labels import COLUMNS, read_labels
 from toporank.model.checkpoint import read_description
-from toporank.spelling import did_you_mean
 from toporank.structures.dssp import dssp_version
+from toporank.validation import did_you_mean
 
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 

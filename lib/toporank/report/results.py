@@ -13,13 +13,13 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.coverage import read_coverage
+from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
-from toporank.identity import Status
-from toporank.metrics import CAPRI_NAMES, capri_class, random_pick_loss
+from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
+from toporank.evaluation.ranking import read_ranking
+from toporank.evaluation.selection import read_leaderboard
 from toporank.model.checkpoint import read_description
-from toporank.ranking import read_ranking
-from toporank.report.words import NOT_SCORED, SCORED
-from toporank.selection import read_leaderboard
+from toporank.report.formatting import NOT_SCORED, SCORED
 
 FROM_RANKING = ("rank", "pred_dockq", "pred_sd", "pred_capri")
 

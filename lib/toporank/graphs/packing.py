@@ -17,9 +17,9 @@ from torch_geometric.data import Data
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files import replacing, sha256
-from toporank.graphs import read_graph
-from toporank.pack import DESCRIPTION, Pack, PackedGraph, check_alike, content_digest, kind_of
-from toporank.tensorfile import Growing, write_tensors
+from toporank.graphs.pack import DESCRIPTION, Pack, PackedGraph, check_alike, content_digest, kind_of
+from toporank.graphs.pyg_file import read_graph
+from toporank.graphs.tensorfile import Growing, write_tensors
 
 log = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from toporank.errors import CheckpointError
+from toporank.evaluation.selection import MEMBERS
 from toporank.features.registry import same
+from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.scorer import check_fits, load_weights, predict
-from toporank.pack import GraphStore
-from toporank.selection import MEMBERS
 
 DECIMALS = 7
 """Of written scores: finer would be noise of single precision."""
@@ -57,7 +57,7 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
         )  # fmt: skip
     check_fits(description, store, checkpoint)
     if description.get("origin") == topoqa.ORIGIN:
-        from toporank.model.plain import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
+        from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
 
         network = PlainNetwork.of(network).eval()
     return predict(network, store).double().numpy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.identity import Status
+from toporank.decoys.identity import Status
 
 NOTHING = "–"
 """Stands where there is no number."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.calibration import calibration
-from toporank.metrics import per_target, summarise
+from toporank.evaluation.calibration import calibration
+from toporank.evaluation.metrics import per_target, summarise
 
 
 def evaluate(ranking: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:

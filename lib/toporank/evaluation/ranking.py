@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.identity import Status
-from toporank.metrics import CAPRI_NAMES, capri_class
+from toporank.decoys.identity import Status
+from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 
 RANKING_COLUMNS = (
     "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains", "status",

@@ -16,9 +16,9 @@ from toporank.building.plan import ledgers_of_others, plan_decoy, planned_chunks
 from toporank.building.progress import Part
 from toporank.config import Config
 from toporank.config.training import Hyperparameters, Phase
+from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
-from toporank.preflight import checkpoint_of, selection_of
-from toporank.selection import CHECKPOINT_OF
+from toporank.workflow.preflight import checkpoint_of, selection_of
 
 
 def default_config(repository: Path) -> Path:
@@ -48,7 +48,7 @@ def feature_jobs(dag: Any) -> list[Part]:
 
 
 @dataclass(frozen=True)
-class Rulebook:
+class Jobs:
     """Answers for one configuration.
 
     chunks : names of the chunks of each data set. planning : the main process, which may write plans.

@@ -1,0 +1,72 @@
+"""What a decoy and a residue are called, and what can become of a decoy."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.errors import ConfigError
+
+FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
+"""Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+
+
+class ResidueId(NamedTuple):
+    """A residue as the file's author numbers it. Sorts by chain, number, insertion code."""
+
+    chain: str
+    number: int
+    insertion_code: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.chain}:{self.number}{self.insertion_code}"
+
+
+class Status:
+    """What became of a decoy. Exactly one of these stands in every status table."""
+
+    OK = "ok"
+    NO_INTERFACE = "no_interface"
+    UNREADABLE = "unreadable"
+    FAILED = "failed"
+    NOT_BUILT = "not_built"
+    NO_DECOY = "label_without_decoy"
+
+
+@dataclass(frozen=True, order=True)
+class Decoy:
+    """One candidate structure. Its identity is (dataset, target, name); the path is where it lies."""
+
+    dataset: str
+    target: str
+    name: str
+    path: Path
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the dataset."""
+        return self.target, self.name
+
+
+def split_suffix(filename: str) -> tuple[str, str] | None:
+    """Split `model.v2.cif.gz` into stem `model.v2` and suffix `.cif.gz`; None for other files.
+
+    Only the known suffixes are removed, nothing else of the name is interpreted.
+    """
+    stem, zipped = (filename[:-3], filename[-3:]) if filename.lower().endswith(".gz") else (filename, "")
+    base, suffix = os.path.splitext(stem)
+    if base and suffix.lower() in FORMATS:
+        return base, suffix + zipped
+    return None
+
+
+def structure_format(path: Path) -> tuple[str, bool]:
+    """Format (`pdb` or `mmcif`) of a structure file and whether it is gzipped, by its suffix."""
+    known = split_suffix(path.name)
+    if known is None:
+        endings = ", ".join(FORMATS)
+        raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
+    suffix = known[1].lower()
+    return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
