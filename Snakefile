@@ -49,7 +49,7 @@ rule all:
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
-        expand(layout.COVERAGE, dataset=CHUNKS),
+        expand(layout.COVERAGE, dataset=JOBS.datasets),
         JOBS.training_inputs(layout.COVERAGE_CHECK),
 
 
@@ -57,4 +57,4 @@ rule score:
     """Ranked decoys of every data set, or of `--config score_decoys=FOLDER checkpoint=FILE`."""
     input:
         JOBS.rankings(),
-        expand(layout.SCORE_REPORT, dataset=CHUNKS),
+        expand(layout.SCORE_REPORT, dataset=JOBS.datasets),

@@ -9,15 +9,13 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from toporank import layout
-from toporank.workflow import preflight
-from toporank.workflow import jobs
-from toporank.building import progress
 from toporank.building.stages import code_digest, stage_features
 from toporank.config import load_config
-from toporank.workflow.environment import use_this_environment
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
+from toporank.workflow import jobs, preflight, progress
+from toporank.workflow.environment import use_this_environment
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -31,33 +29,37 @@ except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
 use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
+CHECK = None  # in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
     CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
-    CHUNKS = CHECK.chunks
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
     for problem in CHECK.problems:
         logger.warning(f"Preflight: {problem}")
-else:
-    CHECK = preflight.Preflight()
-    CHUNKS = preflight.written_chunks(CONFIG)
 
-JOBS = jobs.Jobs(CONFIG, CHUNKS, planning=workflow.is_main_process)
+JOBS = jobs.Jobs(CONFIG, CHECK)
+BUILD_CHUNK = (
+    "build_chunk.py --stage {params.stage} --dataset {wildcards.dataset} --chunk {wildcards.chunk}"
+    ' --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
+)
 
 
 wildcard_constraints:
-    dataset=jobs.one_of(CHUNKS),
-    chunk=r"(only-[0-9a-f]{8}-)?\d+-of-\d+",
+    dataset=jobs.one_of(JOBS.datasets),
+    chunk=r"\d+-[0-9a-f]{16}\.\d+",
     run=jobs.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 
 onstart:
-    problems = CHECK.problems + (preflight.submission_problems(sys.executable) if workflow.non_local_exec else [])
+    problems = list(CHECK.problems)
+    if workflow.non_local_exec:
+        problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
+    CHECK.write()  # under Snakemake's lock: a dry run beside this one changes nothing
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        progress.watch(jobs.feature_jobs(workflow.dag), logger, CONFIG.workflow.progress_seconds)
+        progress.watch(jobs.feature_jobs(workflow.dag, CHECK.chunks), logger, CONFIG.workflow.progress_seconds)

@@ -3,8 +3,6 @@
 
 rule extract_interfaces:
     """Interface residues of the decoys of a chunk."""
-    input:
-        plan=layout.PLAN,
     output:
         ledger=layout.ledger("interface"),
     log:
@@ -19,17 +17,16 @@ rule extract_interfaces:
         mem_mb=jobs.raised(2000),
         runtime=jobs.raised(20),
     params:
+        stage="interface",
         features=stage_features(CHOICES, "interface"),
         code=code_digest("interface", CHOICES),
     shell:
-        "build_chunk.py --stage interface --dataset {wildcards.dataset} --plan {input.plan}"
-        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
+        BUILD_CHUNK
 
 
 rule compute_topology:
     """Persistent homology around every interface residue."""
     input:
-        plan=layout.PLAN,
         upstream=rules.extract_interfaces.output.ledger,
     output:
         ledger=layout.ledger("topology"),
@@ -42,17 +39,16 @@ rule compute_topology:
     conda:
         "../envs/features.yaml"
     params:
+        stage="topology",
         features=stage_features(CHOICES, "topology"),
         code=code_digest("topology", CHOICES),
     shell:
-        "build_chunk.py --stage topology --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
+        BUILD_CHUNK
 
 
 rule assemble_nodes:
     """Node features, with secondary structure and accessibility by DSSP."""
     input:
-        plan=layout.PLAN,
         upstream=rules.compute_topology.output.ledger,
     output:
         ledger=layout.ledger("nodes"),
@@ -65,17 +61,16 @@ rule assemble_nodes:
     conda:
         "../envs/features.yaml"
     params:
+        stage="nodes",
         features=stage_features(CHOICES, "nodes"),
         code=code_digest("nodes", CHOICES),
     shell:
-        "build_chunk.py --stage nodes --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
+        BUILD_CHUNK
 
 
 rule assemble_graphs:
     """Edges, and one graph a decoy with its label."""
     input:
-        plan=layout.PLAN,
         upstream=rules.assemble_nodes.output.ledger,
     output:
         ledger=layout.ledger("graphs"),
@@ -91,19 +86,17 @@ rule assemble_graphs:
         mem_mb=jobs.raised(3000),
         runtime=jobs.raised(30),
     params:
+        stage="graphs",
         features=stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
     shell:
-        "build_chunk.py --stage graphs --dataset {wildcards.dataset} --plan {input.plan} --upstream {input.upstream}"
-        ' --ledger {output.ledger} --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
+        BUILD_CHUNK
 
 
 rule write_coverage:
     """What became of every decoy and every label of a data set; artefacts of removed decoys go."""
     input:
-        plans=JOBS.plans,
         ledgers=JOBS.ledgers,
-        labels=layout.LABELS,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
     log:
@@ -111,10 +104,9 @@ rule write_coverage:
     conda:
         "../envs/features.yaml"
     params:
-        others=JOBS.other_ledgers,
+        contents=JOBS.contents,
     shell:
-        "write_coverage.py --dataset {wildcards.dataset} --plans {input.plans} --ledgers {input.ledgers} --others {params.others}"
-        " --labels {input.labels} --table {output.table} 2>&1 | tee {log}"
+        "write_coverage.py --dataset {wildcards.dataset} --table {output.table} 2>&1 | tee {log}"
 
 
 rule check_coverage:

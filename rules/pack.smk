@@ -16,7 +16,6 @@ rule pack_graphs:
         mem_mb=jobs.raised(4000),
     params:
         precision=CONFIG.workflow.pack_precision,
-        others=JOBS.other_ledgers,
     shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --ledgers {input.ledgers} --others {params.others}"
-        " --precision {params.precision} --pack {output.pack} > {log} 2>&1"
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"
+        " --pack {output.pack} > {log} 2>&1"

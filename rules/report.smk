@@ -9,7 +9,7 @@ localrules:
 rule report_study:
     """Run card, coverage, leaderboard, learning curves, predicted against true, rankings."""
     input:
-        coverage=expand(layout.COVERAGE, dataset=CHUNKS),
+        coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
         rankings=JOBS.rankings(),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,

@@ -31,7 +31,6 @@ rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
-        labels=layout.LABELS,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),
@@ -39,6 +38,9 @@ rule evaluate_ranking:
         "logs/evaluation/{dataset}.log",
     conda:
         "../envs/features.yaml"
+    params:
+        labels=layout.LABELS,
+        contents=JOBS.contents,
     shell:
-        "evaluate.py --ranking {input.ranking} --labels {input.labels} --per-target {output.per_target}"
+        "evaluate.py --ranking {input.ranking} --labels {params.labels} --per-target {output.per_target}"
         " --summary {output.summary} 2>&1 | tee {log}"

@@ -5,39 +5,35 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank import layout
+from toporank.building import view
 from toporank.building.coverage import read_coverage
-from toporank.building.ledger import read_ledger
+from toporank.building.plan import read_current
+from toporank.building.records import last_fates
 from toporank.decoys.identity import Status
-from toporank.errors import GraphError
-from toporank.graphs.packing import write_pack
+from toporank.errors import TopoRankError
+from toporank.graphs.packing import Member, write_pack
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
-    parser.add_argument("--ledgers", type=Path, nargs="*", default=[], help="of the graphs")
-    parser.add_argument("--others", type=Path, nargs="*", default=[], help="ledgers that tell of decoys not asked for")
     parser.add_argument("--precision", default="float32", help="float32 or float16")
     parser.add_argument("--pack", type=Path, required=True, help="written; what it has of the same graphs is copied")
     args = parser.parse_args()
 
-    table = read_coverage(args.table)
-    members = table[table["status"] == Status.OK].copy()
-    home = args.table.parent
-    members["graph"] = [str(home / layout.artefact("graphs", r.target, r.decoy)) for r in members.itertuples()]
-    built = {(row.target, row.decoy): row for path in [*args.others, *args.ledgers] for row in read_ledger(path)}
     try:
-        rows = [built[r.target, r.decoy] for r in members.itertuples()]
-    except KeyError as error:
-        sys.exit(f"{'/'.join(error.args[0])}: {args.table} has it, no ledger of the graphs; delete {args.table}")
-    members["sha256"], members["size"] = [row.sha256 for row in rows], [row.size for row in rows]
-    try:
+        fates = last_fates(args.dataset, read_current(args.dataset))
+        members = []
+        for row in read_coverage(args.table):
+            if row.status == Status.OK:
+                key = (row.target, row.decoy)
+                graph, fate = view.place(args.dataset, "graphs", key), fates[key]
+                members.append(Member(*key, row.split, graph, fate.sha256, fate.size))
         n_read = write_pack(args.pack, members, args.precision)
-        print(f"{len(members)} graphs, {n_read} of them read and the others copied from the pack of before")
-    except GraphError as error:
+    except TopoRankError as error:
         sys.exit(str(error))
+    print(f"{len(members)} graphs, {n_read} of them read and the others copied from the older pack")
 
 
 if __name__ == "__main__":

@@ -1,35 +1,37 @@
 #!/usr/bin/env python3
-"""Write what became of every decoy and every label of a data set."""
+"""Write what became of every decoy and every label of a data set, and remove what belongs to none of them."""
 
 import argparse
+import sys
 from pathlib import Path
 
-from toporank.building.coverage import counts, coverage_table, remove_orphans
-from toporank.building.ledger import read_ledger
-from toporank.building.plan import read_plan
+from toporank import layout
+from toporank.building.coverage import counts, coverage_table, write_coverage
+from toporank.building.plan import read_chunk, read_current
+from toporank.building.records import last_fates, remove_old
+from toporank.building.view import remove_orphans
 from toporank.decoys.labels import read_split_labels
-from toporank.files import write_text
+from toporank.errors import TopoRankError
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--plans", type=Path, nargs="*", default=[], help="plans of all chunks")
-    parser.add_argument("--ledgers", type=Path, nargs="*", default=[], help="of the last stage")
-    parser.add_argument("--others", type=Path, nargs="*", default=[], help="ledgers that tell of decoys not asked for")
-    parser.add_argument("--labels", type=Path, required=True)
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    plan = [row for path in args.plans for row in read_plan(path)]
-    ledger = [row for path in args.ledgers for row in read_ledger(path)]
-    asked_for = {(row.target, row.decoy) for row in ledger}
-    earlier = {(row.target, row.decoy): row for path in args.others for row in read_ledger(path)}
-    ledger += [row for key, row in earlier.items() if key not in asked_for]
-    table = coverage_table(plan, ledger, read_split_labels(args.labels))
-    for orphan in remove_orphans(args.dataset, plan):
-        print(f"{args.dataset}: removed {orphan}, its decoy is gone")
-    write_text(args.table, table.to_csv(sep="\t", index=False, quoting=3))
+    try:
+        current = read_current(args.dataset)
+        decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
+        fates = last_fates(args.dataset, current).values()
+        labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
+        table = coverage_table(decoys, fates, labels)
+        for orphan in remove_orphans(args.dataset, (decoy.key for decoy in decoys)):
+            print(f"{args.dataset}: removed {orphan}, its decoy is gone")
+        remove_old(args.dataset, current)
+        write_coverage(args.table, table)
+    except TopoRankError as error:
+        sys.exit(str(error))
     print(f"{args.dataset}: {counts(table)}")
 
 

@@ -41,6 +41,10 @@ class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
 
 
+class RecordError(TopoRankError):
+    """A file in which the workflow keeps its records is damaged."""
+
+
 class GraphError(TopoRankError):
     """A graph file or graph store is damaged or does not fit the others."""
 

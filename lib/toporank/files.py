@@ -32,6 +32,12 @@ def write_text(path: Path | str, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write bytes in one step."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
 def write_text_if_changed(path: Path | str, text: str) -> bool:
     """Write only when the content differs, so that the modification time tells of a real change."""
     path = Path(path)

@@ -12,7 +12,7 @@ SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", 
 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
-RECEIPT = "results/{dataset}/plan/built/{stage}/{chunk}.tsv"
+CURRENT = "results/{dataset}/plan/current.json"
 PROGRESS = ".toporank/progress/{dataset}/{stage}/{chunk}"
 GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
 GAP = "results/{dataset}/gap.tsv"
@@ -50,11 +50,6 @@ REPORT = "results/report.html"
 BENCHMARK = "results/benchmark/training.csv"
 BENCHMARK_TEXT = "results/benchmark/training.md"
 BENCHMARK_PLOT = "results/benchmark/training.svg"
-
-
-def artefact(stage: str, target: str, decoy: str) -> str:
-    """Path of one artefact below its dataset's folder, such as `graphs/1AVZ/near1.pt`."""
-    return f"{stage}/{target}/{decoy}{SUFFIX[stage]}"
 
 
 def ledger(stage: str) -> str:

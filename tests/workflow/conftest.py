@@ -107,9 +107,9 @@ class Study:
         shutil.rmtree(self.home / "logs", ignore_errors=True)
 
     def tree(self) -> dict[str, bytes]:
-        """Every result file with its content; what is only true of the last start is left out: plans and gap."""
-        files = (p for p in self.results.rglob("*") if p.is_file() and "plan" not in p.parts and p.name != "gap.tsv")
-        return {str(path.relative_to(self.results)): path.read_bytes() for path in files}
+        """Every result file with its content; without plans, ledgers and gap, which tell of times and places."""
+        files = (p for p in self.results.rglob("*") if p.is_file() and not {"plan", "ledger"} & set(p.parts))
+        return {str(p.relative_to(self.results)): p.read_bytes() for p in files if p.name != "gap.tsv"}
 
 
 def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:

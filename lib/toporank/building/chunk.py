@@ -2,121 +2,104 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import logging
 import time
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.gap import write_receipt
-from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
-from toporank.building.plan import PlanRow, read_plan
-from toporank.building.progress import Part, note
-from toporank.building.stages import Stage, Task
+from toporank.building import view
+from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
+from toporank.building.plan import PlannedDecoy, read_chunk
+from toporank.building.stages import Making, recipe, structure_digest
 from toporank.building.store import Store, cpu_seconds
 from toporank.decoys.identity import Status
 from toporank.errors import FeatureError, NoInterfaceError, StructureError, TopoRankError
 from toporank.features.registry import Choice
-from toporank.files import link_or_copy, sha256
+from toporank.files import write_text
 from toporank.structures.dssp import DsspMissingError
-from toporank.structures.read import check_file
 
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 
 
-def run_chunk(
-    stage: Stage,
-    dataset: str,
-    plan: Path,
-    upstream: Path | None,
-    ledger: Path,
-    choices: dict[str, Choice],
-    store: Store,
-    recipe: str = "",
-) -> list[LedgerRow]:
-    """Bring the artefacts of one stage up to date for every decoy of a plan and write the ledger.
+def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], store: Store) -> list[LedgerRow]:
+    """Bring the artefacts of one stage up to date for every decoy of a chunk and write the ledger.
 
-    upstream : ledger of the stage before, None for the first. A decoy that failed there keeps its status;
-    one that fails here gets one. A full disk or lack of memory is no decoy's fault: it ends the job.
-    recipe : line for the receipt (see `stages.recipe`).
+    A decoy that failed in the stage before keeps its status; one that fails here gets one. A full disk or lack of
+    memory is no decoy's fault: it ends the job.
     """
-    before = {(r.target, r.decoy): r for r in read_ledger(upstream)} if upstream else {}
-    plan_text = plan.read_text(encoding="utf-8")
-    members, rows, failed, noted = read_plan(plan), [], 0, float("-inf")
-    part = Part(dataset, stage.name, plan.stem)
+    before = _rows_before(stage, dataset, chunk)
+    members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
+    noting = Path(layout.PROGRESS.format(dataset=dataset, stage=stage, chunk=chunk))
     for done, member in enumerate(members):
         if time.monotonic() - noted > PROGRESS_SECONDS:
-            note(part, done, failed)
+            _note(noting, done, failed)
             noted = time.monotonic()
-        rows.append(_run_decoy(stage, dataset, member, before.get((member.target, member.decoy)), choices, store))
-        if rows[-1].status != Status.OK and rows[-1].stage == stage.name:
+        row = _run_decoy(stage, dataset, member, before.get(member.key), choices, store)
+        if row.status != Status.OK and row.stage == stage:
             failed += 1
-            log.warning("%s/%s: %s: %s", member.target, member.decoy, rows[-1].status, rows[-1].reason)
-    note(part, len(members), failed)
-    write_receipt(dataset, stage.name, plan.stem, recipe, plan_text)
-    write_ledger(ledger, rows)
-    good = sum(row.status == Status.OK for row in rows)
+            log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
+        rows.append(row)
+    _note(noting, len(members), failed)
+    write_ledger(_ledger(stage, dataset, chunk), Ledger(recipe(stage, choices), rows))
+    good, used = sum(row.status == Status.OK for row in rows), cpu_seconds()
     log.info(
-        "%s %s %s: %d decoys, %d good, %d without result; %.2f CPU s, %.2f of them in features; computed %s, reused %s",
-        dataset, stage.name, plan.stem, len(rows), good, len(rows) - good, cpu_seconds(), store.make_seconds,
-        dict(store.computed) or 0, dict(store.reused) or 0,
-    )  # fmt: skip
+        f"{dataset} {stage} {chunk}: {len(rows)} decoys, {good} good, {len(rows) - good} without result;"
+        f" {used:.2f} CPU s, {store.make_seconds:.2f} of them in features;"
+        f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
+    )
     return rows
 
 
+def _note(path: Path, done: int, failed: int) -> None:
+    """Leave word for `workflow.progress` of how many decoys are done, and how many of them got no result here."""
+    with contextlib.suppress(OSError):  # no reason to end a job
+        write_text(path, f"{done}\t{failed}\n")
+
+
+def _ledger(stage: str, dataset: str, chunk: str) -> Path:
+    return Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
+
+
+def _rows_before(stage: str, dataset: str, chunk: str) -> dict[tuple[str, str], LedgerRow]:
+    """What became of the decoys of a chunk in the stage before this one; nothing before the first."""
+    place = layout.STAGES.index(stage)
+    ledger = place and read_ledger(_ledger(layout.STAGES[place - 1], dataset, chunk))
+    return {row.key: row for row in ledger.rows} if ledger else {}
+
+
 def _run_decoy(
-    stage: Stage, dataset: str, member: PlanRow, before: LedgerRow | None, choices: dict[str, Choice], store: Store
+    stage: str, dataset: str, member: PlannedDecoy, before: LedgerRow | None, choices: dict[str, Choice], store: Store
 ) -> LedgerRow:
     """One decoy in one stage: publish its artefact or remove a stale one, and say which."""
-    product = _product(dataset, stage.name, member)
-    blank = LedgerRow(member.target, member.decoy, Status.OK, stage.name, "", -1, -1, "", 0)
-    before = before or blank
-    if before.status != Status.OK:
-        product.unlink(missing_ok=True)
-        return dataclasses.replace(before, sha256="", size=0)
+    path = view.place(dataset, stage, member.key)
+    row = before or LedgerRow(*member.key, Status.OK, stage)
+    without = {"sha256": "", "size": 0, "mtime_ns": 0}
+    if row.status != Status.OK:
+        view.withdraw(path)
+        return row._replace(**without)
     try:
-        entry = stage.run(_task(dataset, stage, member, before, choices), store)
+        digest = row.structure_sha256 or _digest(member)
+        dockq = float(member.dockq) if member.dockq else None
+        entry = getattr(Making(Path(member.path), digest, dockq, choices, store), stage)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
-        product.unlink(missing_ok=True)
+        view.withdraw(path)
         status, reason = _verdict(error)
-        return dataclasses.replace(
-            before, status=status, stage=stage.name, reason=reason, sha256="", size=0, **_known_facts(error)
-        )
-    if not (product.exists() and product.samefile(entry.path)):
-        link_or_copy(entry.path, product)
-    facts = {k: entry.facts[k] for k in ("n_chains", "n_interface_residues") if k in entry.facts}
-    facts["reason"] = "; ".join(filter(None, [before.reason, *entry.facts.get("notes", ())]))
-    return dataclasses.replace(before, stage=stage.name, sha256=entry.sha256, size=entry.size, **facts)
+        return row._replace(status=status, stage=stage, reason=reason, **without, **_known_facts(error))
+    facts = {name: entry.facts[name] for name in ("n_chains", "n_interface_residues") if name in entry.facts}
+    reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
+    artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}
+    return row._replace(stage=stage, reason=reason, structure_sha256=digest, **artefact, **facts)
 
 
-def _task(dataset: str, stage: Stage, member: PlanRow, before: LedgerRow, choices: dict[str, Choice]) -> Task:
-    previous = layout.STAGES.index(stage.name) - 1
-    source = Path(member.path)
-    check_file(source)
-    try:
-        digest = sha256(source)
-    except OSError as error:
-        raise StructureError(
-            f"cannot be read: {error.strerror}", remedy="make it readable for the user who runs the workflow"
-        ) from error
-    return Task(
-        source=source,
-        upstream=_product(dataset, layout.STAGES[previous], member) if previous >= 0 else None,
-        structure_sha256=digest,
-        upstream_sha256=before.sha256,
-        choices=choices,
-        dockq=float(member.dockq) if member.dockq else None,
-    )
-
-
-def _product(dataset: str, stage: str, member: PlanRow) -> Path:
-    return Path(layout.ARTEFACTS.format(dataset=dataset, stage=stage)).parent / layout.artefact(
-        stage, member.target, member.decoy
-    )
+def _digest(member: PlannedDecoy) -> str:
+    if member.refused:
+        raise StructureError(member.refused)
+    return structure_digest(Path(member.path))
 
 
 def _verdict(error: Exception) -> tuple[str, str]:
@@ -133,5 +116,5 @@ def _verdict(error: Exception) -> tuple[str, str]:
 
 
 def _known_facts(error: Exception) -> dict[str, int]:
-    """What a failure still tells of the complex."""
+    """What a failure still says of the complex."""
     return {"n_chains": error.n_chains, "n_interface_residues": 0} if isinstance(error, NoInterfaceError) else {}

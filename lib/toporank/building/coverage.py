@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from toporank import layout
-from toporank.building.gap import in_parts
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import PlanRow, artefacts_on_disk
+from toporank.building.plan import PlannedDecoy
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
@@ -19,12 +18,13 @@ from toporank.errors import ConfigError
 COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_chains", "n_interface_residues", "path")
 
 
-def coverage_table(plan: Iterable[PlanRow], ledger: Iterable[LedgerRow], labels: pd.DataFrame) -> pd.DataFrame:
+def coverage_table(plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: pd.DataFrame) -> pd.DataFrame:
     """Join decoys, what became of them, and labels.
 
     labels : target, decoy, dockq, split; may be empty. A label without decoy is a row of its own with
     status `label_without_decoy`; a decoy without fate was not asked for. Sorted by target and decoy.
     """
+    labels = pd.DataFrame(labels, columns=["target", "decoy", "dockq", "split"])
     identity = ["target", "decoy"]
     decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
     fates = pd.DataFrame(
@@ -82,17 +82,12 @@ def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
         )
 
 
-def remove_orphans(dataset: str, plan: Iterable[PlanRow]) -> list[Path]:
-    """Delete artefacts of decoys that are no longer part of the data set; return their paths."""
-    planned = {(row.target, row.decoy) for row in plan}
-    orphans = [
-        Path(layout.ARTEFACTS.format(dataset=dataset, stage=stage)).parent / layout.artefact(stage, *key)
-        for stage, found in artefacts_on_disk(dataset).items()
-        for key in found
-        if key not in planned
-    ]
-    for orphan in orphans:
-        orphan.unlink()
-        if not any(orphan.parent.iterdir()):
-            orphan.parent.rmdir()
-    return orphans
+def in_parts(parts: Mapping[str, int]) -> str:
+    """`3 ok + 1 failed`: most frequent first."""
+    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
+
+
+def write_coverage(path, table):
+    from toporank.files import write_text
+
+    write_text(path, table.to_csv(sep="\t", index=False, quoting=3))

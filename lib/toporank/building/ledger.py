@@ -1,49 +1,64 @@
-"""What became of every decoy of a chunk in one stage: the file Snakemake tracks."""
+"""What became of every decoy of a chunk in one stage: the file that Snakemake tracks."""
 
 from __future__ import annotations
 
-import csv
-import io
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
+from toporank.errors import RecordError
 from toporank.files import write_text
 
 
-@dataclass(frozen=True)
-class LedgerRow:
+class LedgerRow(NamedTuple):
     """One decoy in one stage.
 
-    `stage` is where its way ended, or this stage. Counts are -1 while unknown. `sha256` and `size` (bytes)
-    are those of the artefact, empty and 0 where there is none.
+    stage : where its way ended, or this stage. Counts are -1 while unknown. structure_sha256 : of the decoy's file.
+    sha256, size (bytes) and mtime_ns : of the artefact as it stands under results/; empty and 0 where there is none.
     """
 
     target: str
     decoy: str
     status: str
     stage: str
-    reason: str
-    n_chains: int
-    n_interface_residues: int
-    sha256: str
-    size: int
+    reason: str = ""
+    n_chains: int = -1
+    n_interface_residues: int = -1
+    structure_sha256: str = ""
+    sha256: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
 
 
-COLUMNS = tuple(field.name for field in fields(LedgerRow))
-_NUMBERS = ("n_chains", "n_interface_residues", "size")
+class Ledger(NamedTuple):
+    """recipe : modules, parameters and code that the artefacts were made with, in one line."""
+
+    recipe: str
+    rows: list[LedgerRow]
 
 
-def read_ledger(path: Path) -> list[LedgerRow]:
-    """Read a ledger."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [LedgerRow(**{k: int(v) if k in _NUMBERS else v for k, v in row.items()}) for row in rows]
+def read_ledger(path: Path) -> Ledger:
+    """Read a ledger. Raises RecordError when it is none."""
+    try:
+        recipe, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+        if header.split("\t") != list(LedgerRow._fields):
+            raise ValueError("other columns")
+        return Ledger(recipe, [_row(line.split("\t")) for line in lines])
+    except ValueError as error:
+        raise RecordError(f"not a ledger: {error}", where=path, remedy="delete it and run again") from error
 
 
-def write_ledger(path: Path, rows: list[LedgerRow]) -> None:
-    """Write a ledger in one step."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, lineterminator="\n", quotechar=None)
-    writer.writerow(COLUMNS)
-    writer.writerows(astuple(row) for row in rows)
-    write_text(path, text.getvalue())
+def _row(cells: list[str]) -> LedgerRow:
+    target, decoy, status, stage, reason, chains, residues, structure, digest, size, mtime = cells
+    return LedgerRow(target, decoy, status, stage, reason, int(chains), int(residues), structure, digest, int(size),
+                     int(mtime))  # fmt: skip
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    """Write a ledger in one step: the recipe, the names of the columns, a line for each decoy."""
+    lines = [ledger.recipe, "\t".join(LedgerRow._fields), *("\t".join(map(str, row)) for row in ledger.rows)]
+    write_text(path, "\n".join([*lines, ""]))

@@ -1,39 +1,33 @@
-"""Which decoys each feature job handles, written down as small files.
+"""Chunks: lists of decoys, of which each feature job handles one.
 
-Snakemake tracks one plan and one ledger per chunk and stage, not four files per decoy: ten thousand
-decoys cost it what a hundred files cost. The plan of a chunk states its decoys with size, modification
-time and label, so that any change to any of them changes the plan, and Snakemake runs the chunk's jobs;
-these recompute only what the change concerns (see `store`).
+Snakemake tracks one ledger for each chunk and stage, not four files for each decoy: ten thousand decoys cost it what
+a hundred files cost. A chunk is named by its content, which states each decoy's file with size, modification time and
+label. So a chunk never changes: where a decoy changes, another chunk takes its place, whose jobs compute what the
+change concerns and find the rest in the reuse store. Nothing is written here before Snakemake holds its lock.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
+import json
 import os
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.ledger import read_ledger
-from toporank.decoys.identity import Decoy, Status
-from toporank.errors import ConfigError
-from toporank.files import sha256, write_text_if_changed
-from toporank.validation import did_you_mean
+from toporank.decoys.identity import Decoy
+from toporank.errors import RecordError
+from toporank.files import write_text
 
-COLUMNS = ("target", "decoy", "path", "size", "mtime_ns", "dockq")
-CHUNK_NAME = re.compile(r"(?:(only-[0-9a-f]{8})-)?\d+-of-(\d+)")
-"""Selection, empty for all decoys, and number of chunks."""
+NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
+"""Name of a chunk: place in the deal, digest of its decoys, and how often it was built again."""
 
 
-@dataclass(frozen=True)
-class PlanRow:
-    """One decoy of a chunk. Size in bytes; `dockq` is empty where there is no label."""
+class PlannedDecoy(NamedTuple):
+    """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read."""
 
     target: str
     decoy: str
@@ -41,208 +35,122 @@ class PlanRow:
     size: int
     mtime_ns: int
     dockq: str
+    refused: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
+
+    @property
+    def file_state(self) -> tuple[int, int]:
+        """What changes when the file does."""
+        return self.size, self.mtime_ns
 
 
-def make_plans(
-    dataset: str, decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float], chunk_size: int, again: bool = False
-) -> list[str]:
-    """Write the plan of every chunk of a data set where it changed; return the chunk names.
+Chunks = dict[str, list[PlannedDecoy]]
+"""Chunk by name."""
 
-    A plan also changes when an artefact is not what its ledger says (see `damaged_artefacts`), and, when asked to
-    try `again`, when one of its decoys has no result.
+
+def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) -> list[PlannedDecoy]:
+    """Decoys with the state of their files, and labels (target and decoy → DockQ)."""
+    rows = []
+    for decoy in decoys:
+        try:
+            stat = os.stat(decoy.path)
+            size, mtime = stat.st_size, stat.st_mtime_ns
+        except OSError:  # a dangling link, say: reading it will fail and tell why
+            size, mtime = -1, 0
+        dockq = labels.get(decoy.key)
+        label = "" if dockq is None else repr(float(dockq))
+        path = "" if decoy.refused else str(decoy.path)
+        rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused))
+    return rows
+
+
+def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
+    """Deal decoys into chunks of about `chunk_size` by a hash of their names; names without the attempt.
+
+    By linear hashing: where one more chunk is needed, one chunk is parted in two and all others stay as they are.
     """
-    return write_plans(dataset, [_row(decoy, labels.get(decoy.key)) for decoy in decoys], chunk_size, again=again)
-
-
-def write_plans(
-    dataset: str, rows: list[PlanRow], chunk_size: int, selection: str = "", *, again: bool = False
-) -> list[str]:
-    """As `make_plans`, for planned decoys. selection : name of the part of the data set that `rows` are."""
-    before = {
-        name: Path(layout.PLAN.format(dataset=dataset, chunk=name)) for name in planned_chunks(dataset, selection)
-    }
-    count = _chunk_count(len(rows), chunk_size, list(before))
-    prefix = f"{selection}-" if selection else ""
-    chunks: dict[str, list[PlanRow]] = {f"{prefix}{i + 1:03d}-of-{count:03d}": [] for i in range(count if rows else 0)}
-    names = list(chunks)
+    count = max(1, -(-len(rows) // chunk_size))
+    bits = (count - 1).bit_length()
+    dealt: dict[int, list[PlannedDecoy]] = {}
     for row in rows:
-        chunks[names[zlib.crc32(f"{row.target}/{row.decoy}".encode()) % count]].append(row)
-    chunks = {name: members for name, members in chunks.items() if members}
-    there, claims = artefacts_on_disk(dataset), claims_of_others(dataset, selection)
+        hashed = zlib.crc32(f"{row.target}/{row.decoy}".encode())
+        place = hashed & ((1 << bits) - 1)
+        place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
+        dealt.setdefault(place, []).append(row)
+    return {f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())}
+
+
+def _digest(members: list[PlannedDecoy]) -> str:
+    return hashlib.sha256(_text(members).encode()).hexdigest()[:16]
+
+
+def attempts(dataset: str) -> dict[str, int]:
+    """The last attempt at each chunk that was planned before, by its name without the attempt."""
+    found: dict[str, int] = {}
+    for name in chunk_names(Path(layout.PLAN.format(dataset=dataset, chunk="x")).parent):
+        match = NAME.fullmatch(name)
+        found[match["content"]] = max(int(match["attempt"]), found.get(match["content"], 0))
+    return found
+
+
+def chunk_names(folder: Path) -> list[str]:
+    """The chunks that have a file in a folder of plans or ledgers, oldest file first."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if NAME.fullmatch(entry.name.removesuffix(".tsv"))]
+    except FileNotFoundError:
+        return []
+    return [e.name.removesuffix(".tsv") for e in sorted(entries, key=lambda e: (e.stat().st_mtime_ns, e.name))]
+
+
+class Current(NamedTuple):
+    """What a run builds of a data set: chunks, and those of all decoys if it builds a part only.
+
+    folder : of the decoys, as it was given and where it lies.
+    """
+
+    folder: tuple[str, str]
+    chunks: list[str]
+    of_all: list[str]
+
+
+def write_current(dataset: str, current: Current, chunks: Chunks) -> None:
+    """Write down what this run builds, for its jobs. Only for who holds Snakemake's lock.
+
+    chunks : the content of all chunks that `current` names.
+    """
     for name, members in chunks.items():
         path = Path(layout.PLAN.format(dataset=dataset, chunk=name))
-        repair = damaged_artefacts(dataset, name, members, there, claims) or (again and _without_result(dataset, name))
-        repairs = _repairs(path) + (1 if repair else 0)
-        write_text_if_changed(path, _format(repairs, members))
-    for name in before.keys() - chunks.keys():
-        before[name].unlink()
-    return list(chunks)
+        text = _text(members)
+        if not (path.exists() and path.read_text(encoding="utf-8") == text):
+            write_text(path, text)
+    write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 
-def selection_name(*words: str) -> str:
-    """Name of a part of a data set, told by `words`: kind of part, then targets, or target and name of one decoy."""
-    return "only-" + hashlib.sha256("\t".join(words).encode()).hexdigest()[:8]
-
-
-def planned_chunks(dataset: str, selection: str = "") -> list[str]:
-    """Chunk names as written down: what a job that is not the main process goes by."""
-    folder = Path(layout.PLAN.format(dataset=dataset, chunk="x")).parent
-    names = [(path.stem, CHUNK_NAME.fullmatch(path.stem)) for path in folder.glob("*.tsv")]
-    return sorted(name for name, match in names if match and (match[1] or "") == selection)
-
-
-def planned_decoys(dataset: str, selection: str = "") -> list[PlanRow]:
-    """All decoys of a data set, or of a part of it, as planned."""
-    chunks = planned_chunks(dataset, selection)
-    return [row for chunk in chunks for row in read_plan(Path(layout.PLAN.format(dataset=dataset, chunk=chunk)))]
-
-
-def plan_decoy(dataset: str, target: str, decoy: str, again: bool = False) -> str:
-    """Plan one decoy by itself; return the name of its chunk. Raises ConfigError when there is no such decoy.
-
-    again : as of `write_plans`.
-    """
-    known = {(row.target, row.decoy): row for row in planned_decoys(dataset)}
-    if (target, decoy) not in known:
-        remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
-        raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
-    (chunk,) = write_plans(dataset, [known[target, decoy]], 1, selection_name("decoy", target, decoy), again=again)
-    return chunk
-
-
-def ledgers_of_others(dataset: str, stage: str, selection: str = "") -> list[Path]:
-    """Ledgers of a stage that belong to other parts of a data set than this one, oldest first."""
-    folder = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk="x")).parent
-    names = [(path, CHUNK_NAME.fullmatch(path.stem)) for path in folder.glob("*.tsv")]
-    return sorted((p for p, m in names if m and (m[1] or "") != selection), key=lambda path: path.stat().st_mtime_ns)
-
-
-Claims = dict[str, dict[tuple[str, str], tuple[int, str]]]
-"""stage → (target, decoy) → when another part of the data set was built, and the SHA-256 of its artefact."""
-
-
-def claims_of_others(dataset: str, selection: str) -> Claims:
-    """What builds of other parts of a data set made of its artefacts, as far as they are later than any of this one."""
-    claims: Claims = {}
-    for stage in layout.STAGES:
-        own = [
-            Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=c))
-            for c in planned_chunks(dataset, selection)
-        ]
-        first = min((path.stat().st_mtime_ns for path in own if path.exists()), default=None)
-        claims[stage] = {
-            (row.target, row.decoy): (time, row.sha256)
-            for path in (ledgers_of_others(dataset, stage, selection) if first is not None else ())
-            if (time := path.stat().st_mtime_ns) > first
-            for row in read_ledger(path)
-        }
-    return claims
-
-
-def _without_result(dataset: str, chunk: str) -> bool:
-    """Whether a decoy of a chunk that was built has no graph."""
-    ledger = Path(layout.LEDGER.format(dataset=dataset, stage=layout.STAGES[-1], chunk=chunk))
-    return ledger.exists() and any(row.status != Status.OK for row in read_ledger(ledger))
-
-
-def read_plan(path: Path) -> list[PlanRow]:
-    """The decoys of a chunk."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        next(handle)  # the repair count
-        rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [PlanRow(**{**row, "size": int(row["size"]), "mtime_ns": int(row["mtime_ns"])}) for row in rows]
-
-
-Artefacts = dict[str, dict[tuple[str, str], tuple[int, int]]]
-"""stage → (target, decoy) → size in bytes and modification time of its artefact."""
-
-
-def damaged_artefacts(dataset: str, chunk: str, members: list[PlanRow], there: Artefacts, claims: Claims) -> list[str]:
-    """Artefacts of a chunk's decoys that a ledger calls good but that are gone, have other content, or were replaced.
-
-    Only what is newer than its ledger is read: nothing writes an artefact after that, except a build of a part,
-    which may touch it. A part may also have been built with other parameters since: a later ledger says so.
-    """
-    planned = {(row.target, row.decoy) for row in members}
-    bad = []
-    for stage in layout.STAGES:
-        ledger = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
-        time = ledger.stat().st_mtime_ns if ledger.exists() else 0
-        for row in read_ledger(ledger) if time else ():
-            key = (row.target, row.decoy)
-            if row.status != Status.OK or key not in planned:
-                continue
-            later, digest = claims[stage].get(key, (0, ""))
-            size, changed = there[stage].get(key, (-1, 0))
-            replaced = size != row.size or (later > time and digest != row.sha256)
-            name = layout.artefact(stage, *key) if replaced or changed > time else ""
-            if replaced or (name and _digest(dataset, name) != row.sha256):
-                bad.append(name)
-    return bad
-
-
-def _digest(dataset: str, artefact: str) -> str:
-    """SHA-256 of an artefact; empty where it cannot be read."""
+def read_current(dataset: str) -> Current | None:
+    """What the last run built; None where there was none, or it cannot be read."""
     try:
-        return sha256(Path(layout.ARTEFACTS.format(dataset=dataset, stage="x")).parent / artefact)
-    except OSError:
-        return ""
+        found = json.loads(Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
+        return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
 
 
-def _row(decoy: Decoy, dockq: float | None) -> PlanRow:
+def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
+    """The decoys of a chunk. Raises RecordError when the plan is not what its name says."""
+    path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
     try:
-        stat = os.stat(decoy.path)
-        size, mtime = stat.st_size, stat.st_mtime_ns
-    except OSError:  # a dangling link, say: reading it will fail and tell why
-        size, mtime = -1, 0
-    return PlanRow(decoy.target, decoy.name, str(decoy.path), size, mtime, "" if dockq is None else repr(float(dockq)))
+        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
+        members = [PlannedDecoy(*cells[:3], int(cells[3]), int(cells[4]), *cells[5:]) for cells in lines]
+    except (ValueError, TypeError, IndexError) as error:
+        raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
+    if _digest(members) not in chunk:
+        raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
+    return members
 
 
-def _chunk_count(n_decoys: int, chunk_size: int, existing: list[str]) -> int:
-    """How many chunks: as before while they are between a quarter and twice the wanted size.
-
-    One decoy more must not deal all decoys anew.
-    """
-    wanted = max(1, -(-n_decoys // chunk_size))
-    counts = {int(match[2]) for name in existing if (match := CHUNK_NAME.fullmatch(name))}
-    kept = [count for count in counts if wanted <= 2 * count and count <= 4 * wanted]
-    return max(kept, default=wanted)
-
-
-def artefacts_on_disk(dataset: str) -> Artefacts:
-    """Every artefact on disk."""
-    there: Artefacts = defaultdict(dict)
-    for stage in layout.STAGES:
-        root, suffix = layout.ARTEFACTS.format(dataset=dataset, stage=stage), layout.SUFFIX[stage]
-        for target in _entries(root):
-            for file in _entries(target.path):
-                if file.name.endswith(suffix):
-                    stat = file.stat()
-                    there[stage][target.name, file.name.removesuffix(suffix)] = (stat.st_size, stat.st_mtime_ns)
-    return there
-
-
-def _entries(folder: str) -> list[os.DirEntry]:
-    try:
-        return list(os.scandir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _repairs(path: Path) -> int:
-    """How often this chunk was sent to repair so far."""
-    if not path.exists():
-        return 0
-    with open(path, encoding="utf-8") as handle:
-        count = handle.readline().rpartition(" ")[2].strip()
-    return int(count) if count.isdecimal() else 0
-
-
-def _format(repairs: int, members: list[PlanRow]) -> str:
-    """The plan as text; the first line counts repairs, so that a repair changes the file."""
-    text = io.StringIO()
-    text.write(f"# repairs {repairs}\n")
-    writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, lineterminator="\n", quotechar=None)
-    writer.writerow(COLUMNS)
-    writer.writerows([getattr(row, column) for column in COLUMNS] for row in members)
-    return text.getvalue()
+def _text(members: list[PlannedDecoy]) -> str:
+    return "\n".join(["\t".join(PlannedDecoy._fields), *("\t".join(map(str, row)) for row in members), ""])

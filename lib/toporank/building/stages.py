@@ -1,103 +1,97 @@
-"""The feature stages as steps from file to file. Each computes one artefact of one decoy.
+"""The four feature stages, and what each makes of a decoy.
 
-A stage reads the structure and the artefact of the stage before it, nothing else; the key of its artefact
-in the reuse store therefore names the content of these two, the module with its parameters, and a digest
-of the code that runs.
+The file of a decoy is read once; what it holds is kept in the reuse store. A stage takes in this complex and the
+artefact of the stage before it, both from the store, where their content is checked; so the key of its artefact, which
+states the content of these two, the module with its parameters and the code, names all that it was made from.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
 
 import toporank
-from toporank.building.store import Entry, Store
-from toporank.building.tables import matrix, read_residues, write_residues
+from toporank.building.store import Entry, Make, Store
 from toporank.code import source_digest
 from toporank.decoys.identity import structure_format
+from toporank.errors import StructureError
+from toporank.features.edges import Edges
 from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
-from toporank.features.registry import Choice, canonical
+from toporank.features.registry import Choice, canonical, records
+from toporank.features.residue_tables import matrix, read_residues, table_bytes
+from toporank.graphs.pyg_file import FORMAT, graph_bytes
+from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
-from toporank.structures.read import read_complex
+from toporank.structures.read import check_file, read_complex
+from toporank.structures.stored import from_bytes, to_bytes
 
+NEEDED = {
+    "interface": ("interface",),
+    "topology": ("interface", "topology"),
+    "nodes": ("interface", "topology", "nodes"),
+    "graphs": ("interface", "topology", "nodes", "edges"),
+}
+"""Whose modules and parameters each stage needs to know: its own and those of the stages before."""
 
-@dataclass(frozen=True)
-class Task:
-    """One decoy in one stage.
-
-    source : the structure file. upstream : artefact of the stage before, None for the first.
-    dockq : its label, None where it has none.
-    """
-
-    source: Path
-    upstream: Path | None
-    structure_sha256: str
-    upstream_sha256: str
-    choices: dict[str, Choice]
-    dockq: float | None
-
-    def depends_on(self, stage: str) -> dict[str, Any]:
-        """What the artefact of a stage (or the edges) depends on."""
-        return {
-            "structure": self.structure_sha256,
-            "format": structure_format(self.source),
-            "upstream": self.upstream_sha256,
-            "module": self.choices[stage].record(),
-            "code": code_digest(stage, self.choices),
-        }
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A feature stage: `run(task, store)` gives its artefact."""
-
-    name: str
-    run: Callable[[Task, Store], Entry]
-
-
-SHARED_SOURCES = (
-    "structures/complex.py", "structures/columns.py", "structures/read.py", "features/neighbours.py",
-    "building/tables.py", "building/stages.py",
-)  # fmt: skip
-EDGES = ("compilation.py", "features/scaling.py", "features/edges.py", "features/kernels/distances.py")
+COMPLEX = ("structures/read.py", "structures/columns.py", "structures/complex.py", "structures/stored.py")
+TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
+EDGES = ("compilation.py", "features/neighbours.py", "features/scaling.py", "features/edges.py",
+         "features/kernels/distances.py")  # fmt: skip
+PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
 SOURCES = {
-    "interface": (),
+    "complex": COMPLEX,
+    "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
     "topology": (
-        "compilation.py",
-        *(
-            f"persistence/{module}.py"
-            for module in ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
-        ),
+        *TABLES, "compilation.py", "features/neighbours.py", *(f"persistence/{name}.py" for name in PERSISTENCE),
     ),
     "nodes": (
-        "compilation.py",
-        "structures/builtin_dssp.py",
-        "structures/dssp.py",
-        "features/scaling.py",
-        *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
+        *TABLES, "compilation.py", "structures/builtin_dssp.py", "structures/dssp.py", "features/scaling.py",
+        *(f"kabsch_sander/{name}.py" for name in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
-    "edges": EDGES,
-    "graphs": (*EDGES, "graphs/pyg_file.py"),
-}
+    "edges": (*TABLES, *EDGES),
+    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
+}  # fmt: skip
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
+PACKAGES = {
+    "complex": ("gemmi", "numpy"),
+    "interface": ("numpy", "scipy"),
+    "topology": ("numpy", "scipy", "numba", "gudhi"),
+    "nodes": ("numpy", "scipy", "numba"),
+    "edges": ("numpy", "scipy", "numba"),
+    "graphs": ("numpy", "scipy", "numba"),
+}
+"""The packages whose version each kind of artefact depends on."""
+
+
+@functools.cache
+def _version(package: str) -> str:
+    return metadata.version(package)
 
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
-    """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen modules."""
+    """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
     root = Path(toporank.__file__).parent
-    stage = {"graphs": "edges"}.get(kind, kind)
-    shared = (str(root / source) for source in (*SHARED_SOURCES, *SOURCES[kind]))
-    return source_digest((*shared, choices[stage].module.source))
+    module = [_module(kind, choices).module.source] if kind != "complex" else []
+    sources = [*(str(root / source) for source in SOURCES[kind]), *module]
+    versions = " ".join(_version(package) for package in PACKAGES[kind])
+    return hashlib.sha256(f"{source_digest(tuple(sources))} {versions}".encode()).hexdigest()[:16]
+
+
+def _module(kind: str, choices: dict[str, Choice]) -> Choice:
+    return choices["edges" if kind == "graphs" else kind]
 
 
 def recipe(stage: str, choices: dict[str, Choice]) -> str:
-    """Code, modules and parameters that a feature stage needs, in one line: what its receipt says."""
+    """Code, modules and parameters that a feature stage needs, in one line."""
     return f"{code_digest(stage, choices)} {stage_features(choices, stage)}"
 
 
@@ -106,57 +100,132 @@ def stage_features(choices: dict[str, Choice], stage: str) -> str:
     return canonical({name: choices[name].record() for name in NEEDED[stage]})
 
 
-def run_interface(task: Task, store: Store) -> Entry:
-    """Interface residues with the coordinates of their CA."""
-    choice = task.choices["interface"]
-
-    def make(path: Path) -> dict[str, Any]:
-        complex_ = read_complex(task.source)
-        interface: Interface = choice(complex_)
-        ca = complex_.xyz[complex_.ca[interface.index]]
-        columns = {
-            **dict(zip("xyz", ca.T, strict=True)),
-            "nearest": interface.nearest,
-            "contacts": interface.contacts.astype(np.int32),
-        }
-        write_residues(path, complex_, interface.index, columns, {"interface": choice.record()})
-        return {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index), "notes": complex_.notes}
-
-    return store.obtain("interface", task.depends_on("interface"), ".parquet", make)
+def structure_digest(path: Path) -> str:
+    """SHA-256 of the file of a decoy. Raises StructureError when it is no file that can be read."""
+    check_file(path)
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        remedy = "make it readable for the user who runs the workflow"
+        raise StructureError(f"cannot be read: {error.strerror}", remedy=remedy) from error
 
 
-def run_topology(task: Task, store: Store) -> Entry:
-    """Unscaled topology of every interface residue."""
-    choice = task.choices["topology"]
+@dataclass
+class Making:
+    """The artefacts of one decoy: each is taken from the store, or made there of those before it.
 
-    def make(path: Path) -> dict[str, Any]:
-        complex_ = read_complex(task.source)
-        residues, _ = read_residues(task.upstream, complex_)
-        columns = dict(zip(choice.columns, choice(complex_, residues).T, strict=True))
-        write_residues(path, complex_, residues, columns, {"topology": choice.record()})
-        return {}
+    path : the structure file, which had the content `structure_sha256`. dockq : its label, None without.
+    """
 
-    return store.obtain("topology", task.depends_on("topology"), ".parquet", make)
+    path: Path
+    structure_sha256: str
+    dockq: float | None
+    choices: dict[str, Choice]
+    store: Store
 
+    @functools.cached_property
+    def complex(self) -> Entry:
+        """Atoms and residues, as `structures.stored` keeps them."""
 
-def run_nodes(task: Task, store: Store) -> Entry:
-    """Node features of every interface residue, and why a residue is no node."""
-    choice, topology = task.choices["nodes"], task.choices["topology"]
+        def make() -> tuple[bytes, dict[str, Any]]:
+            complex_ = read_complex(self.path)
+            if structure_digest(self.path) != self.structure_sha256:
+                raise StructureError("the file was changed while it was built", remedy="run again")
+            return to_bytes(complex_), {}
 
-    def make(path: Path) -> dict[str, Any]:
-        complex_ = read_complex(task.source)
-        residues, table = read_residues(task.upstream, complex_)
-        nodes: NodeTable = choice(complex_, residues, matrix(table, topology.columns))
-        columns = {"lost": list(nodes.lost), **dict(zip(node_columns(task.choices), nodes.values.T, strict=True))}
-        write_residues(path, complex_, residues, columns, {"nodes": choice.record(), "topology": topology.record()})
-        lost = Counter(filter(None, nodes.lost))
-        left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
-        return {"notes": left_out}
+        depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path)}
+        return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, ".complex", make)
 
-    depends_on = task.depends_on("nodes") | {"topology": topology.record()}
-    if choice.parameters.calls_mkdssp:
-        depends_on["dssp"] = dssp_version()
-    return store.obtain("nodes", depends_on, ".parquet", make)
+    @functools.cached_property
+    def interface(self) -> Entry:
+        """Interface residues with the coordinates of their CA."""
+        choice = self.choices["interface"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            complex_ = self._complex
+            interface: Interface = choice(complex_)
+            ca = complex_.xyz[complex_.ca[interface.index]]
+            columns = {
+                **dict(zip("xyz", ca.T, strict=True)),
+                "nearest": interface.nearest,
+                "contacts": interface.contacts.astype(np.int32),
+            }
+            content = table_bytes(complex_, interface.index, columns, {"interface": choice.record()})
+            sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
+            return content, {**sizes, "notes": complex_.notes}
+
+        return self._obtain("interface", {}, make)
+
+    @functools.cached_property
+    def topology(self) -> Entry:
+        """Unscaled topology of every interface residue."""
+        choice = self.choices["topology"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            residues, _ = read_residues(self.interface.content, self._complex)
+            columns = dict(zip(choice.columns, choice(self._complex, residues).T, strict=True))
+            return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
+
+        return self._obtain("topology", {"interface": self.interface.sha256}, make)
+
+    @functools.cached_property
+    def nodes(self) -> Entry:
+        """Node features of every interface residue, and why a residue is no node."""
+        choice, topology = self.choices["nodes"], self.choices["topology"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            residues, table = read_residues(self.topology.content, self._complex)
+            nodes: NodeTable = choice(self._complex, residues, matrix(table, topology.columns))
+            values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
+            columns, made = {"lost": list(nodes.lost), **values}, {"nodes": choice, "topology": topology}
+            lost = Counter(filter(None, nodes.lost))
+            left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
+            return table_bytes(self._complex, residues, columns, records(made)), {"notes": left_out}
+
+        depends_on = {"topology": self.topology.sha256, "columns": topology.record()}
+        if choice.parameters.calls_mkdssp:
+            depends_on["dssp"] = dssp_version()
+        return self._obtain("nodes", depends_on, make)
+
+    @functools.cached_property
+    def edges(self) -> Entry:
+        """Edges, apart from the graph: a new label computes no feature."""
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
+            return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
+
+        return self._obtain("edges", {"nodes": self.nodes.sha256}, make, ".safetensors")
+
+    @functools.cached_property
+    def graphs(self) -> Entry:
+        """The graph with its label."""
+        description = graph_metadata(self.choices)
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            index, values = self._node_table
+            edges = safetensors.numpy.load(self.edges.content)
+            metadata = {**description, "residues": [str(self._complex.residues[r]) for r in index]}
+            return graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata), {}
+
+        made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
+        return self._obtain("graphs", {**made_of, "metadata": description}, make, ".pt")
+
+    def _obtain(self, kind: str, made_of: dict[str, Any], make: Make, suffix: str = ".parquet") -> Entry:
+        depends_on = {"module": _module(kind, self.choices).record(), "code": code_digest(kind, self.choices)}
+        return self.store.obtain(kind, {"complex": self.complex.sha256, **made_of, **depends_on}, suffix, make)
+
+    @functools.cached_property
+    def _complex(self) -> Complex:
+        return from_bytes(self.complex.content)
+
+    @functools.cached_property
+    def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
+        """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
+        index, table = read_residues(self.nodes.content, self._complex)
+        kept = np.array([not reason for reason in table["lost"].to_pylist()])
+        return index[kept], matrix(table, node_columns(self.choices))[kept]
 
 
 def node_columns(choices: dict[str, Choice]) -> list[str]:
@@ -164,17 +233,11 @@ def node_columns(choices: dict[str, Choice]) -> list[str]:
     return choices["nodes"].columns + choices["topology"].columns
 
 
-NEEDED = {
-    "interface": ("interface",),
-    "topology": ("topology",),
-    "nodes": ("topology", "nodes"),
-    "graphs": ("interface", "topology", "nodes", "edges"),
-}
-"""Whose module and parameters each stage needs to know."""
-
-STAGES = {
-    "interface": Stage("interface", run_interface),
-    "topology": Stage("topology", run_topology),
-    "nodes": Stage("nodes", run_nodes),
-}
-"""The stages that need no torch; the graph stage is in `toporank.graphs.pyg_file`."""
+def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
+    """Feature modules with parameters, column names and format version, as kept in graphs and checkpoints."""
+    return {
+        "format": FORMAT,
+        "features": records(choices),
+        "node_columns": node_columns(choices),
+        "edge_columns": choices["edges"].columns,
+    }

@@ -1,9 +1,9 @@
-"""The reuse store: finished artefacts by the content they were made from.
+"""The reuse store: finished artefacts by what they were made from.
 
-An entry is a pair of files, `<key>.json` (size, SHA-256 and facts; its presence completes the entry) and
-`<key><suffix>` (the artefact). The key names everything the artefact depends on, so an entry is never
-wrong, only unused: a changed parameter changed back, a renamed decoy or a moved data set find their work
-again.
+An entry is a pair of files, `<key><suffix>` (the artefact) and `<key>.json` (its size, SHA-256 and facts; the record
+completes the entry). The key names everything the artefact depends on, so an entry is never wrong, only unused: a
+parameter that was changed back, a renamed decoy or a moved data set find their work again. What is read is compared
+with its record, so that damage is never passed on.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from toporank.features.registry import canonical
-from toporank.files import replacing, sha256, write_text
+from toporank.files import write_bytes, write_text
+
+Make = Callable[[], tuple[bytes, dict[str, Any]]]
+"""Gives the bytes of an artefact, and facts to keep with it (JSON)."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished artefact in the store."""
+    """A finished artefact: its file in the store, the checksum of its bytes, its size in bytes, facts about it."""
 
     path: Path
     sha256: str
     size: int
     facts: dict[str, Any]
+    content: bytes = field(repr=False)
 
 
 class Store:
@@ -43,40 +47,48 @@ class Store:
         self.computed: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
         self.make_seconds = 0.0
+        self._depth = 0
 
-    def obtain(
-        self, kind: str, depends_on: dict[str, Any], suffix: str, make: Callable[[Path], dict[str, Any]]
-    ) -> Entry:
-        """The entry for what `depends_on` describes, made by `make(path)` if it is not there or damaged.
+    def obtain(self, kind: str, depends_on: dict[str, Any], suffix: str, make: Make) -> Entry:
+        """The entry for what `depends_on` describes, made if it is not there or damaged.
 
-        `make` writes the artefact and returns facts to keep with it (JSON).
+        make : may obtain other entries.
         """
         key = hashlib.sha256(canonical({"kind": kind, **depends_on}).encode()).hexdigest()
         path = self.root / key[:2] / (key + suffix)
-        entry = self._read(path)
+        entry = _read(path)
         if entry is not None:
             self.reused[kind] += 1
             return entry
-        with replacing(path) as temporary:
-            started = cpu_seconds()
-            facts = make(temporary)
-            if self.computed[kind]:
-                self.make_seconds += cpu_seconds() - started
-            entry = Entry(path, sha256(temporary), temporary.stat().st_size, facts)
+        content, facts = self._timed(kind, make)
+        entry = Entry(path, hashlib.sha256(content).hexdigest(), len(content), facts, content)
+        write_bytes(path, content)
         record = {"kind": kind, "sha256": entry.sha256, "size": entry.size, "facts": facts}
         write_text(path.with_suffix(".json"), canonical(record))
         self.computed[kind] += 1
         return entry
 
-    def _read(self, path: Path) -> Entry | None:
-        """The entry if it is complete and its artefact's bytes are those that were stored."""
+    def _timed(self, kind: str, make: Make) -> tuple[bytes, dict[str, Any]]:
+        started, first = cpu_seconds(), not self.computed[kind]
+        self._depth += 1
         try:
-            record = json.loads(path.with_suffix(".json").read_text())
-            if path.stat().st_size == record["size"] and sha256(path) == record["sha256"]:
-                return Entry(path, record["sha256"], record["size"], record["facts"])
-        except (FileNotFoundError, ValueError, KeyError, TypeError):  # no record, or none that can be read
-            return None
+            return make()
+        finally:
+            self._depth -= 1
+            if not first and not self._depth:  # the seconds of what it obtains are its own
+                self.make_seconds += cpu_seconds() - started
+
+
+def _read(path: Path) -> Entry | None:
+    """The entry if it is complete and its artefact's bytes are those that were stored."""
+    try:
+        record = json.loads(path.with_suffix(".json").read_bytes())
+        content = path.read_bytes()
+        if len(content) == record["size"] and hashlib.sha256(content).hexdigest() == record["sha256"]:
+            return Entry(path, record["sha256"], record["size"], record["facts"], content)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # no record, or none that can be read
         return None
+    return None
 
 
 def cpu_seconds() -> float:

@@ -43,6 +43,7 @@ class Decoy:
     target: str
     name: str
     path: Path
+    refused: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

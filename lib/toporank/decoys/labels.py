@@ -47,12 +47,20 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
     if "split" not in table:
         table["split"] = _split_by_target(table, validation_percent, split_seed)
     _check_splits(table, where)
-    return table[list(COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
+    return [
+        Label(*r)
+        for r in table[list(COLUMNS)].sort_values(["target", "decoy"], ignore_index=True).itertuples(index=False)
+    ]
 
 
 def read_split_labels(path: Path) -> pd.DataFrame:
     """Read labels as the preflight wrote them: target, decoy, dockq, split."""
-    return pd.read_csv(path, dtype={"target": str, "decoy": str, "split": str}, keep_default_na=False)
+    return [
+        Label(*r)
+        for r in pd.read_csv(path, dtype={"target": str, "decoy": str, "split": str}, keep_default_na=False).itertuples(
+            index=False
+        )
+    ]
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -111,3 +119,14 @@ def _check_splits(table: pd.DataFrame, where: object) -> None:
             where=where,
             remedy="split by whole targets",
         )
+
+
+def write_labels(path: Path, labels: list[Label]) -> None:
+    from toporank.files import write_text_if_changed
+
+    write_text_if_changed(
+        path,
+        "\n".join(
+            ["target,decoy,dockq,split", *(",".join([l.target, l.decoy, repr(l.dockq), l.split]) for l in labels), ""]
+        ),
+    )

@@ -5,20 +5,21 @@ The answers are here, importable and tested, so that rule files hold rules only.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.building.plan import ledgers_of_others, plan_decoy, planned_chunks, selection_name
-from toporank.building.progress import Part
+from toporank.building.plan import Chunks, Current, read_current
 from toporank.config import Config
 from toporank.config.training import Hyperparameters, Phase
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
-from toporank.workflow.preflight import checkpoint_of, selection_of
+from toporank.workflow.preflight import Preflight, checkpoint_of
+from toporank.workflow.progress import Part
 
 
 def default_config(repository: Path) -> Path:
@@ -41,53 +42,52 @@ def raised(first: int) -> Callable[[Any, int], int]:
     return resource
 
 
-def feature_jobs(dag: Any) -> list[Part]:
-    """The feature jobs that a run will do, by the ledgers they write."""
+def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
+    """The feature jobs that a run will do, by the ledgers they write, and how many decoys each has."""
     jobs = [job for job in dag.needrun_jobs() if "chunk" in job.wildcards.keys()]  # noqa: SIM118 -- no mapping
-    return [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
+    parts = [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
+    return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
 
 
 @dataclass(frozen=True)
 class Jobs:
     """Answers for one configuration.
 
-    chunks : names of the chunks of each data set. planning : the main process, which may write plans.
+    check : what the preflight found. A job's own process, which has none, goes by what the run wrote down.
     """
 
     config: Config
-    chunks: dict[str, list[str]]
-    planning: bool = False
+    check: Preflight | None = None
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of all data sets."""
+        return [dataset.name for dataset in self.config.datasets]
 
     @property
     def scoring_only(self) -> bool:
         """Decoys are scored with an existing checkpoint; nothing is trained."""
         return self.config.score_decoys is not None
 
-    def plans(self, wildcards: Any) -> list[str]:
-        """Plans of all decoys of a data set, whether they are asked for or not."""
-        name = wildcards.dataset
-        chunks = planned_chunks(name) if self.config.targets else self.chunks[name]
-        return [layout.PLAN.format(dataset=name, chunk=c) for c in chunks]
-
     def ledgers(self, wildcards: Any) -> list[str]:
-        """Ledgers of the last feature stage of all chunks of a data set."""
-        return [
-            layout.LEDGER.format(dataset=wildcards.dataset, stage="graphs", chunk=c)
-            for c in self.chunks[wildcards.dataset]
-        ]
+        """Ledgers of the last feature stage of all chunks that are built of a data set."""
+        current = self._current(wildcards.dataset)
+        names = current.chunks if current else []
+        return [layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=c) for c in names]
 
-    def other_ledgers(self, wildcards: Any) -> list[str]:
-        """Ledgers of earlier builds that tell of the targets not asked for."""
-        if not self.config.targets:
-            return []
-        return list(map(str, ledgers_of_others(wildcards.dataset, layout.STAGES[-1], selection_of(self.config))))
+    def contents(self, wildcards: Any) -> str:
+        """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
+        current = self._current(wildcards.dataset)
+        labels = self.check.labels.get(wildcards.dataset) if self.check else None
+        return hashlib.sha256(repr((current and current.of_all, labels)).encode()).hexdigest()[:16]
+
+    def _current(self, dataset: str) -> Current | None:
+        return self.check.current.get(dataset) if self.check else read_current(dataset)
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
-        names = (wildcards.target, wildcards.decoy)
-        chunk = f"{selection_name('decoy', *names)}-001-of-001"
-        if self.planning:
-            chunk = plan_decoy(wildcards.dataset, *names, again=self.config.retry == "failed")
+        again = self.config.retry == "failed"
+        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, again=again)
         return layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:
@@ -143,7 +143,7 @@ class Jobs:
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""
-        return [layout.RANKING.format(dataset=name) for name in self.chunks]
+        return [layout.RANKING.format(dataset=name) for name in self.datasets]
 
     def evaluations(self) -> list[str]:
         """Evaluation of every labelled data set."""
@@ -152,5 +152,5 @@ class Jobs:
     def reports(self) -> list[str]:
         """The page of the whole study, or of each scored data set."""
         if self.scoring_only:
-            return [layout.SCORE_REPORT.format(dataset=name) for name in self.chunks]
+            return [layout.SCORE_REPORT.format(dataset=name) for name in self.datasets]
         return [layout.REPORT]

@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-import contextlib
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from toporank import layout
-from toporank.building.gap import describe_fates, describe_reasons, describe_stages, nearest, survey, write_gap
-from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
+from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current
 from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import find_decoys, passed_over
-from toporank.decoys.labels import COLUMNS, read_labels
+from toporank.decoys.labels import Label, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
-from toporank.files import write_text, write_text_if_changed
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
+from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
 @dataclass
 class Preflight:
-    """Problems (each one line with its remedy), chunks of every data set, one line on each, what is to do.
+    """Problems (each one line with its remedy); of every data set its chunks, a line on it, what is to do.
 
-    targets : all there are, where only some are asked for.
+    targets : all there are, where only some are asked for. current : what `onstart` writes down for the jobs.
     """
 
     problems: list[str] = field(default_factory=list)
-    chunks: dict[str, list[str]] = field(default_factory=dict)
+    chunks: dict[str, Chunks] = field(default_factory=dict)
     summary: dict[str, str] = field(default_factory=dict)
     gap: dict[str, list[str]] = field(default_factory=dict)
     targets: set[str] = field(default_factory=set)
+    current: dict[str, Current] = field(default_factory=dict)
+    labels: dict[str, list[Label]] = field(default_factory=dict)
+    _recipes: dict[str, str] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Write down what this run builds. Only for who holds Snakemake's lock."""
+        for name, current in self.current.items():
+            write_current(name, current, self.chunks[name])
+            write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
+
+    def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:
+        """Plan one decoy by itself; the name of its chunk. Raises ConfigError when there is no such decoy."""
+        known = {row.key: row for name in self.current[dataset].of_all for row in self.chunks[dataset][name]}
+        if (target, decoy) not in known:
+            remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
+            raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
+        chunks = survey(dataset, deal([known[target, decoy]], 1), self._recipes, again=again).chunks
+        self.chunks[dataset] |= chunks
+        return next(iter(chunks))
 
 
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
               check_installed: bool = True) -> Preflight:  # fmt: skip
-    """Look at everything the workflow will need and write the plans of the feature jobs.
+    """Look at everything the workflow will need and plan the feature jobs; writes nothing that a job reads.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
-    Nothing raises: every problem is listed, so that a user mends all of them in one go.
+    Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
-    result = Preflight()
-    recipes = {stage: recipe(stage, choices) for stage in layout.STAGES}
+    result = Preflight(_recipes={stage: recipe(stage, choices) for stage in layout.STAGES})
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
@@ -61,9 +76,8 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
     if not config.datasets:
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
-        result.chunks[dataset.name] = []
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, recipes))
-        _noting(result, lambda dataset=dataset: _write_missing_labels(dataset.name))
+        result.chunks[dataset.name] = {}
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
@@ -79,12 +93,16 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
 
 
-def submission_problems(python: str) -> list[str]:
+def submission_problems(executor: str, python: str) -> list[str]:
     """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
-    if not any(character.isspace() for character in python):
-        return []
-    return [f"jobs cannot be submitted with a Python whose path has a space: {python}"
-            " (make the .venv in a folder without one; the repository itself may stay)"]  # fmt: skip
+    problems = []
+    if executor == "slurm" and not shutil.which("sbatch"):
+        problems.append("--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
+                        " or leave the profile out to run on this machine)")  # fmt: skip
+    if any(character.isspace() for character in python):
+        problems.append(f"jobs cannot be submitted with a Python whose path has a space: {python}"
+                        " (make the .venv in a folder without one; the repository itself may stay)")  # fmt: skip
+    return problems
 
 
 def feature_choices(config: Config) -> dict[str, Choice]:
@@ -120,40 +138,46 @@ def _check_writable(folder: Path, remedy: str = "choose another place with --dir
         raise ConfigError(f"cannot be written: {error.strerror}", where=folder.resolve(), remedy=remedy) from error
 
 
-def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, recipes: dict[str, str]) -> None:
-    """Find the decoys and labels of a data set and write its plans."""
-    folder = locate(dataset.decoys, repository)
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+    """Find the decoys and labels of a data set and plan its jobs."""
+    name, folder = dataset.name, locate(dataset.decoys, repository)
     if not str(folder).isprintable():
-        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {dataset.name}")
-    decoys = find_decoys(dataset.name, folder)
+        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {name}")
+    decoys = find_decoys(name, folder)
     others = describe_passed_over(folder, passed_over(folder, decoys))
     if not decoys:
-        raise ConfigError(
-            "; ".join(["no structure file found", *others]), where=f"dataset {dataset.name}, {folder}", remedy=EXPECTED
-        )
-    labels = labels_of(config, dataset.name, repository)
-    dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
-    _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
-    try:
-        again = config.retry == "failed"
-        chunks = make_plans(dataset.name, decoys, dockq, config.workflow.chunk_size, again)
-        rows = survey(dataset.name, chunks, recipes)
-        if config.targets:
-            result.targets |= {decoy.target for decoy in decoys}
-            wanted = [row for row in planned_decoys(dataset.name) if row.target in config.targets]
-            size, selection = config.workflow.chunk_size, selection_of(config)
-            chunks = write_plans(dataset.name, wanted, size, selection, again=again)
-            rows = nearest(survey(dataset.name, chunks, recipes, selection), rows)
-        write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
-    except OSError as error:
-        raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
-    result.chunks[dataset.name] = chunks
-    write_gap(dataset.name, rows)
-    unknown = len(set(dockq) - {decoy.key for decoy in decoys})
-    result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
-    every = f"every decoy: {layout.GAP.format(dataset=dataset.name)}"
+        raise ConfigError("; ".join(["no structure file found", *others]), where=f"dataset {name}, {folder}",
+                          remedy=EXPECTED)  # fmt: skip
+    labels = labels_of(config, name, repository)
+    _check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    if config.score_decoys is not None:
+        _check_name(name, dataset.decoys, folder)
+    size, again = config.workflow.chunk_size, config.retry == "failed"
+    rows = planned(decoys, {(label.target, label.decoy): label.dockq for label in labels})
+    whole = survey(name, deal(rows, size), result._recipes, again=again)
+    part = whole
+    if config.targets:
+        result.targets |= {decoy.target for decoy in decoys}
+        wanted = [row for row in rows if row.target in config.targets]
+        part = survey(name, deal(wanted, size) if wanted else {}, result._recipes, again=again)
+    result.chunks[name], result.labels[name] = whole.chunks | part.chunks, labels
+    result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
+    write_gap(name, part.decoys)
+    unknown = len({(label.target, label.decoy) for label in labels} - {decoy.key for decoy in decoys})
+    result.summary[name] = f"{describe_fates(part.decoys)}; {len(labels)} labels, {unknown} of them without decoy"
+    every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [f"{line} ({EXPECTED})" for line in others]
-    result.gap[dataset.name] = [*describe_stages(rows), *describe_reasons(rows), *notes, every]
+    result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+
+
+def _check_name(name: str, given: str, folder: Path) -> None:
+    """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
+    before = read_current(name)
+    if before and given != before.folder[0] and str(folder.resolve()) != before.folder[1]:
+        raise ConfigError(
+            f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
+            where="score_decoys", remedy=f"give another name with score_name=NAME, or delete results/{name}/",
+        )  # fmt: skip
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
@@ -164,19 +188,11 @@ def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
     return [f"{are} not read, such as {files[0].relative_to(folder)}"]
 
 
-def _write_missing_labels(dataset: str) -> None:
-    """An empty label table where preparing the data set failed, so that a dry run can still show the jobs."""
-    path = Path(layout.LABELS.format(dataset=dataset))
-    with contextlib.suppress(OSError):  # the failure itself has been noted
-        if not path.exists():
-            write_text(path, ",".join(COLUMNS) + "\n")
-
-
-def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
-    """Labels of a data set: target, decoy, dockq, split; an empty table where it has none."""
+def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
+    """Labels of a data set; none where it has no label table."""
     source = config.dataset(dataset).labels
     if source is None:
-        return pd.DataFrame(columns=list(COLUMNS)).astype({"dockq": float})
+        return []
     located = (
         {s: locate(p, repository) for s, p in source.items()}
         if isinstance(source, dict)
@@ -184,13 +200,3 @@ def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
     )
     training = config.training
     return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
-
-
-def selection_of(config: Config) -> str:
-    """Name of the part of each data set that is asked for, empty for all of it."""
-    return selection_name("targets", *sorted(config.targets)) if config.targets else ""
-
-
-def written_chunks(config: Config) -> dict[str, list[str]]:
-    """Chunks as an earlier preflight wrote them: for processes that are not the main one."""
-    return {dataset.name: planned_chunks(dataset.name, selection_of(config)) for dataset in config.datasets}

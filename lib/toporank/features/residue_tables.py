@@ -7,7 +7,6 @@ Parquet rather than CSV: exact numbers, a chain called `NA` or `1` stays what it
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,8 @@ IDENTITY = ("chain", "number", "insertion_code", "residue")
 METADATA_KEY = b"toporank"
 
 
-def write_residues(
-    path: Path, complex_: Complex, index: np.ndarray, columns: dict[str, Any], metadata: dict[str, Any]
-) -> None:
-    """Write a table of the residues `index` (int, shape (N,)) with further columns of length N."""
+def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
+    """A table of the residues `index` (int, shape (N,)) with further columns of length N."""
     ids = [complex_.residues[r] for r in index]
     labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
     identity = {
@@ -37,22 +34,21 @@ def write_residues(
         "label_chain": pa.array([chain or None for chain, _ in labels], pa.string()),
         "label_number": pa.array([number for _, number in labels], pa.int32()),
     }
-    table = pa.table({**identity, **columns})
-    pq.write_table(
-        table.replace_schema_metadata({METADATA_KEY: canonical(metadata)}), path,
-        compression="zstd", use_dictionary=list(IDENTITY), write_statistics=False,
-    )  # fmt: skip
+    table = pa.table({**identity, **columns}).replace_schema_metadata({METADATA_KEY: canonical(metadata)})
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression="zstd", use_dictionary=list(IDENTITY), write_statistics=False)
+    return stream.getvalue().to_pybytes()
 
 
-def read_residues(path: Path, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
+def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
     """Read such a table and find its residues in the complex: positions, int, shape (N,), and the table."""
-    table = pq.read_table(path)
+    table = pq.ParquetFile(pa.BufferReader(content)).read()
     position = complex_.index()
     chains, numbers, codes = (table[name].to_pylist() for name in IDENTITY[:3])
     try:
         index = np.array([position[ResidueId(*i)] for i in zip(chains, numbers, codes, strict=True)])
     except KeyError as error:
-        raise FeatureError(f"residue {error.args[0]} of {path} is not in the structure") from error
+        raise FeatureError(f"residue {error.args[0]} is not in the structure") from error
     return index, table
 
 

@@ -12,13 +12,12 @@ import sys
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from toporank import layout
-from toporank.files import write_text
 
 WORK = {"interface": 1, "topology": 4, "nodes": 2, "graphs": 1}
 """Rough shares of a decoy's computation, so that the slow stages count for more."""
@@ -41,12 +40,6 @@ class Part:
     def path(self) -> Path:
         """Where the job leaves its counts."""
         return Path(layout.PROGRESS.format(dataset=self.dataset, stage=self.stage, chunk=self.chunk))
-
-
-def note(part: Part, done: int, failed: int) -> None:
-    """Leave word that a job has been through `done` decoys, of which `failed` got no result in this stage."""
-    with contextlib.suppress(OSError):  # no reason to end a job
-        write_text(part.path, f"{done}\t{failed}\n")
 
 
 class Build:
@@ -146,7 +139,7 @@ class TerminalBlock:
 
 
 def watch(
-    parts: Iterable[Part],
+    parts: Mapping[Part, int],
     logger: logging.Logger,
     seconds: float,
     stream: TextIO = sys.stderr,
@@ -154,14 +147,14 @@ def watch(
 ) -> threading.Thread:
     """Tell of each data set how far it is, in a thread that ends with its jobs or with the process.
 
-    parts : the jobs of this run; what earlier runs left of theirs is removed. seconds : between two plain lines, of
-    which `logger` is told those with news; on a terminal the lines stand at its foot instead, and are always fresh.
+    parts : the jobs of this run and how many decoys each has; what earlier runs left of theirs is removed.
+    seconds : between two plain lines, of which `logger` gets those with news; on a terminal the lines stand at its
+    foot instead, and are always fresh.
     """
     decoys: dict[str, dict[Part, int]] = defaultdict(dict)
-    for part in parts:
+    for part, n in parts.items():
         part.path.unlink(missing_ok=True)
-        plan = Path(layout.PLAN.format(dataset=part.dataset, chunk=part.chunk)).read_text(encoding="utf-8")
-        decoys[part.dataset][part] = plan.count("\n") - 2  # below the repair count and the names of the columns
+        decoys[part.dataset][part] = n
     builds = [Build(dataset, counts) for dataset, counts in sorted(decoys.items())]
     if stream.isatty():
         block = TerminalBlock(stream, lambda: shutil.get_terminal_size().columns)

@@ -1,0 +1,170 @@
+"""The coverage gap: what a build still has to do, for every decoy and stage, without opening one artefact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from textwrap import shorten
+from typing import NamedTuple
+
+from toporank import layout
+from toporank.building import view
+from toporank.building.coverage import in_parts
+from toporank.building.ledger import Ledger, LedgerRow, read_ledger
+from toporank.building.plan import Chunks, PlannedDecoy, attempts, chunk_names, read_chunk
+from toporank.decoys.identity import Status
+from toporank.files import write_text_if_changed
+
+
+class State:
+    """What a stage has to do for a decoy."""
+
+    UP_TO_DATE = "up to date"
+    NEW = "new"
+    CHANGED = "decoy changed"
+    RELABELLED = "label changed"
+    PARAMETER = "parameter changed"
+    CODE = "code changed"
+    DAMAGED = "artefact damaged"
+    FAILED = "failed before"
+
+
+CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE)
+"""States that later stages share: what they take in may be another."""
+
+COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
+NOT_BUILT = "not built yet"
+
+
+class DecoyGap(NamedTuple):
+    """One decoy: its state in each stage, and what the last build said of it (`not built yet` if none did)."""
+
+    target: str
+    decoy: str
+    states: tuple[str, ...]
+    status: str
+    reason: str
+
+
+class Survey(NamedTuple):
+    """chunks : what is to be built, by name. decoys : the gap of each, sorted."""
+
+    chunks: Chunks
+    decoys: list[DecoyGap]
+
+
+Fate = tuple[LedgerRow, str, PlannedDecoy]
+"""What a ledger says of a decoy, by which recipe it was built, and what it was then."""
+
+
+def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bool = False) -> Survey:
+    """What is to do for the decoys of a data set, or of a part of it.
+
+    dealt : by `plan.deal`. recipes : stage → recipe of now. again : try decoys without a graph again.
+    A chunk is attempted again when an artefact differs from its ledger, or when that is asked for.
+    """
+    last, seen = attempts(dataset), {stage: view.look(dataset, stage) for stage in layout.STAGES}
+    chunks, rows, earlier = {}, [], _Earlier(dataset)
+    for content, members in dealt.items():
+        attempt = last.get(content, 0)
+        ledgers = {stage: _ledger(dataset, stage, f"{content}.{attempt}") for stage in layout.STAGES}
+        damaged = {s: set(view.differing(dataset, s, ledgers[s].rows, seen[s])) for s in layout.STAGES if ledgers[s]}
+        ended = ledgers[layout.STAGES[-1]]
+        retried = again and ended is not None and any(row.status != Status.OK for row in ended.rows)
+        chunks[f"{content}.{attempt + bool(retried or any(damaged.values()))}"] = members
+        fates = {
+            stage: ledger and {row.key: (row, ledger.recipe) for row in ledger.rows}
+            for stage, ledger in ledgers.items()
+        }
+        for member in members:
+            states: list[str] = []
+            for stage in layout.STAGES:
+                own = fates[stage]
+                fate = (*own[member.key], member) if own else earlier.fate(stage, member.key)
+                state = _state(stage, member, fate, recipes[stage], damaged.get(stage, ()))
+                before = states[-1] if states else State.UP_TO_DATE
+                carried = before == State.FAILED or (before in CARRIED_ON and state != State.NEW)
+                states.append(before if carried else state)
+            status, reason = (fate[0].status, fate[0].reason) if fate else (NOT_BUILT, "")
+            rows.append(DecoyGap(*member.key, tuple(states), status, reason))
+    return Survey(chunks, sorted(rows, key=lambda row: (row.target, row.decoy)))
+
+
+def _ledger(dataset: str, stage: str, chunk: str) -> Ledger | None:
+    """None where there is none."""
+    try:
+        return read_ledger(Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk)))
+    except FileNotFoundError:
+        return None
+
+
+class _Earlier:
+    """What earlier builds of other chunks say of a decoy; the latest one that does. Read when first asked for."""
+
+    def __init__(self, dataset: str):
+        self._dataset = dataset
+        self._fates: dict[str, dict[tuple[str, str], Fate]] = {}
+
+    def fate(self, stage: str, key: tuple[str, str]) -> Fate | None:
+        if stage not in self._fates:
+            self._fates[stage] = self._read(stage)
+        return self._fates[stage].get(key)
+
+    def _read(self, stage: str) -> dict[tuple[str, str], Fate]:
+        fates: dict[tuple[str, str], Fate] = {}
+        for chunk in chunk_names(Path(layout.LEDGER.format(dataset=self._dataset, stage=stage, chunk="x")).parent):
+            if Path(layout.PLAN.format(dataset=self._dataset, chunk=chunk)).exists():
+                members = {member.key: member for member in read_chunk(self._dataset, chunk)}
+                ledger = _ledger(self._dataset, stage, chunk)
+                fates |= {row.key: (row, ledger.recipe, members[row.key]) for row in ledger.rows}
+        return fates
+
+
+def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str, damaged: Collection) -> str:
+    """What a stage has to do for a decoy, by itself."""
+    if fate is None:
+        return State.NEW
+    row, built_by, then = fate
+    if then.file_state != now.file_state:
+        return State.CHANGED
+    if stage == layout.STAGES[-1] and then.dockq != now.dockq:
+        return State.RELABELLED
+    if built_by != recipe:
+        same_parameters = built_by.partition(" ")[2] == recipe.partition(" ")[2]
+        return State.CODE if same_parameters else State.PARAMETER
+    if row.status != Status.OK:
+        return State.FAILED
+    return State.DAMAGED if now.key in damaged else State.UP_TO_DATE
+
+
+def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
+    """Write the list of every decoy where it changed."""
+    lines = ["\t".join((r.target, r.decoy, *r.states, r.status, r.reason)) for r in rows]
+    write_text_if_changed(layout.GAP.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""]))
+
+
+def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
+    """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date + 1 new`."""
+    counted = []
+    for i, stage in enumerate(layout.STAGES):
+        failed = Counter(r.status for r in rows if r.states[i] == State.FAILED)
+        now = Counter(r.states[i] for r in rows)
+        if failed:
+            why = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
+            now[f"{State.FAILED} ({why})"] = now.pop(State.FAILED)
+        counted.append((stage, in_parts(now)))
+    return [f"{', '.join(s for s, _ in same)}: {text}" for text, same in groupby(counted, key=lambda pair: pair[1])]
+
+
+def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
+    """The two most frequent reasons of decoys that failed before, a line each."""
+    reasons = Counter(row.reason for row in rows if State.FAILED in row.states and row.reason)
+    frequent = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
+    return [f"{State.FAILED}, {n} of {reasons.total()}: {shorten(why, 70, placeholder=' …')}" for why, n in frequent]
+
+
+def describe_fates(rows: Sequence[DecoyGap]) -> str:
+    """What the last build made of the decoys, in one line that adds up."""
+    return f"{len(rows)} decoys = {in_parts(Counter(row.status for row in rows))}"
