@@ -3,6 +3,8 @@
 
 rule extract_interfaces:
     """Interface residues of the decoys of a chunk."""
+    input:
+        plan=layout.PLAN,
     output:
         ledger=layout.ledger("interface"),
     log:

@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--ledger", type=Path, required=True, help="of the last stage, with this decoy alone")
     args = parser.parse_args()
 
-    (row,) = read_ledger(args.ledger)
+    (row,) = read_ledger(args.ledger).rows
     outcome = f"{row.target}/{row.decoy}: {row.status}" + (f": {row.reason}" if row.reason else "")
     if row.status != Status.OK:
         sys.exit(f"{outcome} (at the stage {row.stage})")

@@ -18,12 +18,12 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from toporank.building import storekeeping
 from toporank.config import Config, Workflow
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, choose, modules
 from toporank.validation import did_you_mean
+from toporank.workflow import storekeeping
 
 CONFIG_INTRODUCTION = """\
 # Configuration

@@ -9,24 +9,24 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 import toporank
+from toporank.building import chunk, view
 from toporank.building.chunk import run_chunk
-from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
-from toporank.building.plan import make_plans
-from toporank.building.stages import Stage, Task, code_digest
+from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
+from toporank.building.plan import deal, planned, write_plans
+from toporank.building.stages import Making, code_digest
 from toporank.building.store import Entry, Store
 from toporank.code import source_digest
 from toporank.decoys.folders import find_decoys
-from toporank.decoys.identity import Status
-from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, StructureError
+from toporank.decoys.identity import Decoy, Status
+from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, choose, resolve
-from toporank.layout import SUFFIX
+from toporank.layout import LEDGER, STAGES, SUFFIX
 from toporank.structures.dssp import DsspMissingError
 
 NAMES = ("bad", "good1", "good2")  # the failing decoy comes first, so that its siblings come after
@@ -38,44 +38,54 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 class Toy:
-    """A stage that copies the decoy in capitals, unless told to do something else for `bad`."""
+    """Stages that copy the decoy in capitals, unless told to do something else for `bad`."""
 
-    def __init__(self, name: str = "interface"):
-        self.name, self.trouble, self.seen = name, None, []
+    def __init__(self):
+        self.stage, self.trouble, self.seen = "interface", None, []
 
-    def run(self, task: Task, store: Store) -> Entry:
-        self.seen.append(task)
-        if task.source.stem == "bad" and self.trouble is not None:
+    def __call__(self, *told) -> Toy:
+        """In place of `Making`."""
+        self.seen.append(told)
+        return self
+
+    def __getattr__(self, stage: str) -> Entry:
+        if stage not in STAGES:
+            raise AttributeError(stage)
+        path, digest, *_ = self.seen[-1]
+        if path.stem == "bad" and self.trouble is not None:
             raise self.trouble
-
-        def make(path: Path) -> dict:
-            path.write_text(task.source.read_text().upper())
-            return {"n_chains": 2, "n_interface_residues": 7} if self.name == "interface" else {}
-
-        return store.obtain(self.name, {"structure": task.structure_sha256}, SUFFIX[self.name], make)
+        facts = {"n_chains": 2, "n_interface_residues": 7} if stage == "interface" else {}
+        return self.store.obtain(
+            stage, {"structure": digest}, SUFFIX[stage], lambda: (path.read_bytes().upper(), facts)
+        )
 
 
 @pytest.fixture
-def toy() -> Toy:
+def toy(monkeypatch) -> Toy:
     for name in NAMES:
         path = Path("in/T", f"{name}.pdb")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{name} atoms")
-    return Toy()
+    toy = Toy()
+    monkeypatch.setattr(chunk, "Making", toy)
+    monkeypatch.setattr(chunk, "recipe", lambda stage, choices: f"recipe of {stage}")
+    return toy
 
 
-LEDGER = Path("results/ds/ledger/interface/001-of-001.tsv")
-
-
-def run(toy: Toy, upstream: Path | None = None, labels: dict | None = None) -> dict[str, LedgerRow]:
+def run(toy: Toy, labels: dict | None = None, decoys: list[Decoy] | None = None) -> dict[str, LedgerRow]:
     """Plan, run and read back the ledger: decoy → row."""
-    (chunk,) = make_plans("ds", find_decoys("ds", Path("in")), labels or {}, 10)
+    decoys = find_decoys("ds", Path("in")) if decoys is None else decoys
+    ((name, members),) = deal(planned(decoys, labels or {}), 10).items()
+    toy.chunk = f"{name}.0"
+    write_plans("ds", {toy.chunk: members})
     toy.store = Store(Path("store"))
-    ledger = Path(f"results/ds/ledger/{toy.name}/{chunk}.tsv")
-    stage = Stage(toy.name, toy.run)
-    rows = run_chunk(stage, "ds", Path(f"results/ds/plan/{chunk}.tsv"), upstream, ledger, {}, toy.store)
-    assert read_ledger(ledger) == rows
+    rows = run_chunk(toy.stage, "ds", toy.chunk, {}, toy.store)
+    assert read_ledger(ledger(toy)) == Ledger(f"recipe of {toy.stage}", rows)
     return {row.decoy: row for row in rows}
+
+
+def ledger(toy: Toy) -> Path:
+    return Path(LEDGER.format(dataset="ds", stage=toy.stage, chunk=toy.chunk))
 
 
 def product(name: str, stage: str = "interface") -> Path:
@@ -91,9 +101,9 @@ def test_every_decoy_gets_an_artefact_and_a_row(toy):
     for name, row in rows.items():
         content = f"{name} atoms".upper().encode()
         assert product(name).read_bytes() == content
-        assert row == LedgerRow(
-            "T", name, Status.OK, "interface", "", 2, 7, hashlib.sha256(content).hexdigest(), len(content)
-        )
+        digests = [hashlib.sha256(text).hexdigest() for text in (f"{name} atoms".encode(), content)]
+        time = product(name).stat().st_mtime_ns
+        assert row == LedgerRow("T", name, Status.OK, "interface", "", 2, 7, *digests, len(content), time)
 
 
 def test_the_published_file_is_the_file_of_the_store(toy):
@@ -116,9 +126,9 @@ def test_where_links_are_impossible_the_published_file_is_a_copy(toy, monkeypatc
 
 def test_a_second_run_computes_nothing_and_writes_the_same_ledger(toy):
     run(toy)
-    first = LEDGER.read_bytes()
+    first = ledger(toy).read_bytes()
     run(toy)
-    assert LEDGER.read_bytes() == first
+    assert ledger(toy).read_bytes() == first
     assert not toy.store.computed
     assert toy.store.reused == {"interface": 3}
 
@@ -144,26 +154,31 @@ def test_a_renamed_decoy_finds_its_work_again(toy):
 def test_a_damaged_artefact_is_repaired(toy, damage):
     before = run(toy)
     damage(product("good1"))
-    assert run(toy) == before
+    assert [row._replace(mtime_ns=0) for row in run(toy).values()] == [r._replace(mtime_ns=0) for r in before.values()]
     assert product("good1").read_text() == "GOOD1 ATOMS"
     assert product("good2").read_text() == "GOOD2 ATOMS"
 
 
-def test_a_stage_is_told_its_decoy_the_artefact_before_it_and_the_label(toy):
-    rows = run(toy, labels={("T", "good1"): 0.25})
-    toy.name, toy.seen = "topology", []
-    run(toy, LEDGER, {("T", "good1"): 0.25})
-    task = toy.seen[1]
-    assert (task.source, task.upstream) == (Path("in/T/good1.pdb"), product("good1"))
-    assert task.structure_sha256 == hashlib.sha256(b"good1 atoms").hexdigest()
-    assert task.upstream_sha256 == rows["good1"].sha256
-    assert (task.dockq, toy.seen[2].dockq) == (0.25, None)
+def test_a_stage_is_told_its_decoy_and_the_label(toy):
+    run(toy, labels={("T", "good1"): 0.25})
+    path, digest, dockq, *_ = toy.seen[1]
+    assert (path, dockq, toy.seen[2][2]) == (Path("in/T/good1.pdb"), 0.25, None)
+    assert digest == hashlib.sha256(b"good1 atoms").hexdigest()
+
+
+def test_all_stages_build_what_the_first_one_saw(toy):
+    """A decoy that changes in the middle of a build does not get half of its artefacts from another file."""
+    first = run(toy)
+    Path("in/T/good1.pdb").write_text("other atoms")
+    toy.stage, toy.seen = "topology", []
+    run_chunk("topology", "ds", toy.chunk, {}, toy.store)
+    assert toy.seen[1][1] == first["good1"].structure_sha256
 
 
 def test_what_the_first_stage_found_out_is_passed_on(toy):
     run(toy)
-    toy.name = "topology"
-    row = run(toy, LEDGER)["good1"]
+    toy.stage = "topology"
+    row = run(toy)["good1"]
     assert (row.stage, row.n_chains, row.n_interface_residues) == ("topology", 2, 7)
 
 
@@ -186,7 +201,7 @@ def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, st
     toy.trouble = error
     rows = run(toy)
     chains, residues = (3, 0) if status == Status.NO_INTERFACE else (-1, -1)
-    assert rows["bad"] == LedgerRow("T", "bad", status, "interface", reason, chains, residues, "", 0)
+    assert rows["bad"] == LedgerRow("T", "bad", status, "interface", reason, chains, residues)
     assert not product("bad").exists()
     for name in NAMES[1:]:
         assert rows[name].status == Status.OK
@@ -235,7 +250,7 @@ def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy
 def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
     toy.trouble = kind(words)
     rows = run(toy)  # compares what is read back with what was meant
-    assert len(LEDGER.read_text().split("\n")) == 1 + len(NAMES) + 1
+    assert len(ledger(toy).read_text().split("\n")) == 2 + len(NAMES) + 1
     assert (
         rows["bad"].reason.split() == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
     )
@@ -246,18 +261,23 @@ def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
 
 @pytest.mark.parametrize("status", [Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED])
 def test_a_decoy_that_failed_before_keeps_its_status_and_is_not_tried(toy, status):
-    toy.name = "topology"
-    stale = product("bad", "topology")
+    run(toy)
+    rows = read_ledger(ledger(toy)).rows
+    before = LedgerRow("T", "bad", status, "interface", "its reason", 3, 0)
+    write_ledger(ledger(toy), Ledger("recipe", [before, *rows[1:]]))
+    toy.stage, toy.seen, stale = "topology", [], product("bad", "topology")
     stale.parent.mkdir(parents=True)
     stale.write_text("from better days")
-    before = LedgerRow("T", "bad", status, "interface", "its reason", 3, 0, "", 0)
-    good = [LedgerRow("T", name, Status.OK, "interface", "", 2, 7, "ab", 5) for name in NAMES[1:]]
-    write_ledger(Path("before.tsv"), [before, *good])
-    rows = run(toy, Path("before.tsv"))
-    assert rows["bad"] == before
+    assert run(toy)["bad"] == before
     assert not stale.exists()
-    assert [task.source.stem for task in toy.seen] == list(NAMES[1:])
+    assert [told[0].stem for told in toy.seen] == list(NAMES[1:])
     assert product("good1", "topology").exists()
+
+
+def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
+    refused = Decoy("ds", "T", "odd-1f2e", Path("in/T/odd\n.pdb"), "unprintable name (rename it)")
+    row = run(toy, decoys=[*find_decoys("ds", Path("in")), refused])["odd-1f2e"]
+    assert (row.status, row.reason) == (Status.UNREADABLE, "unprintable name (rename it)")
 
 
 # ---- nobody's fault ---------------------------------------------------------------------------------------
@@ -278,7 +298,7 @@ def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, erro
     toy.trouble = error
     with pytest.raises(type(error)):
         run(toy)
-    assert not LEDGER.exists()
+    assert not ledger(toy).exists()
 
 
 def test_a_full_disk_costs_no_finished_artefact(toy):
@@ -297,7 +317,7 @@ def test_a_full_disk_while_publishing_ends_the_job_and_leaves_no_temporary_file(
     monkeypatch.setattr(shutil, "copyfile", full)
     with pytest.raises(OSError, match="No space left"):
         run(toy)
-    assert not LEDGER.exists()
+    assert not ledger(toy).exists()
     assert [path for path in Path("results").rglob("*.tmp*")] == []
 
 
@@ -306,14 +326,23 @@ def test_a_full_disk_while_publishing_ends_the_job_and_leaves_no_temporary_file(
 
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
 def test_ledgers_give_names_and_numbers_back_as_they_were(name):
-    row = LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "ab", 2**40)
-    write_ledger(Path("ledger.tsv"), [row, row])
-    assert read_ledger(Path("ledger.tsv")) == [row, row]
+    ledger = Ledger("recipe", [LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "cd", "ab", 2**40, 2**60)] * 2)
+    write_ledger(Path("ledger.tsv"), ledger)
+    assert read_ledger(Path("ledger.tsv")) == ledger
 
 
 def test_an_empty_ledger_is_a_ledger():
-    write_ledger(Path("ledger.tsv"), [])
-    assert read_ledger(Path("ledger.tsv")) == []
+    write_ledger(Path("ledger.tsv"), Ledger("recipe", []))
+    assert read_ledger(Path("ledger.tsv")) == Ledger("recipe", [])
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff\xfe", b"recipe\nother\tcolumns\n", b"cut"])
+def test_a_damaged_ledger_is_one_line_that_names_it(content):
+    write_ledger(Path("ledger.tsv"), Ledger("recipe", [LedgerRow("T", "d", Status.OK, "nodes")]))
+    whole = Path("ledger.tsv").read_bytes()
+    Path("ledger.tsv").write_bytes(whole[:-8] + b"\n" if content == b"cut" else content)
+    with pytest.raises(RecordError, match=r"^ledger.tsv: not a ledger: .* \(delete it and run again\)$"):
+        read_ledger(Path("ledger.tsv"))
 
 
 # ---- which code counts ------------------------------------------------------------------------------------
@@ -346,7 +375,7 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
     source_digest.cache_clear()
 
 
-KINDS = {"interface", "topology", "nodes", "edges", "graphs"}
+KINDS = {"complex", "interface", "topology", "nodes", "edges", "graphs"}
 STRAY = "\nOTHER = 0\n"
 
 
@@ -378,7 +407,7 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
         ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
         ("graphs/pyg_file.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
-        ("structures/read.py", "1 << 28", "1 << 27", KINDS),
+        ("structures/read.py", "1 << 28", "1 << 27", {"complex", "interface"}),
     ],
 )
 def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edit, name, old, new, concerned):
@@ -392,7 +421,9 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/edges.py", {"edges", "graphs"}),
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
-        ("building/tables.py", KINDS),
+        ("structures/stored.py", KINDS),
+        ("features/residue_tables.py", KINDS - {"complex"}),
+        ("graphs/pyg_file.py", {"graphs"}),
         ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
         ("structures/builtin_dssp.py", {"nodes"}),
         *((f"persistence/{path.name}", {"topology"}) for path in files_of("persistence")),
@@ -419,19 +450,71 @@ def test_a_stage_depends_on_the_chosen_module_alone(edit, tmp_path, monkeypatch)
     assert code_digest("topology", choices) != default
 
 
-@pytest.mark.parametrize("stage", ["interface", "topology", "nodes", "edges"])
+def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+    before = {kind: code_digest(kind, choices) for kind in KINDS}
+    stages = sys.modules[Making.__module__]
+    real = stages._version
+    monkeypatch.setattr(stages, "_version", lambda package: "99" if package == "gemmi" else real(package))
+    assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {"complex", "interface"}
+
+
+class Keys:
+    """A store that makes nothing and notes what its keys are made of."""
+
+    def __init__(self):
+        self.asked = {}
+
+    def obtain(self, kind, depends_on, suffix, make) -> Entry:
+        self.asked[kind] = depends_on
+        return Entry(Path(), hashlib.sha256(repr(depends_on).encode()).hexdigest(), 0, {}, b"")
+
+
+@pytest.mark.parametrize("stage", ["complex", "interface", "topology", "nodes", "edges", "graphs"])
 def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
-    """Another structure, artefact of the stage before, file format or parameter is another key."""
+    """Another structure, file format, label or parameter, of its own stage or one before, is another key."""
     choices = resolve({name: {} for name in DEFAULT_MODULES})
-    task = Task(Path("a.pdb"), None, "structure", "upstream", choices, None)
     other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
              "edges": {"scaling": "none"}}  # fmt: skip
-    changed = choices | {stage: choose(stage, choices[stage].record() | other[stage])}
-    keys = [
-        each.depends_on(stage)
-        for each in (
-            task, replace(task, structure_sha256="other"), replace(task, upstream_sha256="other"),
-            replace(task, source=Path("a.cif")), replace(task, choices=changed),
-        )
-    ]  # fmt: skip
+    order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
+    own = [name for name in order[: order.index(stage) + 1] if name in other]
+    changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
+    plain = (Path("a.pdb"), "structure", None, choices)
+    told = [plain, (Path("a.pdb"), "other", None, choices), (Path("a.cif"), "structure", None, choices)]
+    told += [(*plain[:3], each) for each in changed] + ([(*plain[:2], 0.5, choices)] if stage == "graphs" else [])
+    keys = []
+    for path, *rest in told:
+        store = Keys()
+        getattr(Making(Path(path), *rest, store), stage)
+        keys.append(store.asked[stage])
     assert all(one != another for one, another in combinations(keys, 2))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
+    source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
+    with pytest.raises(StructureError, match="changed while it was built"):
+        _ = Making(Path(source), "another", None, resolve({s: {} for s in DEFAULT_MODULES}), Store(tmp_path)).complex
+
+
+# ---- what is read is what was made ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["topology", "nodes"])
+def test_a_replaced_artefact_under_results_does_not_reach_the_next_stage(example, stage):
+    """Exchanged between two jobs, a table of another decoy is not what the next stage computes with."""
+    decoys = [Decoy("ds", "T", name, example / "decoys/1AVZ" / f"{name}.{suffix}")
+              for name, suffix in (("far1", "pdb"), ("near1", "pdb.gz"))]  # fmt: skip
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+
+    def build(dataset: str, exchange: bool) -> LedgerRow:
+        ((name, members),) = deal(planned(decoys, {}), 10).items()
+        write_plans(dataset, {f"{name}.0": members})
+        for each in STAGES[: STAGES.index(stage) + 1]:
+            rows = run_chunk(each, dataset, f"{name}.0", choices, Store(Path(dataset)))
+            if exchange:
+                one, other = (view.place(dataset, each, row.key) for row in rows)
+                one.unlink()
+                one.write_bytes(other.read_bytes())
+        return rows[0]._replace(mtime_ns=0)
+
+    assert build("ds", exchange=True) == build("plain", exchange=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import time
 from pathlib import Path
@@ -10,24 +9,26 @@ from pathlib import Path
 import pytest
 
 from toporank import layout
-from toporank.building.gap import (
+from toporank.building import view
+from toporank.building.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.plan import Chunks, deal, planned, write_plans
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import Decoy, Status
+from toporank.workflow.gap import (
     COLUMNS,
     DecoyGap,
     State,
+    Survey,
     describe_fates,
     describe_reasons,
     describe_stages,
     survey,
     write_gap,
-    write_receipt,
 )
-from toporank.building.ledger import LedgerRow, read_ledger, write_ledger
-from toporank.building.plan import make_plans
-from toporank.decoys.folders import find_decoys
-from toporank.decoys.identity import Decoy, Status
 
 RECIPES = {stage: f"c0de {stage}-parameters" for stage in layout.STAGES}
 ALL_DONE = (State.UP_TO_DATE,) * 4
+SHA256_1234 = "03ac674216f3e15c761ee1a5e255f067953623c8b388b4459e13f978d7c846f4"  # sha256sum of `1234`
 
 
 @pytest.fixture(autouse=True)
@@ -39,32 +40,37 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
         path.write_text(f"{name} atoms")
 
 
-def plan(labels: dict | None = None) -> list[str]:
-    return make_plans("ds", find_decoys("ds", Path("in")), labels or {}, 10)
+def dealt(labels: dict | None = None) -> Chunks:
+    return deal(planned(find_decoys("ds", Path("in")), labels or {}), 10)
 
 
-def build(recipes: dict[str, str] = RECIPES, labels: dict | None = None, stages=layout.STAGES) -> None:
-    """As the jobs do: artefacts, receipts and ledgers of all stages. `bad` fails in the node stage."""
-    (chunk,) = plan(labels)
+def look(recipes: dict[str, str] = RECIPES, labels: dict | None = None, again: bool = False) -> Survey:
+    return survey("ds", dealt(labels), recipes, again=again)
+
+
+def build(recipes: dict[str, str] = RECIPES, labels: dict | None = None, stages=layout.STAGES) -> str:
+    """As the jobs do: plan, artefacts and ledgers of all stages. `bad` fails in the node stage. Name of the chunk."""
+    chunks = look(recipes, labels).chunks
+    (chunk,) = chunks
+    write_plans("ds", chunks)
     for stage in stages:
-        fine = LedgerRow("T", "good", Status.OK, stage, "", 2, 9, "ab", 4)
-        failed_by_now = stage in ("nodes", "graphs")
-        bad = dataclasses.replace(fine, decoy="bad") if not failed_by_now else LedgerRow(
-            "T", "bad", Status.FAILED, "nodes", "mkdssp failed", 2, 9, "", 0
-        )  # fmt: skip
-        for row in (fine, bad):
-            product = Path("results/ds", layout.artefact(stage, "T", row.decoy))
+        rows = []
+        for name in ("bad", "good"):
+            if name == "bad" and stage in ("nodes", "graphs"):
+                rows.append(LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed", 2, 9))
+                continue
+            product = view.place("ds", stage, ("T", name))
             product.parent.mkdir(parents=True, exist_ok=True)
-            if row.status == Status.OK:
-                product.write_text("1234")
-        place = {"dataset": "ds", "stage": stage, "chunk": chunk}
-        write_receipt(*place.values(), recipes[stage], Path(layout.PLAN.format(**place)).read_text())
-        write_ledger(Path(layout.LEDGER.format(**place)), [bad, fine])
+            product.write_text("1234")
+            mtime = product.stat().st_mtime_ns
+            rows.append(LedgerRow("T", name, Status.OK, stage, "", 2, 9, "cd", SHA256_1234, 4, mtime))
+        write_ledger(Path(layout.LEDGER.format(dataset="ds", stage=stage, chunk=chunk)), Ledger(recipes[stage], rows))
+    return chunk
 
 
 def gap(recipes: dict[str, str] = RECIPES, labels: dict | None = None) -> dict[str, tuple[str, ...]]:
     """State of each decoy in each stage."""
-    return {row.decoy: row.states for row in survey("ds", plan(labels), recipes)}
+    return {row.decoy: row.states for row in look(recipes, labels).decoys}
 
 
 # ---- states -----------------------------------------------------------------------------------------------
@@ -85,8 +91,8 @@ def test_a_stage_that_never_finished_is_new():
 
 
 def test_a_stage_whose_ledger_is_gone_is_new_and_so_are_the_later_ones():
-    build()
-    Path("results/ds/ledger/nodes/001-of-001.tsv").unlink()
+    chunk = build()
+    Path(f"results/ds/ledger/nodes/{chunk}.tsv").unlink()
     assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
 
 
@@ -108,8 +114,8 @@ def test_an_added_decoy_is_new_and_a_removed_one_is_not_listed():
 def test_a_moved_data_set_is_up_to_date():
     build()
     Path("in").rename("moved")
-    chunks = make_plans("ds", [Decoy("ds", "T", n, Path(f"moved/T/{n}.pdb")) for n in ("bad", "good")], {}, 10)
-    assert survey("ds", chunks, RECIPES)[1].states == ALL_DONE
+    moved = planned([Decoy("ds", "T", n, Path(f"moved/T/{n}.pdb")) for n in ("bad", "good")], {})
+    assert survey("ds", deal(moved, 10), RECIPES).decoys[1].states == ALL_DONE
 
 
 def test_a_changed_label_concerns_the_graph_alone():
@@ -141,12 +147,59 @@ def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else(damage):
     assert State.DAMAGED not in gap()["bad"]
 
 
+# ---- chunks that are built again --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", layout.STAGES)
+@pytest.mark.parametrize("damage", [lambda p: p.write_text("12"), garble, Path.unlink], ids=["cut", "size", "gone"])
+def test_a_chunk_is_attempted_again_when_an_artefact_is_not_what_its_ledger_says(stage, damage):
+    first = build()
+    damage(view.place("ds", stage, ("T", "good")))
+    for _ in range(2):  # looking does not make the next look forget
+        assert list(look().chunks) == [first.replace(".0", ".1")]
+    assert build() == first.replace(".0", ".1")
+    assert list(look().chunks) == [first.replace(".0", ".1")]
+    assert gap()["good"] == ALL_DONE
+
+
+def test_an_artefact_of_the_same_content_asks_for_nothing():
+    """Touched, or copied without its time."""
+    chunk = build()
+    os.utime(view.place("ds", "nodes", ("T", "good")), (1, 1))
+    assert list(look().chunks) == [chunk]
+
+
+def test_decoys_without_a_graph_are_tried_again_when_that_is_asked_for():
+    first = build()
+    assert list(look(again=True).chunks) == [first.replace(".0", ".1")]
+    Path("in/T/bad.pdb").unlink()
+    assert list(look(again=True).chunks) == list(look().chunks)
+
+
+def test_an_attempt_that_was_interrupted_goes_on():
+    first = build()
+    view.place("ds", "graphs", ("T", "good")).unlink()
+    build(stages=layout.STAGES[:1])
+    assert list(look().chunks) == [first.replace(".0", ".1")]
+    assert gap()["good"] == (*ALL_DONE[:3], State.DAMAGED)  # as the attempt before has it
+
+
+def test_a_decoy_changed_back_finds_the_chunk_it_had():
+    text, times = Path("in/T/good.pdb").read_text(), Path("in/T/good.pdb").stat()
+    first = build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    assert build() != first
+    Path("in/T/good.pdb").write_text(text)
+    os.utime("in/T/good.pdb", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert list(look().chunks) == [first]
+
+
 # ---- words ------------------------------------------------------------------------------------------------
 
 
 def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_status():
     build()
-    rows = survey("ds", plan(), {**RECIPES, "graphs": "c0de other"})
+    rows = look({**RECIPES, "graphs": "c0de other"}).decoys
     assert describe_stages(rows) == [
         "interface, topology: 2 up to date",
         "nodes: 1 failed before (1 failed) + 1 up to date",
@@ -170,7 +223,7 @@ def test_the_two_most_frequent_reasons_of_failures_are_counted():
 
 def test_the_list_names_every_decoy_with_states_and_reason():
     build()
-    write_gap("ds", survey("ds", plan(), RECIPES))
+    write_gap("ds", look().decoys)
     head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
     assert tuple(head.split("\t")) == COLUMNS
     assert bad.split("\t") == ["T", "bad", *["up to date"] * 2, *["failed before"] * 2, "failed", "mkdssp failed"]
@@ -179,8 +232,8 @@ def test_the_list_names_every_decoy_with_states_and_reason():
 
 def test_looking_changes_nothing():
     build()
-    before = {path: path.read_bytes() for path in Path("results").rglob("*.tsv")}
-    ledger = read_ledger(Path("results/ds/ledger/graphs/001-of-001.tsv"))
+    before = {path: path.read_bytes() for path in Path("results").rglob("*.*")}
+    view.place("ds", "nodes", ("T", "good")).write_text("4321")
+    before[view.place("ds", "nodes", ("T", "good"))] = b"4321"
     gap()
-    assert {path: path.read_bytes() for path in Path("results").rglob("*.tsv")} == before
-    assert read_ledger(Path("results/ds/ledger/graphs/001-of-001.tsv")) == ledger
+    assert {path: path.read_bytes() for path in Path("results").rglob("*.*")} == before

@@ -9,8 +9,8 @@ import pytest
 
 from toporank.__main__ import main
 from toporank.building.store import Store
-from toporank.building.storekeeping import DAY, contents
 from toporank.files import link_or_copy
+from toporank.workflow.storekeeping import DAY, contents
 
 NOW = 1_800_000_000.0
 
@@ -22,7 +22,7 @@ def store(tmp_path, monkeypatch) -> Store:
     monkeypatch.setattr("time.time", lambda: NOW)
     store = Store(Path(".toporank/store"))
     for number, (kind, days) in enumerate([("graphs", 1), ("graphs", 9), ("edges", 9)]):
-        entry = store.obtain(kind, {"number": number}, ".pt", lambda path: path.write_bytes(b"x" * 1000) and {})
+        entry = store.obtain(kind, {"number": number}, ".pt", lambda: (b"x" * 1000, {}))
         for path in (entry.path, entry.path.with_suffix(".json")):
             os.utime(path, (NOW - days * DAY,) * 2)
         if days == 1:
@@ -81,7 +81,7 @@ def test_what_was_pruned_is_made_again_and_what_was_kept_is_not(capsys):
     store_command(capsys, "prune", "--unused", "--yes")
     store = Store(Path(".toporank/store"))
     for number in (0, 1):
-        store.obtain("graphs", {"number": number}, ".pt", lambda path: path.write_bytes(b"x" * 1000) and {})
+        store.obtain("graphs", {"number": number}, ".pt", lambda: (b"x" * 1000, {}))
     assert (store.computed, store.reused) == ({"graphs": 1}, {"graphs": 1})
 
 

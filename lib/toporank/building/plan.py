@@ -2,8 +2,8 @@
 
 Snakemake tracks one ledger for each chunk and stage, not four files for each decoy: ten thousand decoys cost it what
 a hundred files cost. A chunk is named by its content, which states each decoy's file with size, modification time and
-label. So a chunk never changes: where a decoy changes, another chunk takes its place, whose jobs compute what the
-change concerns and find the rest in the reuse store. Nothing is written here before Snakemake holds its lock.
+label. So a plan never changes: where a decoy changes, another chunk takes its place, whose jobs compute what the
+change concerns and find the rest in the reuse store. A dry run beside a build may write plans, but changes none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.decoys.identity import Decoy
 from toporank.errors import RecordError
-from toporank.files import write_text
+from toporank.files import write_text, write_text_if_changed
 
 NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
 """Name of a chunk: place in the deal, digest of its decoys, and how often it was built again."""
@@ -89,9 +89,9 @@ def _digest(members: list[PlannedDecoy]) -> str:
 
 
 def attempts(dataset: str) -> dict[str, int]:
-    """The last attempt at each chunk that was planned before, by its name without the attempt."""
+    """The last attempt at each chunk that was built before, by its name without the attempt."""
     found: dict[str, int] = {}
-    for name in chunk_names(Path(layout.PLAN.format(dataset=dataset, chunk="x")).parent):
+    for name in chunk_names(Path(layout.LEDGER.format(dataset=dataset, stage=layout.STAGES[0], chunk="x")).parent):
         match = NAME.fullmatch(name)
         found[match["content"]] = max(int(match["attempt"]), found.get(match["content"], 0))
     return found
@@ -117,16 +117,14 @@ class Current(NamedTuple):
     of_all: list[str]
 
 
-def write_current(dataset: str, current: Current, chunks: Chunks) -> None:
-    """Write down what this run builds, for its jobs. Only for who holds Snakemake's lock.
-
-    chunks : the content of all chunks that `current` names.
-    """
+def write_plans(dataset: str, chunks: Chunks) -> None:
+    """Write the plans that are not there."""
     for name, members in chunks.items():
-        path = Path(layout.PLAN.format(dataset=dataset, chunk=name))
-        text = _text(members)
-        if not (path.exists() and path.read_text(encoding="utf-8") == text):
-            write_text(path, text)
+        write_text_if_changed(layout.PLAN.format(dataset=dataset, chunk=name), _text(members))
+
+
+def write_current(dataset: str, current: Current) -> None:
+    """Write down what this run builds, for its jobs. Only for who holds Snakemake's lock."""
     write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 

@@ -17,10 +17,16 @@ def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRo
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans and ledgers of chunks that are no more, once a run has built all decoys."""
+    """Delete plans and ledgers of chunks that are no more, once a run has built all decoys.
+
+    Plans that were written since the run began belong to a dry run beside it.
+    """
     if current.chunks != current.of_all:
         return
+    began = Path(layout.CURRENT.format(dataset=dataset)).stat().st_mtime_ns
     ledgers = [layout.LEDGER.format(dataset=dataset, stage=stage, chunk="x") for stage in layout.STAGES]
     for folder in [Path(path).parent for path in (*ledgers, layout.PLAN.format(dataset=dataset, chunk="x"))]:
         for chunk in set(chunk_names(folder)) - set(current.chunks):
-            (folder / f"{chunk}.tsv").unlink()
+            path = folder / f"{chunk}.tsv"
+            if path.stat().st_mtime_ns < began:
+                path.unlink()

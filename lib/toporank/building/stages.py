@@ -58,12 +58,12 @@ SOURCES = {
         *(f"kabsch_sander/{name}.py" for name in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
     "edges": (*TABLES, *EDGES),
-    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
+    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py", "graphs/pickles.py"),
 }  # fmt: skip
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
-    "interface": ("numpy", "scipy"),
+    "interface": ("gemmi", "numpy", "scipy"),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     "nodes": ("numpy", "scipy", "numba"),
     "edges": ("numpy", "scipy", "numba"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
@@ -83,7 +83,10 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
             for stage in layout.STAGES:
                 own = fates[stage]
                 fate = (*own[member.key], member) if own else earlier.fate(stage, member.key)
-                state = _state(stage, member, fate, recipes[stage], damaged.get(stage, ()))
+                state = _state(stage, member, fate, recipes[stage])
+                differs = own and member.key in damaged[stage]
+                if state == State.UP_TO_DATE and (differs or (not own and earlier.differs(stage, fate[0], seen))):
+                    state = State.DAMAGED
                 before = states[-1] if states else State.UP_TO_DATE
                 carried = before == State.FAILED or (before in CARRIED_ON and state != State.NEW)
                 states.append(before if carried else state)
@@ -112,6 +115,9 @@ class _Earlier:
             self._fates[stage] = self._read(stage)
         return self._fates[stage].get(key)
 
+    def differs(self, stage: str, row: LedgerRow, seen: Mapping[str, view.Seen]) -> bool:
+        return any(view.differing(self._dataset, stage, [row], seen[stage]))
+
     def _read(self, stage: str) -> dict[tuple[str, str], Fate]:
         fates: dict[tuple[str, str], Fate] = {}
         for chunk in chunk_names(Path(layout.LEDGER.format(dataset=self._dataset, stage=stage, chunk="x")).parent):
@@ -122,8 +128,8 @@ class _Earlier:
         return fates
 
 
-def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str, damaged: Collection) -> str:
-    """What a stage has to do for a decoy, by itself."""
+def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str) -> str:
+    """What a stage has to do for a decoy by itself, if its artefact is what the ledger says."""
     if fate is None:
         return State.NEW
     row, built_by, then = fate
@@ -134,9 +140,7 @@ def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str, damage
     if built_by != recipe:
         same_parameters = built_by.partition(" ")[2] == recipe.partition(" ")[2]
         return State.CODE if same_parameters else State.PARAMETER
-    if row.status != Status.OK:
-        return State.FAILED
-    return State.DAMAGED if now.key in damaged else State.UP_TO_DATE
+    return State.UP_TO_DATE if row.status == Status.OK else State.FAILED
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:

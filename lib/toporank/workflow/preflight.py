@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current
+from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current, write_plans
 from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.config.hardware import contradictions, missing_trackers
@@ -45,7 +45,7 @@ class Preflight:
     def write(self) -> None:
         """Write down what this run builds. Only for who holds Snakemake's lock."""
         for name, current in self.current.items():
-            write_current(name, current, self.chunks[name])
+            write_current(name, current)
             write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:
@@ -56,12 +56,13 @@ class Preflight:
             raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
         chunks = survey(dataset, deal([known[target, decoy]], 1), self._recipes, again=again).chunks
         self.chunks[dataset] |= chunks
+        write_plans(dataset, chunks)
         return next(iter(chunks))
 
 
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
               check_installed: bool = True) -> Preflight:  # fmt: skip
-    """Look at everything the workflow will need and plan the feature jobs; writes nothing that a job reads.
+    """Look at everything the workflow will need and plan the feature jobs. What a running build reads is not changed.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
     Nothing raises: every problem is listed, so that a user fixes them all at once.
@@ -161,13 +162,21 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         wanted = [row for row in rows if row.target in config.targets]
         part = survey(name, deal(wanted, size) if wanted else {}, result._recipes, again=again)
     result.chunks[name], result.labels[name] = whole.chunks | part.chunks, labels
+    _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
-    write_gap(name, part.decoys)
+    _writing(name, lambda: write_gap(name, part.decoys))
     unknown = len({(label.target, label.decoy) for label in labels} - {decoy.key for decoy in decoys})
     result.summary[name] = f"{describe_fates(part.decoys)}; {len(labels)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [f"{line} ({EXPECTED})" for line in others]
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+
+
+def _writing(dataset: str, step: Callable[[], object]) -> None:
+    try:
+        step()
+    except OSError as error:
+        raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset}") from error
 
 
 def _check_name(name: str, given: str, folder: Path) -> None:
