@@ -26,7 +26,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
     if args.stage == "graphs":
-        from toporank.graphs.pyg_file import GRAPHS as stage  # torch is loaded by this stage alone
+        from toporank.graphs.stage import GRAPHS as stage
     else:
         stage = STAGES[args.stage]
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}

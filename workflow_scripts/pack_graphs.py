@@ -10,7 +10,7 @@ from toporank.building.coverage import read_coverage
 from toporank.building.ledger import read_ledger
 from toporank.decoys.identity import Status
 from toporank.errors import GraphError
-from toporank.graphs.packing import write_pack
+from toporank.graphs.packing import Member, write_pack
 
 
 def main() -> None:
@@ -24,15 +24,15 @@ def main() -> None:
     args = parser.parse_args()
 
     table = read_coverage(args.table)
-    members = table[table["status"] == Status.OK].copy()
-    home = args.table.parent
-    members["graph"] = [str(home / layout.artefact("graphs", r.target, r.decoy)) for r in members.itertuples()]
+    names = table.loc[table["status"] == Status.OK, ["target", "decoy", "split"]].values.tolist()
     built = {(row.target, row.decoy): row for path in [*args.others, *args.ledgers] for row in read_ledger(path)}
+    members = []
     try:
-        rows = [built[r.target, r.decoy] for r in members.itertuples()]
+        for target, decoy, split in names:
+            row, file = built[target, decoy], args.table.parent / layout.artefact("graphs", target, decoy)
+            members.append(Member(target, decoy, split, file, row.sha256, row.size))
     except KeyError as error:
         sys.exit(f"{'/'.join(error.args[0])}: {args.table} has it, no ledger of the graphs; delete {args.table}")
-    members["sha256"], members["size"] = [row.sha256 for row in rows], [row.size for row in rows]
     try:
         n_read = write_pack(args.pack, members, args.precision)
         print(f"{len(members)} graphs, {n_read} of them read and the others copied from the pack of before")

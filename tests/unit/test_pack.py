@@ -6,10 +6,9 @@ import weakref
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from _synthetic import METADATA, members, random_graph
+from _synthetic import METADATA, file_content, members, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -20,8 +19,8 @@ import toporank.graphs.packing as packing_module
 from toporank.errors import GraphError
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
-from toporank.graphs.packing import write_pack
-from toporank.graphs.pyg_file import graph_bytes
+from toporank.graphs.packing import Member, write_pack
+from toporank.graphs.pyg_file import Graph
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 """Nodes and edges of the graphs; one has a single node and no edge."""
@@ -98,7 +97,7 @@ def test_the_order_of_packs_is_the_order_of_graphs(tmp_path):
 
 
 def test_the_order_of_members_is_the_order_of_graphs(tmp_path):
-    table = members(tmp_path / "graphs", graphs_of("A")).iloc[::-1].reset_index(drop=True)
+    table = members(tmp_path / "graphs", graphs_of("A"))[::-1]
     write_pack(tmp_path / "pack", table)
     store = GraphStore.open([tmp_path / "pack"])
     assert store.decoys["decoy"].tolist() == ["d4", "d3", "d2", "d1", "d0"]
@@ -132,7 +131,7 @@ def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precis
 def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
     table, read, alive = members(tmp_path / "graphs", graphs_of("A")), packing_module.read_graph, []
 
-    def watched(path: Path) -> Data:
+    def watched(path: Path) -> Graph:
         graph = read(path)
         alive.append(weakref.ref(graph.x))
         seen.append(sum(each() is not None for each in alive))
@@ -147,7 +146,7 @@ def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkey
 
 def test_a_pack_that_cannot_be_finished_leaves_nothing_behind(tmp_path):
     table = members(tmp_path / "graphs", graphs_of("A"))
-    Path(table["graph"][4]).write_bytes(b"no graph")
+    table[4].graph.write_bytes(b"no graph")
     with pytest.raises(GraphError):
         write_pack(tmp_path / "packs" / "pack", table)
     assert list((tmp_path / "packs").iterdir()) == []
@@ -169,11 +168,13 @@ def test_graphs_made_elsewhere_without_metadata_are_packed(tmp_path):
 def test_a_label_may_have_the_shape_of_a_table(tmp_path):
     graph = random_graph(1)
     graph.y = torch.tensor([[0.25]])
-    assert GraphStore.open([pack_of(tmp_path, "pack", {("A", "d", "train"): graph})]).batch([0]).y.tolist() == [0.25]
+    torch.save(graph, tmp_path / "d.pt")
+    write_pack(tmp_path / "pack", [Member("A", "d", "train", tmp_path / "d.pt")])
+    assert GraphStore.open([tmp_path / "pack"]).batch([0]).y.tolist() == [0.25]
 
 
 def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
-    write_pack(tmp_path / "pack", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
+    write_pack(tmp_path / "pack", [])
     store = GraphStore.open([tmp_path / "pack"])
     assert len(store) == 0
     assert list(store.decoys.columns) == ["target", "decoy", "split", "dockq"]
@@ -181,7 +182,7 @@ def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
-    write_pack(tmp_path / "empty", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
+    write_pack(tmp_path / "empty", [])
     full = pack_of(tmp_path, "full", graphs_of("A"))
     store = GraphStore.open([tmp_path / "empty", full] if first else [full, tmp_path / "empty"])
     assert (len(store), store.node_width) == (5, 5)
@@ -239,7 +240,7 @@ def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     before = pack.read_bytes()
     table = members(tmp_path / "graphs", graphs_of("A"))
-    Path(table["graph"][3]).write_bytes(graph_bytes(random_graph(1))[:500])
+    table[3].graph.write_bytes(file_content(random_graph(1))[:500])
     with pytest.raises(GraphError, match=r"A_d3\.pt"):
         write_pack(pack, table)
     assert pack.read_bytes() == before
@@ -264,7 +265,7 @@ def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a
     del graphs["A", "d2", "train"]
     graphs["A", "d3", "train"] = random_graph(77, dockq=0.9)
     graphs["A", "d9", "val"] = random_graph(78)
-    table = members(tmp_path / "graphs", graphs).iloc[::-1]
+    table = members(tmp_path / "graphs", graphs)[::-1]
     reads.clear()
     assert write_pack(pack, table, precision) == 2
     assert sorted(reads) == ["A_d3.pt", "A_d9.pt"]
@@ -275,7 +276,7 @@ def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a
 def test_another_split_reads_no_graph(tmp_path, reads):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     reads.clear()
-    write_pack(pack, members(tmp_path / "pack", graphs_of("A")).assign(split="val"))
+    write_pack(pack, [m._replace(split="val") for m in members(tmp_path / "pack", graphs_of("A"))])
     assert reads == []
     assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
 
@@ -294,15 +295,14 @@ def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_pat
     assert write_pack(whole, table, "float16") == 5
 
 
-def with_ledger(table: pd.DataFrame) -> pd.DataFrame:
-    files = [Path(graph) for graph in table["graph"]]
-    return table.assign(sha256=[sha256(file) for file in files], size=[file.stat().st_size for file in files])
+def with_ledger(table: list[Member]) -> list[Member]:
+    return [m._replace(sha256=sha256(m.graph), size=m.graph.stat().st_size) for m in table]
 
 
 @pytest.mark.parametrize("change", ["one byte", "longer", "gone"])
 def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, change):
     table = with_ledger(members(tmp_path / "graphs", graphs_of("A")))
-    file = Path(table["graph"][3])
+    file = table[3].graph
     content = file.read_bytes()
     if change == "gone":
         file.unlink()

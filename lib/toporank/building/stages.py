@@ -83,7 +83,7 @@ SOURCES = {
         *(f"kabsch_sander/{module}.py" for module in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
     "edges": EDGES,
-    "graphs": (*EDGES, "graphs/pyg_file.py"),
+    "graphs": (*EDGES, "graphs/pyg_file.py", "graphs/stage.py"),
 }
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 
@@ -177,4 +177,4 @@ STAGES = {
     "topology": Stage("topology", run_topology),
     "nodes": Stage("nodes", run_nodes),
 }
-"""The stages that need no torch; the graph stage is in `toporank.graphs.pyg_file`."""
+"""All but the last, which is in `toporank.graphs.stage`."""

@@ -1,141 +1,293 @@
-"""Graphs on disk: one PyTorch Geometric `Data` file for each decoy."""
+"""Graphs on disk: one PyTorch Geometric `Data` file for each decoy, written and read without torch.
+
+Such a file is what `torch.save` makes of a `Data`: a zip archive with a pickle that describes the object, and the
+numbers of each tensor as an entry of their own.
+"""
 
 from __future__ import annotations
 
 import io
-import pickle
+import math
 import struct
+import zipfile
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import safetensors.numpy
-import torch
-from torch_geometric.data import Data
-from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-from torch_geometric.data.storage import GlobalStorage
 
-from toporank.building.stages import Stage, Task, code_digest, node_columns
-from toporank.building.store import Entry, Store
-from toporank.building.tables import matrix, read_residues
 from toporank.errors import GraphError
-from toporank.features.edges import Edges
-from toporank.features.registry import Choice, records
-from toporank.structures.complex import Complex
-from toporank.structures.read import read_complex
+from toporank.graphs import pickles
+from toporank.graphs.pickles import Instance, TensorView
 
 FORMAT = 1
 """Version of the graph file; raise it when what is written changes meaning."""
 
+REBUILD = "build the graph again"
+FOLDER = "graph"
+"""What all entries of an archive lie in."""
+ALIGNMENT = 64
+"""Bytes; numbers begin at multiples of it, so that the file can be memory-mapped."""
+MOST_UNPACKED = 2**26
+"""Bytes of a compressed entry; torch compresses none."""
+MOST_REPEATED = 2**24
+"""Elements of a tensor that has more of them than its storage, whose numbers it repeats."""
+LONGEST_SIDE = 2**26
+"""Rows or columns of a tensor."""
+DEEPEST = 50
+"""Levels of lists and dictionaries in metadata."""
+MOST_VALUES = 2**20
+"""Values in metadata."""
 
-def run_graphs(task: Task, store: Store) -> Entry:
-    """Edges, then the graph with its label. The edges are kept apart: a new label computes no feature."""
-    edges = store.obtain("edges", task.depends_on("edges"), ".safetensors", lambda path: _make_edges(task, path))
-    metadata = graph_metadata(task.choices)
-    depends_on = {
-        "edges": edges.sha256, "nodes": task.upstream_sha256, "dockq": task.dockq,
-        "metadata": metadata, "code": code_digest("graphs", task.choices),
-    }  # fmt: skip
-
-    def make(path: Path) -> dict[str, Any]:
-        arrays = safetensors.numpy.load_file(edges.path)
-        complex_ = read_complex(task.source)
-        index, values = _read_nodes(task, complex_)
-        residues = [str(complex_.residues[r]) for r in index]
-        graph = make_graph(values, Edges(arrays["index"], arrays["attributes"]), task.dockq, metadata, residues)
-        path.write_bytes(graph_bytes(graph))
-        return {}
-
-    return store.obtain("graphs", depends_on, ".pt", make)
-
+STORAGES = {
+    "FloatStorage": "f4", "DoubleStorage": "f8", "HalfStorage": "f2", "LongStorage": "i8", "IntStorage": "i4",
+    "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?", "BFloat16Storage": "bf2",
+    "uint16": "u2", "uint32": "u4", "uint64": "u8",
+}  # fmt: skip
+"""Types of numbers as torch calls them and as numpy does; bfloat16, the upper half of a float32, has no name there."""
 
 UNREADABLE = (
-    pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, TypeError, AttributeError, AssertionError,
-    struct.error,
+    zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError, LookupError,
+    struct.error, OverflowError,
 )  # fmt: skip
-"""What torch raises for a damaged file."""
-
-PYG_TYPES = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)
-"""What a `Data` file consists of beside tensors and plain Python values."""
-
-GRAPHS = Stage("graphs", run_graphs)
+"""What `zipfile` and `pickles` raise for a damaged file."""
 
 
-def _make_edges(task: Task, path: Path) -> dict[str, Any]:
-    complex_ = read_complex(task.source)
-    edges: Edges = task.choices["edges"](complex_, _read_nodes(task, complex_)[0])
-    path.write_bytes(safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}))
-    return {"n_edges": edges.index.shape[1]}
+class Graph(NamedTuple):
+    """One decoy as the network sees it.
+
+    x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan where unlabelled.
+    metadata : of the features; empty for a graph made elsewhere without.
+    """
+
+    x: np.ndarray
+    edge_index: np.ndarray
+    edge_attr: np.ndarray
+    y: float
+    metadata: dict[str, Any]
 
 
-def _read_nodes(task: Task, complex_: Complex) -> tuple[np.ndarray, np.ndarray]:
-    """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
-    index, table = read_residues(task.upstream, complex_)
-    kept = np.array([not reason for reason in table["lost"].to_pylist()])
-    return index[kept], matrix(table, node_columns(task.choices))[kept]
+# ---- writing ----------------------------------------------------------------------------------------------
 
 
-def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
-    """Feature modules with parameters, column names and format version, as kept in graphs and checkpoints."""
-    return {
-        "format": FORMAT,
-        "features": records(choices),
-        "node_columns": node_columns(choices),
-        "edge_columns": choices["edges"].columns,
+def graph_bytes(
+    x: np.ndarray, edge_index: np.ndarray, edge_attr: np.ndarray, y: float | None, metadata: dict[str, Any]
+) -> bytes:
+    """The file content of a graph, for `torch.load`; the same graph gives the same bytes.
+
+    x : (n, k) and edge_attr : (E, m), kept in float32. edge_index : (2, E), kept in int64. y : label, None without.
+    metadata : strings, numbers, lists and dictionaries, whose order does not count. Raises TypeError at anything else.
+    """
+    arrays = {
+        "x": np.ascontiguousarray(x, "<f4"),
+        "edge_index": np.ascontiguousarray(edge_index, "<i8"),
+        "edge_attr": np.ascontiguousarray(edge_attr, "<f4"),
     }
-
-
-def make_graph(
-    nodes: np.ndarray, edges: Edges, dockq: float | None, metadata: dict[str, Any], residues: list[str]
-) -> Data:
-    """A `Data` with x (n, k) and edge_attr (E, m) in float32, edge_index (2, E), and y (1,) where labelled."""
-    graph = Data(
-        x=torch.from_numpy(nodes).float(),
-        edge_index=torch.from_numpy(edges.index),
-        edge_attr=torch.from_numpy(edges.attributes).float(),
-    )
-    if dockq is not None:
-        graph.y = torch.tensor([dockq], dtype=torch.float32)
-    graph.metadata = {**metadata, "residues": residues}
-    return graph
-
-
-def graph_bytes(graph: Data) -> bytes:
-    """The file content of a graph; the same graph gives the same bytes."""
-    buffer = io.BytesIO()  # a path would put its own name into the archive
-    torch.save(graph, buffer)
+    if y is not None:
+        arrays["y"] = np.array([y], "<f4")
+    numbers = {f"data/{i}": array.tobytes() for i, array in enumerate(arrays.values())}
+    entries = {"data.pkl": _pickled(arrays, metadata), "byteorder": b"little", **numbers, "version": b"3\n"}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in entries.items():
+            entry = zipfile.ZipInfo(f"{FOLDER}/{name}")  # of the year 1980, whenever it is written
+            entry.create_system = 3  # on whatever system
+            padding = -(buffer.tell() + zipfile.sizeFileHeader + len(entry.filename) + 4) % ALIGNMENT
+            entry.extra = struct.pack("<2sH", b"FB", padding) + b"Z" * padding  # under the name torch gives it
+            archive.writestr(entry, content)
     return buffer.getvalue()
 
 
-def read_graph(path: Path) -> Data:
-    """Read a graph file, ours or anyone's, without executing code from it.
+def _pickled(arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> bytes:
+    """A `Data` object in protocol 2. Nothing but that object is remembered for use again, so that equal values make
+    equal bytes whether they are one object or two."""
+    tensors = b"".join(_text(name) + _tensor(str(i), array) for i, (name, array) in enumerate(arrays.items()))
+    mapping = b"}(" + tensors + _text("metadata") + _value(metadata) + b"u"
+    store = (
+        _global("torch_geometric.data.storage", "GlobalStorage") + b")\x81}("
+        + _text("_mapping") + mapping + _text("_parent") + b"h\0" + b"ub"
+    )  # fmt: skip
+    return (
+        b"\x80\x02" + _global(*pickles.DATA) + b")\x81q\0}("
+        + _text("_edge_attr_cls") + _global("torch_geometric.data.data", "DataEdgeAttr")
+        + _text("_tensor_attr_cls") + _global("torch_geometric.data.data", "DataTensorAttr")
+        + _text("_store") + store + b"ub."
+    )  # fmt: skip
 
-    Raises GraphError when it is damaged, holds something else, or lacks x, edge_index or edge_attr.
+
+def _tensor(key: str, array: np.ndarray) -> bytes:
+    kind = _global("torch", "LongStorage" if array.dtype.kind == "i" else "FloatStorage")
+    storage = b"(" + _text("storage") + kind + _text(key) + _text("cpu") + _value(array.size) + b"tQ"
+    stride = [math.prod(max(side, 1) for side in array.shape[i:]) for i in range(1, array.ndim + 1)]
+    hooks = _global("collections", "OrderedDict") + b")R"
+    shape = b"(" + b"".join(map(_value, array.shape)) + b"t(" + b"".join(map(_value, stride)) + b"t"
+    return _global("torch._utils", "_rebuild_tensor_v2") + b"(" + storage + b"K\0" + shape + b"\x89" + hooks + b"tR"
+
+
+def _global(module: str, name: str) -> bytes:
+    return f"c{module}\n{name}\n".encode()
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return b"X" + len(encoded).to_bytes(4, "little") + encoded
+
+
+def _value(value: Any) -> bytes:
+    """A plain value as a pickle has it."""
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or isinstance(value, bool):
+        return {None: b"N", True: b"\x88", False: b"\x89"}[value]
+    if isinstance(value, int):
+        size = value.bit_length() // 8 + 1
+        small = b"J" + value.to_bytes(4, "little", signed=True) if size <= 4 else None
+        return small or b"\x8a" + bytes([size]) + value.to_bytes(size, "little", signed=True)
+    if isinstance(value, float):
+        return b"G" + struct.pack(">d", value)
+    if isinstance(value, list | tuple):
+        return b"](" + b"".join(map(_value, value)) + b"e"
+    if isinstance(value, dict):
+        return b"}(" + b"".join(_text(key) + _value(value[key]) for key in sorted(value)) + b"u"
+    raise TypeError(f"metadata cannot hold a {type(value).__name__}")
+
+
+# ---- reading ----------------------------------------------------------------------------------------------
+
+
+def read_graph(path: Path) -> Graph:
+    """Read a graph file, ours or what anyone made with `torch.save`, without running code from it.
+
+    Numbers of another type become float32 or int64; attributes that no graph needs are ignored. Raises GraphError when
+    the file is damaged, asks for more memory than it can need, holds something other than a `Data`, or lacks x,
+    edge_index or edge_attr.
     """
-    graph, matrices = _load(path)
-    for name, tensor in matrices.items():
-        if not isinstance(tensor, torch.Tensor):
-            found = "missing" if tensor is None else f"a {type(tensor).__name__}"
-            raise GraphError(f"`{name}` is {found}", where=path, remedy="build the graph again")
-        if tensor.dim() != 2:
-            raise GraphError(f"`{name}` is of shape {tuple(tensor.shape)}", where=path, remedy="build the graph again")
-    x, index, attributes = matrices.values()
-    if len(attributes) != index.shape[1]:
-        raise GraphError(f"{index.shape[1]} edges but {len(attributes)} rows of edge_attr", where=path)
-    whole = not (index.is_floating_point() or index.is_complex()) and len(index) == 2
-    if not whole or (index.numel() and not 0 <= index.min() <= index.max() < len(x)):
-        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy="build the graph again")
-    return graph
-
-
-def _load(path: Path) -> tuple[Data, dict[str, Any]]:
-    """A graph and what it has under the names x, edge_index and edge_attr."""
     try:
-        with torch.serialization.safe_globals(list(PYG_TYPES)):
-            graph = torch.load(path, weights_only=True)
-        if type(graph) is Data:
-            return graph, {name: graph.get(name) for name in ("x", "edge_index", "edge_attr")}
+        with zipfile.ZipFile(path) as archive:
+            file = _Archive(archive, path.stat().st_size)
+            found = _attributes(pickles.load(file.read("data.pkl")), path)
+            x, edge_index, edge_attr = (file.matrix(name, found, path) for name in ("x", "edge_index", "edge_attr"))
+            y = _label(file.array(found["y"]) if isinstance(found.get("y"), TensorView) else found.get("y"), path)
     except UNREADABLE as error:
         said = " ".join(str(error).split()) or type(error).__name__
-        raise GraphError(f"not a readable graph file: {said}", where=path) from error
-    raise GraphError(f"holds a {type(graph).__name__}, not a torch_geometric Data", where=path)
+        raise GraphError(f"not a readable graph file: {said}", where=path, remedy=REBUILD) from error
+    _check_edges(len(x), edge_index, len(edge_attr), path)
+    metadata = _metadata(found.get("metadata"), path)
+    return Graph(x.astype(np.float32), edge_index.astype(np.int64), edge_attr.astype(np.float32), y, metadata)
+
+
+class _Archive:
+    """Entries of a zip archive, none of which is read before it is known to be no longer than it can be."""
+
+    def __init__(self, archive: zipfile.ZipFile, size: int):
+        self.archive, self.size = archive, size
+        names = archive.namelist()
+        self.folder = names[0].split("/")[0] if names else ""
+        big = f"{self.folder}/byteorder" in names and self.read("byteorder") == b"big"
+        self.order = ">" if big else "<"
+
+    def read(self, name: str, expected: int | None = None) -> bytes:
+        """An entry, of so many bytes if a number is expected."""
+        entry = self.archive.getinfo(f"{self.folder}/{name}")
+        compressed = entry.compress_type == zipfile.ZIP_DEFLATED
+        if not compressed and entry.compress_type != zipfile.ZIP_STORED:
+            raise ValueError(f"{entry.filename} is compressed in a way that torch.save never uses")
+        most = MOST_UNPACKED if compressed else self.size
+        if name == "data.pkl":
+            most = min(most, pickles.LONGEST)
+        if entry.file_size > most or entry.compress_size > self.size:
+            raise ValueError(
+                f"{entry.filename} is to have {entry.file_size:,} bytes, more than the {most:,} it can have"
+            )
+        if expected is not None and entry.file_size != expected:
+            raise ValueError(f"{entry.filename} has {entry.file_size:,} bytes, the pickle says {expected:,}")
+        return self.archive.read(entry)
+
+    def matrix(self, name: str, found: dict[str, Any], path: Path) -> np.ndarray:
+        """The numbers of a tensor with two dimensions; raises GraphError if there is none of that name."""
+        value = found.get(name)
+        if not isinstance(value, TensorView):
+            what = "missing" if value is None else f"a {_kind(value)}"
+            raise GraphError(f"`{name}` is {what}", where=path, remedy=REBUILD)
+        if len(value.shape) != 2:
+            raise GraphError(f"`{name}` is of shape {value.shape}", where=path, remedy=REBUILD)
+        return self.array(value)
+
+    def array(self, tensor: TensorView) -> np.ndarray:
+        """The numbers of a tensor; those of type bfloat16 as float32."""
+        storage, shape, stride = tensor.storage, tensor.shape, tensor.stride
+        kind = STORAGES.get(tensor.dtype or storage.kind)
+        if kind is None:
+            raise ValueError(f"numbers of type {tensor.dtype or storage.kind} are not read")
+        dtype = np.dtype(self.order + kind.replace("bf2", "u2"))
+        untyped = 1 if storage.kind == "UntypedStorage" else dtype.itemsize
+        n_stored, n = storage.size * untyped // dtype.itemsize, math.prod(shape)
+        reach = tensor.offset + sum((side - 1) * step for side, step in zip(shape, stride, strict=True)) + 1 if n else 0
+        if max(shape, default=0) > LONGEST_SIDE or n > max(n_stored, MOST_REPEATED) or reach > n_stored:
+            raise ValueError(f"a tensor of shape {shape} does not fit into its {n_stored:,} numbers")
+        if not n:
+            return np.zeros(shape, dtype)
+        stored = np.frombuffer(self.read(f"data/{storage.key}", storage.size * untyped), dtype, n_stored)
+        steps = [step * dtype.itemsize for step in stride]
+        values = np.lib.stride_tricks.as_strided(stored[tensor.offset :], shape, steps, writeable=False)
+        return (values.astype(np.uint32) << 16).view(np.float32) if kind == "bf2" else values
+
+
+def _attributes(content: Any, path: Path) -> dict[str, Any]:
+    """The attributes of a `Data` object by name."""
+    if not (isinstance(content, Instance) and content.kind == pickles.DATA):
+        raise GraphError(f"holds a {_kind(content)}, not a torch_geometric Data", where=path, remedy=REBUILD)
+    for name in ("_store", "_mapping"):
+        state = content.state if isinstance(content, Instance) else None
+        content = state.get(name) if isinstance(state, dict) else None
+    if not isinstance(content, dict):
+        raise GraphError("is a Data without attributes, or one of PyTorch Geometric 1", where=path, remedy=REBUILD)
+    return content
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, TensorView):
+        return "Tensor"
+    return value.kind.name if isinstance(value, Instance) else type(value).__name__
+
+
+def _check_edges(n_nodes: int, index: np.ndarray, n_attributes: int, path: Path) -> None:
+    if n_attributes != index.shape[1]:
+        raise GraphError(f"{index.shape[1]} edges but {n_attributes} rows of edge_attr", where=path, remedy=REBUILD)
+    whole = index.dtype.kind in "iu" and len(index) == 2
+    if not whole or (index.size and not 0 <= index.min() <= index.max() < n_nodes):
+        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy=REBUILD)
+
+
+def _label(y: Any, path: Path) -> float:
+    """A label, nan without."""
+    if y is None:
+        return math.nan
+    if isinstance(y, np.ndarray) and y.size == 1:
+        return float(y.flat[0])
+    if isinstance(y, int | float):
+        return float(y)
+    what = f"of shape {y.shape}" if isinstance(y, np.ndarray) else f"a {_kind(y)}"
+    raise GraphError(f"`y` is {what}, not one number", where=path, remedy=REBUILD)
+
+
+def _metadata(found: Any, path: Path) -> dict[str, Any]:
+    """Plain values, each a new one: what a pickle uses a thousand times becomes a thousand values, or an error."""
+    if not isinstance(found, dict | None):
+        raise GraphError(f"`metadata` is a {_kind(found)}, not a dictionary", where=path, remedy=REBUILD)
+    left = MOST_VALUES
+
+    def plain(value: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 or depth > DEEPEST:
+            raise GraphError("`metadata` has too many values or levels", where=path, remedy=REBUILD)
+        if value is None or isinstance(value, str | bool | int | float):
+            return value
+        if type(value) in (list, tuple):
+            return [plain(each, depth + 1) for each in value]
+        if type(value) is dict and all(isinstance(key, str) for key in value):
+            return {key: plain(each, depth + 1) for key, each in value.items()}
+        raise GraphError(f"`metadata` holds a {_kind(value)}", where=path, remedy="leave it out, or make it a text")
+
+    return plain(found or {}, 0)
