@@ -22,8 +22,8 @@ from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.scorer import load_weights, predict
-from toporank.training.data import fingerprint
 from toporank.training.provenance import TRAINING_SOURCES
+from toporank.training.splits import fingerprint
 from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]

@@ -28,9 +28,10 @@ from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights
 from toporank.training import fit
 from toporank.training import train as training
-from toporank.training.data import split_indices, training_batches, validation_batches
+from toporank.training.data import training_batches, validation_batches
 from toporank.training.lightning import Scorer
 from toporank.training.run import Run
+from toporank.training.splits import split_indices
 from toporank.training.train import train_run
 
 pytestmark = [
