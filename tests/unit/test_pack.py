@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import toporank.graphs.packing as packing_module
 from toporank.errors import GraphError
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
+from toporank.graphs.packfile import Pack
 from toporank.graphs.packing import Member, write_pack
 from toporank.graphs.pyg_file import Graph
 
@@ -389,6 +391,96 @@ def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
     DAMAGES[name](pack)
     with pytest.raises(GraphError, match=r"pack.*delete it and run again"):
         GraphStore.open([pack], verify=True)
+
+
+def rewritten(path: Path, header: object = None, numbers: bytes | None = None, **said: object) -> None:
+    """Another header, or another description, in front of the same numbers or of others."""
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    old = json.loads(content[8:end])
+    if said:
+        described = {**json.loads(old["__metadata__"]["toporank"]), **said}
+        header = {**old, "__metadata__": {"toporank": json.dumps(described)}}
+    if isinstance(header, dict):
+        header = json.dumps({**old, **header}).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + (content[end:] if numbers is None else numbers))
+
+
+GIANT = {"dtype": "F32", "shape": [2**16, 2**16], "data_offsets": [0, 2**34]}
+ROWS = {"dtype": "F32", "shape": [2**40, 0], "data_offsets": [0, 0]}
+HOSTILE = {
+    "a header that says nothing of graphs": ({"__metadata__": {}}, r"__metadata__\.toporank: Field required"),
+    "metadata that is null": ({"__metadata__": None}, "__metadata__: Input should be"),
+    "a description that is null": ({"__metadata__": {"toporank": "null"}}, "Input should be an object"),
+    "a description that is no JSON": ({"__metadata__": {"toporank": "{"}}, "Invalid JSON"),
+    "a description without decoys": ({"__metadata__": {"toporank": "{}"}}, "decoys: Field required"),
+    "lists in lists": ({"__metadata__": {"toporank": "[" * 100_000}}, "recursion limit"),
+    "a header of lists in lists": (b"[" * 100_000, "recursion limit"),
+    "no header": (b"null", "Input should be an object"),
+    "sixteen gigabytes": ({"x": GIANT}, r"x of shape \(65536, 65536\) does not fit"),
+    "nodes without columns": ({"x": ROWS}, r"x of shape \(1099511627776, 0\) does not fit"),
+    "a negative size": ({"x": {**GIANT, "shape": [-1, 1]}}, "x.shape.0: Input should be greater"),
+    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32' or 'F16'"),
+    "labels in a table": ({"y": {**GIANT, "shape": [1, 5]}}, "y.shape"),
+    "another tensor": ({"z": GIANT}, "z: Extra inputs are not permitted"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_header_is_refused_before_anything_is_made_from_it(tmp_path, name):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    header, said = HOSTILE[name]
+    rewritten(pack, header)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{said}[^\n]*delete it and run again[^\n]*$"):
+        Pack.open(pack)
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ({"decoys": [["A", "d"]] * 5}, r"decoys\.0\.2: Field required"),
+        ({"decoys": [["A", "d", 1]] * 5}, r"decoys\.0\.2: Input should be a valid string"),
+        ({"decoys": [["A", "d", "val"]] * 4}, "do not fit together"),
+        ({"sources": ["a"]}, "do not fit together"),
+        ({"features": ["edges"]}, "features: Input should be"),
+        ({"features": {"edges": "legacy"}}, "features.edges: Input should be"),
+        ({"content": 5}, "content: Input should be"),
+    ],
+)
+def test_a_description_of_other_types_is_refused(tmp_path, said, fault):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, **said)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{fault}[^\n]*$"):
+        Pack.open(pack)
+
+
+def test_an_older_pack_without_digests_is_opened(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, sources=[], content=None)
+    assert len(GraphStore.open([pack], verify=True)) == 5
+
+
+@pytest.mark.parametrize("change", [(0, 5), (7, -1), (8, 3), (-1, 4)], ids=str)
+@pytest.mark.parametrize("end", [0, 1])
+def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_path, change, end):
+    """The second graph has three nodes, the last four: node 3 is there, but not in the second graph."""
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    whole = Pack.open(pack)
+    edge, node = change
+    index = whole.numbers["edge_index"].copy()
+    index[end, edge] = node
+    tensors = {name: torch.from_numpy(values.copy()) for name, values in whole.numbers.items()}
+    with safe_open(pack, framework="pt") as file:
+        said = file.metadata()
+    pack.write_bytes(save({**tensors, "edge_index": torch.from_numpy(index)}, said))
+    with pytest.raises(GraphError, match="an edge of this pack joins nodes that its graph does not have"):
+        GraphStore.open([pack])
+
+
+def test_graphs_whose_metadata_no_pack_could_say_are_named(tmp_path):
+    with pytest.raises(GraphError, match=r"A_d\.pt: its metadata is wrong: features: Input should be"):
+        pack_of(tmp_path, "pack", {("A", "d", "train"): random_graph(1, metadata={**METADATA, "features": "all"})})
 
 
 def test_a_pack_that_is_not_there_is_named(tmp_path):
