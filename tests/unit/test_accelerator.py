@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pandas as pd
 import pytest
 import torch
-from _synthetic import members, random_graph, small_run, training_pack
+from _synthetic import labelled, members, random_graph, small_run, training_pack
 from pydantic import ValidationError
 from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.plugins.precision import FSDPPrecision, MixedPrecision
@@ -304,7 +304,7 @@ def test_packs_that_do_not_fit_into_memory_are_refused_with_sizes_and_remedy(tmp
 
 
 def test_what_is_trained_on_is_known_by_a_digest_that_copies_nothing(tmp_path):
-    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5)}
+    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5), ("V0", "d0", "val"): labelled(2)}
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
     store = GraphStore.open([tmp_path / "pack"])
     tracemalloc.start()

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -654,13 +655,27 @@ def test_a_run_that_was_interrupted_after_its_last_epoch_is_finished_without_tra
     assert seen == []
 
 
-def test_a_finished_run_is_taken_from_the_store_without_training(pack, monkeypatch):
+def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
+    """Which takes seconds to import, as often as there are runs in a sweep."""
     run = small_run(max_epochs=1)
     whole = train(run, pack, output="whole")
-    monkeypatch.setitem(sys.modules, "toporank.training.fit", None)  # cannot be imported
-    assert_same_run(train(run, pack, output="again"), whole)
-    with pytest.raises(ImportError):
-        train(small_run(max_epochs=2), pack)
+    parameters = {"seed": 1, "hyperparameters": vars(run.hyperparameters), "selection": vars(run.selection)}
+    script = Path(__file__).resolve().parents[2] / "workflow_scripts/train.py"
+    program = (
+        "import sys, runpy; sys.modules.update(torch=None, pandas=None); sys.argv.pop(0);"
+        "runpy.run_path(sys.argv[0], None, '__main__')"
+    )
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", program, script, "--name", "run", "--packs", pack, "--store", STORE, "--output",
+             "again", "--parameters", json.dumps({**parameters, "seed": seed})],
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
+        )
+        for seed in (1, 2)
+    ]  # fmt: skip
+    assert "import of torch halted" in answers[1].stderr  # the control: another run is trained
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert_same_run(Path("again"), whole)
 
 
 # ---- what makes a training another one --------------------------------------------------------------------
