@@ -243,7 +243,10 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
         "training/trackers.py",  # tell, and change nothing
         "training/provenance.py",  # so does this
     }
-    code = "import sys, toporank.training.fit, toporank.training.train; print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    code = (
+        "import sys, toporank.training.fit, toporank.training.train;"
+        "print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
