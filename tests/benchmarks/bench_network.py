@@ -26,7 +26,6 @@ from statistics import median
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 import torch
 from threadpoolctl import threadpool_limits
 from torch import nn
@@ -34,7 +33,7 @@ from torch.nn import functional as F
 
 from toporank.config.training import Hyperparameters
 from toporank.graphs.pack import GraphBatch, GraphStore
-from toporank.graphs.packing import write_pack
+from toporank.graphs.packing import Member, write_pack
 from toporank.model import kernels
 from toporank.model.network import DockQNet
 from toporank.model.pyg_network import PlainNetwork
@@ -157,10 +156,9 @@ def traffic() -> tuple[int, float, float]:
 
 def store_of(files: list[Path]) -> GraphStore:
     """These graphs, labelled or not, as a store; without a label the loss is that to 0.5."""
-    rows = [(file.parent.name, file.stem, "train", str(file)) for file in files]
-    table = pd.DataFrame(rows, columns=["target", "decoy", "split", "graph"])
+    members = [Member(file.parent.name, file.stem, "train", file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
-        write_pack(Path(folder) / "pack", table)
+        write_pack(Path(folder) / "pack", members)
         return GraphStore.open([Path(folder) / "pack"], in_memory=True)
 
 

@@ -25,7 +25,8 @@ from toporank.building.stages import STAGES
 from toporank.building.store import Store
 from toporank.decoys.identity import Decoy, split_suffix
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.graphs.pyg_file import GRAPHS, read_graph
+from toporank.graphs.pyg_file import read_graph
+from toporank.building.stages import GRAPHS
 from toporank.layout import LEDGER, PLAN
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp
@@ -124,9 +125,9 @@ def test_input(case: Case, plain, tmp_path):
         return
     assert case.says == "..." or re.fullmatch(case.says, row.reason), row.reason
     graph = read_graph(path)
-    assert graph.x.isfinite().all()
-    assert graph.edge_attr.isfinite().all()
-    assert graph.num_edges > 0
+    assert np.isfinite(graph.x).all()
+    assert np.isfinite(graph.edge_attr).all()
+    assert graph.edge_attr.size > 0
     if case.same:
         assert numbers(graph) == numbers(plain[1])
     if "byte for byte" in case.happens and "chothia" not in case.name:

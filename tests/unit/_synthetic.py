@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch_geometric.data import Data
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.graphs.packing import write_pack
+from toporank.features.edges import Edges
+from toporank.graphs.packing import Member, write_pack
 from toporank.graphs.pyg_file import graph_bytes
 from toporank.training.run import Run
 
@@ -60,15 +60,30 @@ def random_graph(
     return graph
 
 
-def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> pd.DataFrame:
-    """Write each graph of (target, decoy, split) → graph to a file; the table `write_pack` asks for."""
+def decoy_graph(nodes: np.ndarray, edges: Edges, metadata: dict[str, Any], residues: list[str]) -> Data:
+    """The graph of a decoy without label, from its features."""
+    graph = Data(
+        torch.from_numpy(nodes).float(), torch.from_numpy(edges.index), torch.from_numpy(edges.attributes).float()
+    )
+    graph.metadata = {**metadata, "residues": residues}
+    return graph
+
+
+def file_content(graph: Data) -> bytes:
+    """The file of a graph."""
+    arrays = (graph[name].numpy() for name in ("x", "edge_index", "edge_attr"))
+    return graph_bytes(*arrays, None if graph.y is None else graph.y.item(), graph.get("metadata") or {})
+
+
+def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> list[Member]:
+    """Write each graph of (target, decoy, split) → graph to a file: what `write_pack` asks for."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    found = []
     for (target, decoy, split), graph in graphs.items():
         path = folder / f"{target}_{decoy}.pt"
-        path.write_bytes(graph_bytes(graph))
-        rows.append((target, decoy, split, str(path)))
-    return pd.DataFrame(rows, columns=["target", "decoy", "split", "graph"])
+        path.write_bytes(file_content(graph))
+        found.append(Member(target, decoy, split, path))
+    return found
 
 
 def labelled(seed: int, **other: Any) -> Data:

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pandas as pd
 import pytest
 import torch
-from _synthetic import members, random_graph, small_run, training_pack
+from _synthetic import labelled, members, random_graph, small_run, training_pack
 from pydantic import ValidationError
 from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.plugins.precision import FSDPPrecision, MixedPrecision
@@ -24,7 +24,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
-from toporank.training import accelerator, data, fit, trackers, train
+from toporank.training import accelerator, data, fit, splits, trackers, train
 from toporank.training.accelerator import device_of, prepare, refusals
 from toporank.training.data import loader_options
 from toporank.training.run import Run
@@ -291,31 +291,31 @@ def test_packs_that_do_not_fit_into_memory_are_refused_with_sizes_and_remedy(tmp
     pack = training_pack(tmp_path / "pack")
     size = pack.stat().st_size
     free = SimpleNamespace(available=2 * size)
-    monkeypatch.setattr(data.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr(splits.psutil, "virtual_memory", lambda: free)
     monkeypatch.setattr(train, "open_graphs", None)  # nothing is read before
     run = Run(**{**vars(small_run()), "loading": Loading(in_memory=True), "hardware": Hardware(devices=3)})
     said = r"training.loading.in_memory: the packs take 0.0 GiB of memory \(3 processes\), 0.0 GiB are free \(leave it"
     with pytest.raises(ConfigError, match=said):
         train.train_run(run, [pack], 1, tmp_path / "run", tmp_path / "store")
-    data.check_memory([pack, pack], 2)  # learned from and validated on: one pack
+    splits.check_memory([pack, pack], 2)  # learned from and validated on: one pack
     free.available = size - 1
     with pytest.raises(ConfigError, match=r"memory, 0.0 GiB"):
-        data.check_memory([pack], 1)
+        splits.check_memory([pack], 1)
 
 
 def test_what_is_trained_on_is_known_by_a_digest_that_copies_nothing(tmp_path):
-    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5)}
+    graphs = {("T0", "d0", "train"): random_graph(1, nodes=200_000, dockq=0.5), ("V0", "d0", "val"): labelled(2)}
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
     store = GraphStore.open([tmp_path / "pack"])
     tracemalloc.start()
     try:
-        digest, (_, most) = data.fingerprint(store), tracemalloc.get_traced_memory()
+        digest, (_, most) = splits.fingerprint(store), tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert most < store.parts[0]["x"].nbytes / 4
-    assert digest == data.fingerprint(GraphStore.open([tmp_path / "pack"], in_memory=True))
+    assert digest == splits.fingerprint(GraphStore.open([tmp_path / "pack"], in_memory=True))
     store.parts[0]["x"] = store.parts[0]["x"] + 1
-    assert digest != data.fingerprint(store)
+    assert digest != splits.fingerprint(store)
 
 
 @pytest.mark.parametrize("workers", [-1, "many"])

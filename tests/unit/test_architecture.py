@@ -104,12 +104,20 @@ def test_the_workflow_starts_without_torch():
     assert answer.stdout.strip() == "[]"
 
 
-def test_scoring_and_finished_runs_wait_neither_for_lightning_nor_for_pytorch_geometric():
-    """Both take seconds to import; graphs that are packed and runs that are kept need neither."""
+def test_scoring_waits_neither_for_lightning_nor_for_pytorch_geometric():
+    """Both take seconds to import; graphs that are packed need neither."""
     program = (
-        "import sys, toporank.model.scoring, toporank.training.train\n"
+        "import sys, toporank.model.scoring\n"
         "print(sorted({'torch_geometric', 'pytorch_lightning', 'lightning_fabric'} & set(sys.modules)))\n"
     )
+    command = [sys.executable, "-c", program]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["graphs.packing", "graphs.pyg_file", "graphs.packfile", "training.train"])
+def test_graphs_are_written_read_and_packed_and_finished_runs_recognised_without_torch_and_pandas(name):
+    program = f"import sys, toporank.{name}; print(sorted({{'torch', 'torch_geometric', 'pandas'}} & set(sys.modules)))"
     command = [sys.executable, "-c", program]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert answer.stdout.strip() == "[]"

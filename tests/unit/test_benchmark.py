@@ -36,13 +36,12 @@ def test_it_passes_only_when_three_times_as_fast_and_as_good_within_three_percen
 
 def test_both_arms_train_the_same_network_on_the_same_batches(tmp_path):
     """So what differs between them is rounding, and not luck."""
-    graphs = training_graphs()
-    table = members(tmp_path, graphs)
-    for row in table.itertuples():
-        (tmp_path / "graphs" / row.target).mkdir(parents=True, exist_ok=True)
-        (tmp_path / f"{row.target}_{row.decoy}.pt").rename(tmp_path / "graphs" / row.target / f"{row.decoy}.pt")
-    table["graph"] = [str(tmp_path / "graphs" / r.target / f"{r.decoy}.pt") for r in table.itertuples()]
-    write_pack(tmp_path / "graphs.safetensors", table)
+    found = members(tmp_path, training_graphs())
+    for member in found:
+        (tmp_path / "graphs" / member.target).mkdir(parents=True, exist_ok=True)
+        member.graph.rename(tmp_path / "graphs" / member.target / f"{member.decoy}.pt")
+    found = [m._replace(graph=tmp_path / "graphs" / m.target / f"{m.decoy}.pt") for m in found]
+    write_pack(tmp_path / "graphs.safetensors", found)
     hp = Hyperparameters(**{**SMALL, "learning_rate": 0.002})
     one, other = (train(arm, 7, [tmp_path / "graphs.safetensors"], hp, 1) for arm in ("baseline", "optimised"))
     assert other.val_loss == pytest.approx(one.val_loss, abs=1e-5)

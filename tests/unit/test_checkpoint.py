@@ -22,8 +22,8 @@ from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.scorer import load_weights, predict
-from toporank.training.data import fingerprint
 from toporank.training.provenance import TRAINING_SOURCES
+from toporank.training.splits import fingerprint
 from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
@@ -241,8 +241,12 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
         "model/checkpoint.py",  # how weights are read and written
         "model/topoqa.py",  # how those of others are
         "training/trackers.py",  # tell, and change nothing
+        "training/provenance.py",  # so does this
     }
-    code = "import sys, toporank.training.fit; print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    code = (
+        "import sys, toporank.training.fit, toporank.training.train;"
+        "print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

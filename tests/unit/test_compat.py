@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from _synthetic import members, random_graph
+from _synthetic import decoy_graph, members, random_graph
 from torch.nn import functional as F
 
 from dssp_agreement import needs_mkdssp
@@ -23,7 +23,7 @@ from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve, same
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
-from toporank.graphs.pyg_file import graph_metadata, make_graph
+from toporank.building.stages import graph_metadata
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights, predict
 from toporank.model.scoring import score_pack
@@ -311,7 +311,7 @@ def test_a_decoy_gets_the_published_features_and_the_published_score(name: str, 
         np.testing.assert_allclose(edges.attributes, published[key], rtol=0, atol=1e-7)
         np.testing.assert_array_equal(edges.attributes.astype(np.float32), published[key])
 
-    graph = make_graph(nodes.values, COMPAT["edges"](complex_, residues), None, graph_metadata(COMPAT), ids)
+    graph = decoy_graph(nodes.values, COMPAT["edges"](complex_, residues), graph_metadata(COMPAT), ids)
     write_pack(tmp_path / "pack.safetensors", members(tmp_path, {("T", name, ""): graph}))
     score = score_pack(folder / "topoqa.ckpt", [], tmp_path / "pack.safetensors")["pred_dockq"][0]
     expected = pd.read_csv(folder / "predictions.csv").set_index("name")["pred_official_xyy"][name]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from _synthetic import members
+from _synthetic import decoy_graph, members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +25,7 @@ from toporank.features.presets import PRESETS
 from toporank.features.registry import resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
-from toporank.graphs.pyg_file import graph_metadata, make_graph
+from toporank.building.stages import graph_metadata
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, predict
 from toporank.structures.complex import Complex
@@ -239,7 +239,7 @@ def graph_of(complex_: Complex, choices):
     residues = choices["interface"](complex_).index
     nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
     edges = choices["edges"](complex_, residues)
-    return make_graph(nodes.values, edges, 0.5, graph_metadata(choices), [str(complex_.residues[r]) for r in residues])
+    return decoy_graph(nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues])
 
 
 def scored(network, folder: Path, graphs: list) -> torch.Tensor:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from _synthetic import METADATA, members, random_graph
+from _synthetic import METADATA, file_content, members, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -20,8 +20,9 @@ import toporank.graphs.packing as packing_module
 from toporank.errors import GraphError
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
-from toporank.graphs.packing import write_pack
-from toporank.graphs.pyg_file import graph_bytes
+from toporank.graphs.packfile import Pack
+from toporank.graphs.packing import Member, write_pack
+from toporank.graphs.pyg_file import Graph
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 """Nodes and edges of the graphs; one has a single node and no edge."""
@@ -98,7 +99,7 @@ def test_the_order_of_packs_is_the_order_of_graphs(tmp_path):
 
 
 def test_the_order_of_members_is_the_order_of_graphs(tmp_path):
-    table = members(tmp_path / "graphs", graphs_of("A")).iloc[::-1].reset_index(drop=True)
+    table = members(tmp_path / "graphs", graphs_of("A"))[::-1]
     write_pack(tmp_path / "pack", table)
     store = GraphStore.open([tmp_path / "pack"])
     assert store.decoys["decoy"].tolist() == ["d4", "d3", "d2", "d1", "d0"]
@@ -132,7 +133,7 @@ def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precis
 def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
     table, read, alive = members(tmp_path / "graphs", graphs_of("A")), packing_module.read_graph, []
 
-    def watched(path: Path) -> Data:
+    def watched(path: Path) -> Graph:
         graph = read(path)
         alive.append(weakref.ref(graph.x))
         seen.append(sum(each() is not None for each in alive))
@@ -147,7 +148,7 @@ def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkey
 
 def test_a_pack_that_cannot_be_finished_leaves_nothing_behind(tmp_path):
     table = members(tmp_path / "graphs", graphs_of("A"))
-    Path(table["graph"][4]).write_bytes(b"no graph")
+    table[4].graph.write_bytes(b"no graph")
     with pytest.raises(GraphError):
         write_pack(tmp_path / "packs" / "pack", table)
     assert list((tmp_path / "packs").iterdir()) == []
@@ -169,11 +170,13 @@ def test_graphs_made_elsewhere_without_metadata_are_packed(tmp_path):
 def test_a_label_may_have_the_shape_of_a_table(tmp_path):
     graph = random_graph(1)
     graph.y = torch.tensor([[0.25]])
-    assert GraphStore.open([pack_of(tmp_path, "pack", {("A", "d", "train"): graph})]).batch([0]).y.tolist() == [0.25]
+    torch.save(graph, tmp_path / "d.pt")
+    write_pack(tmp_path / "pack", [Member("A", "d", "train", tmp_path / "d.pt")])
+    assert GraphStore.open([tmp_path / "pack"]).batch([0]).y.tolist() == [0.25]
 
 
 def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
-    write_pack(tmp_path / "pack", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
+    write_pack(tmp_path / "pack", [])
     store = GraphStore.open([tmp_path / "pack"])
     assert len(store) == 0
     assert list(store.decoys.columns) == ["target", "decoy", "split", "dockq"]
@@ -181,7 +184,7 @@ def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
-    write_pack(tmp_path / "empty", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
+    write_pack(tmp_path / "empty", [])
     full = pack_of(tmp_path, "full", graphs_of("A"))
     store = GraphStore.open([tmp_path / "empty", full] if first else [full, tmp_path / "empty"])
     assert (len(store), store.node_width) == (5, 5)
@@ -239,7 +242,7 @@ def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     before = pack.read_bytes()
     table = members(tmp_path / "graphs", graphs_of("A"))
-    Path(table["graph"][3]).write_bytes(graph_bytes(random_graph(1))[:500])
+    table[3].graph.write_bytes(file_content(random_graph(1))[:500])
     with pytest.raises(GraphError, match=r"A_d3\.pt"):
         write_pack(pack, table)
     assert pack.read_bytes() == before
@@ -264,7 +267,7 @@ def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a
     del graphs["A", "d2", "train"]
     graphs["A", "d3", "train"] = random_graph(77, dockq=0.9)
     graphs["A", "d9", "val"] = random_graph(78)
-    table = members(tmp_path / "graphs", graphs).iloc[::-1]
+    table = members(tmp_path / "graphs", graphs)[::-1]
     reads.clear()
     assert write_pack(pack, table, precision) == 2
     assert sorted(reads) == ["A_d3.pt", "A_d9.pt"]
@@ -275,7 +278,7 @@ def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a
 def test_another_split_reads_no_graph(tmp_path, reads):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     reads.clear()
-    write_pack(pack, members(tmp_path / "pack", graphs_of("A")).assign(split="val"))
+    write_pack(pack, [m._replace(split="val") for m in members(tmp_path / "pack", graphs_of("A"))])
     assert reads == []
     assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
 
@@ -294,15 +297,14 @@ def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_pat
     assert write_pack(whole, table, "float16") == 5
 
 
-def with_ledger(table: pd.DataFrame) -> pd.DataFrame:
-    files = [Path(graph) for graph in table["graph"]]
-    return table.assign(sha256=[sha256(file) for file in files], size=[file.stat().st_size for file in files])
+def with_ledger(table: list[Member]) -> list[Member]:
+    return [m._replace(sha256=sha256(m.graph), size=m.graph.stat().st_size) for m in table]
 
 
 @pytest.mark.parametrize("change", ["one byte", "longer", "gone"])
 def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, change):
     table = with_ledger(members(tmp_path / "graphs", graphs_of("A")))
-    file = Path(table["graph"][3])
+    file = table[3].graph
     content = file.read_bytes()
     if change == "gone":
         file.unlink()
@@ -389,6 +391,96 @@ def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
     DAMAGES[name](pack)
     with pytest.raises(GraphError, match=r"pack.*delete it and run again"):
         GraphStore.open([pack], verify=True)
+
+
+def rewritten(path: Path, header: object = None, numbers: bytes | None = None, **said: object) -> None:
+    """Another header, or another description, in front of the same numbers or of others."""
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    old = json.loads(content[8:end])
+    if said:
+        described = {**json.loads(old["__metadata__"]["toporank"]), **said}
+        header = {**old, "__metadata__": {"toporank": json.dumps(described)}}
+    if isinstance(header, dict):
+        header = json.dumps({**old, **header}).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + (content[end:] if numbers is None else numbers))
+
+
+GIANT = {"dtype": "F32", "shape": [2**16, 2**16], "data_offsets": [0, 2**34]}
+ROWS = {"dtype": "F32", "shape": [2**40, 0], "data_offsets": [0, 0]}
+HOSTILE = {
+    "a header that says nothing of graphs": ({"__metadata__": {}}, r"__metadata__\.toporank: Field required"),
+    "metadata that is null": ({"__metadata__": None}, "__metadata__: Input should be"),
+    "a description that is null": ({"__metadata__": {"toporank": "null"}}, "Input should be an object"),
+    "a description that is no JSON": ({"__metadata__": {"toporank": "{"}}, "Invalid JSON"),
+    "a description without decoys": ({"__metadata__": {"toporank": "{}"}}, "decoys: Field required"),
+    "lists in lists": ({"__metadata__": {"toporank": "[" * 100_000}}, "recursion limit"),
+    "a header of lists in lists": (b"[" * 100_000, "recursion limit"),
+    "no header": (b"null", "Input should be an object"),
+    "sixteen gigabytes": ({"x": GIANT}, r"x of shape \(65536, 65536\) does not fit"),
+    "nodes without columns": ({"x": ROWS}, r"x of shape \(1099511627776, 0\) does not fit"),
+    "a negative size": ({"x": {**GIANT, "shape": [-1, 1]}}, "x.shape.0: Input should be greater"),
+    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32' or 'F16'"),
+    "labels in a table": ({"y": {**GIANT, "shape": [1, 5]}}, "y.shape"),
+    "another tensor": ({"z": GIANT}, "z: Extra inputs are not permitted"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_header_is_refused_before_anything_is_made_from_it(tmp_path, name):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    header, said = HOSTILE[name]
+    rewritten(pack, header)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{said}[^\n]*delete it and run again[^\n]*$"):
+        Pack.open(pack)
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ({"decoys": [["A", "d"]] * 5}, r"decoys\.0\.2: Field required"),
+        ({"decoys": [["A", "d", 1]] * 5}, r"decoys\.0\.2: Input should be a valid string"),
+        ({"decoys": [["A", "d", "val"]] * 4}, "do not fit together"),
+        ({"sources": ["a"]}, "do not fit together"),
+        ({"features": ["edges"]}, "features: Input should be"),
+        ({"features": {"edges": "legacy"}}, "features.edges: Input should be"),
+        ({"content": 5}, "content: Input should be"),
+    ],
+)
+def test_a_description_of_other_types_is_refused(tmp_path, said, fault):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, **said)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{fault}[^\n]*$"):
+        Pack.open(pack)
+
+
+def test_an_older_pack_without_digests_is_opened(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, sources=[], content=None)
+    assert len(GraphStore.open([pack], verify=True)) == 5
+
+
+@pytest.mark.parametrize("change", [(0, 5), (7, -1), (8, 3), (-1, 4)], ids=str)
+@pytest.mark.parametrize("end", [0, 1])
+def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_path, change, end):
+    """The second graph has three nodes, the last four: node 3 is there, but not in the second graph."""
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    whole = Pack.open(pack)
+    edge, node = change
+    index = whole.numbers["edge_index"].copy()
+    index[end, edge] = node
+    tensors = {name: torch.from_numpy(values.copy()) for name, values in whole.numbers.items()}
+    with safe_open(pack, framework="pt") as file:
+        said = file.metadata()
+    pack.write_bytes(save({**tensors, "edge_index": torch.from_numpy(index)}, said))
+    with pytest.raises(GraphError, match="an edge of this pack joins nodes that its graph does not have"):
+        GraphStore.open([pack])
+
+
+def test_graphs_whose_metadata_no_pack_could_say_are_named(tmp_path):
+    with pytest.raises(GraphError, match=r"A_d\.pt: its metadata is wrong: features: Input should be"):
+        pack_of(tmp_path, "pack", {("A", "d", "train"): random_graph(1, metadata={**METADATA, "features": "all"})})
 
 
 def test_a_pack_that_is_not_there_is_named(tmp_path):

@@ -265,7 +265,7 @@ def test_the_ensemble_does_not_change_the_score(trained):
 
 
 def test_an_empty_pack_has_no_scores(trained, tmp_path):
-    write_pack(tmp_path / "empty", pd.DataFrame(columns=["target", "decoy", "split", "graph"]))
+    write_pack(tmp_path / "empty", [])
     table = score_pack(trained[1][0], [], tmp_path / "empty")
     assert table.empty
     assert list(table.columns) == ["target", "decoy", "pred_dockq", "pred_sd"]

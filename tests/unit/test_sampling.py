@@ -70,6 +70,14 @@ def test_no_decoy_is_drawn_twice_before_all_of_its_group_were_drawn_once():
         assert max(counts) - min(counts) <= 1
 
 
+def test_the_spare_draws_are_not_always_of_the_same_groups():
+    """Ten rows of three groups: one group is drawn four times, each group in some epoch."""
+    groups = np.array([0] * 4 + [1] * 3 + [2] * 3)
+    draws = [Counter(groups[balanced(groups, np.random.default_rng(seed))].tolist()) for seed in range(30)]
+    assert {counts.most_common(1)[0][0] for counts in draws} == {0, 1, 2}
+    assert all(sorted(counts.values()) == [3, 3, 4] for counts in draws)
+
+
 def test_over_many_epochs_every_decoy_is_seen():
     for kind in KINDS:
         assert {i for epoch in epochs(kind, n=20) for i in epoch} == set(INDICES.tolist()), kind

@@ -7,10 +7,12 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -18,6 +20,7 @@ import yaml
 from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
 from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch_geometric.data import Data
 
 from toporank.config.training import Schedule
 from toporank.errors import CheckpointError, ConfigError, TrainingError
@@ -27,9 +30,10 @@ from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights
 from toporank.training import fit
 from toporank.training import train as training
-from toporank.training.data import split_indices, training_batches, validation_batches
+from toporank.training.data import training_batches, validation_batches
 from toporank.training.lightning import Scorer
 from toporank.training.run import Run
+from toporank.training.splits import fingerprint, open_graphs, split_indices
 from toporank.training.train import train_run
 
 pytestmark = [
@@ -190,6 +194,17 @@ def test_selection_may_look_at_the_correlation_per_target(pack):
     table = metrics(train(small_run(spearman="per_target", max_epochs=2), pack))
     expected = table["val_loss"] - table["val_spearman_per_target"]
     pd.testing.assert_series_equal(table["val_selection"], expected, check_names=False, rtol=1e-5)
+
+
+@pytest.mark.parametrize("spearman", ["pooled", "per_target"])
+def test_constant_predictions_have_no_correlation_and_none_counts_for_them(spearman, monkeypatch):
+    run, found = small_run(spearman=spearman, spearman_weight=0.5), {}
+    scorer = Scorer(torch.nn.Linear(1, 1), run.hyperparameters, run.selection, 1, torch.tensor([0, 0, 0, 1, 1, 1]), {})
+    monkeypatch.setattr(scorer, "log_dict", found.update)
+    scorer._seen = [(torch.arange(6), torch.linspace(0, 1, 6), torch.full((6,), 0.5))]
+    scorer.on_validation_epoch_end()
+    assert np.isnan(found["val_spearman"])
+    assert found["val_selection"] == found["val_loss"] > 0
 
 
 def test_the_summary_gives_both_best_epochs_with_their_metrics(finished):
@@ -383,8 +398,9 @@ def test_the_order_depends_on_the_seed(pack):
 
 
 def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_path):
-    table = members(tmp_path / "graphs", training_graphs()).sample(frac=1, random_state=3, ignore_index=True)
-    write_pack(tmp_path / "pack", table)
+    shuffled = np.random.default_rng(3).permutation(list(training_graphs()))
+    graphs = training_graphs()
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", {tuple(key): graphs[tuple(key)] for key in shuffled}))
     store = GraphStore.open([tmp_path / "pack"])
     loader = validation_batches(store, 5)
     for _ in range(2):
@@ -639,13 +655,110 @@ def test_a_run_that_was_interrupted_after_its_last_epoch_is_finished_without_tra
     assert seen == []
 
 
-def test_a_finished_run_is_taken_from_the_store_without_lightning(pack, monkeypatch):
+def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
+    """Which takes seconds to import, as often as there are runs in a sweep."""
     run = small_run(max_epochs=1)
     whole = train(run, pack, output="whole")
-    monkeypatch.setitem(sys.modules, "toporank.training.fit", None)  # cannot be imported
-    assert_same_run(train(run, pack, output="again"), whole)
-    with pytest.raises(ImportError):
-        train(small_run(max_epochs=2), pack)
+    parameters = {"seed": 1, "hyperparameters": vars(run.hyperparameters), "selection": vars(run.selection)}
+    script = Path(__file__).resolve().parents[2] / "workflow_scripts/train.py"
+    program = (
+        "import sys, runpy; sys.modules.update(torch=None, pandas=None); sys.argv.pop(0);"
+        "runpy.run_path(sys.argv[0], None, '__main__')"
+    )
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", program, script, "--name", "run", "--packs", pack, "--store", STORE, "--output",
+             "again", "--parameters", json.dumps({**parameters, "seed": seed})],
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
+        )
+        for seed in (1, 2)
+    ]  # fmt: skip
+    assert "import of torch halted" in answers[1].stderr  # the control: another run is trained
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert_same_run(Path("again"), whole)
+
+
+# ---- what makes a training another one --------------------------------------------------------------------
+
+
+def digest_of(folder: Path, graphs: dict[tuple[str, str, str], Data], precision: str = "float32") -> str:
+    write_pack(folder / "pack", members(folder / "graphs", graphs), precision)
+    return fingerprint(open_graphs([folder / "pack"], [folder / "pack"]))
+
+
+def others() -> dict[tuple[str, str, str], Data]:
+    """Graphs that nobody learns from and nobody is judged by, before, among and after those of `training_graphs`."""
+    return {
+        ("A0", "d0", "train"): random_graph(70), ("T0", "d00", "train"): random_graph(71),
+        ("V0", "d9", "val"): random_graph(72), ("T1", "d0", "test"): random_graph(73, dockq=0.5),
+        ("Z", "d0", ""): random_graph(74, dockq=0.4),
+    }  # fmt: skip
+
+
+def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_training(tmp_path):
+    graphs = training_graphs()
+    digest = digest_of(tmp_path, graphs)
+    assert digest_of(tmp_path, {**others(), **graphs}) == digest
+    assert digest_of(tmp_path, dict(sorted({**graphs, **others()}.items()))) == digest
+    renamed = {(target, f"x{decoy}", split): graph for (target, decoy, split), graph in graphs.items()}
+    assert digest_of(tmp_path, renamed) == digest
+
+
+def test_the_same_graphs_in_two_packs_are_the_same_training(tmp_path):
+    graphs = training_graphs()
+    for name, split in (("one", "train"), ("two", "val")):
+        part = {key: graph for key, graph in graphs.items() if key[2] == split}
+        write_pack(tmp_path / name, members(tmp_path / "graphs", part))
+    for packs in (["one", "two"], ["two", "one"]):
+        paths = [tmp_path / name for name in packs]
+        assert fingerprint(open_graphs(paths, paths)) == digest_of(tmp_path, graphs)
+
+
+def nudged(name: str, row: tuple[int, ...]) -> Callable[[dict], dict]:
+    def change(graphs: dict) -> dict:
+        graph = graphs["V1", "d5", "val"]
+        values = graph[name].clone()
+        values[row] = values[row] * 0.5 if values.is_floating_point() else (values[row] + 1) % len(graph.x)
+        graph[name] = values
+        return graphs
+
+    return change
+
+
+CHANGES = {
+    "a node feature": nudged("x", (1, 2)),
+    "an edge feature": nudged("edge_attr", (3, 0)),
+    "the origin of an edge": nudged("edge_index", (0, 2)),
+    "the end of an edge": nudged("edge_index", (1, 2)),
+    "a label": nudged("y", (0,)),
+    "the name of a target": lambda graphs: {(t.replace("T1", "Ta"), d, s): g for (t, d, s), g in graphs.items()},
+    "the split of a target": lambda graphs: {(t, d, "val" if t == "T1" else s): g for (t, d, s), g in graphs.items()},
+    "one decoy less": lambda graphs: {key: g for key, g in graphs.items() if key != ("T0", "d3", "train")},
+    "the order of two": lambda graphs: {
+        (t, {"d0": "d1", "d1": "d0"}.get(d, d) if t == "T0" else d, s): g for (t, d, s), g in graphs.items()
+    },
+    "what the features are": lambda graphs: training_graphs(metadata={**METADATA, "format": 2}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_whatever_is_learned_from_or_judged_by_makes_it_another_training(tmp_path, name):
+    assert digest_of(tmp_path, CHANGES[name](training_graphs())) != digest_of(tmp_path, training_graphs())
+
+
+def test_another_precision_makes_it_another_training(tmp_path):
+    assert digest_of(tmp_path, training_graphs(), "float16") != digest_of(tmp_path, training_graphs())
+
+
+def test_graphs_that_are_not_learned_from_change_no_weight(tmp_path):
+    """So the digest leaves out nothing that counts."""
+    runs = []
+    for place, graphs in enumerate((training_graphs(), dict(sorted({**training_graphs(), **others()}.items())))):
+        write_pack(tmp_path / f"pack{place}", members(tmp_path / "graphs", graphs))
+        run = small_run(max_epochs=2, spearman="per_target", decoys_per_target=2)
+        train_run(run, [tmp_path / f"pack{place}"], 1, Path(f"run{place}"), Path(f"store{place}"))
+        runs.append(Path(f"run{place}"))
+    assert_same_run(*runs)
 
 
 def test_a_run_interrupted_in_one_place_goes_on_in_another(pack, interrupt):

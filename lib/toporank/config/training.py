@@ -10,6 +10,9 @@ from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.validation import checked
 
+SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
+"""Hyper-parameters that decide which weights a network has."""
+
 RANKED_TOGETHER = 4
 """Decoys of a target that a ranking term compares, if nothing else is said."""
 

@@ -6,55 +6,69 @@ import logging
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-import torch
-from torch import Tensor
-from torch_geometric.data import Data
+from pydantic import ValidationError
 
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files import replacing, sha256
-from toporank.graphs.pack import DESCRIPTION, Pack, PackedGraph, check_alike, content_digest, kind_of
-from toporank.graphs.pyg_file import read_graph
+from toporank.graphs.packfile import (
+    DESCRIPTION,
+    Description,
+    Pack,
+    check_alike,
+    content_digest,
+    first_fault,
+    kind_of,
+)
+from toporank.graphs.pyg_file import Graph, read_graph
 from toporank.graphs.tensorfile import Growing, write_tensors
 
 log = logging.getLogger(__name__)
 
-PRECISIONS = {"float32": torch.float32, "float16": torch.float16}
+PRECISIONS = ("float32", "float16")
 CHANGED_REMEDY = "it was changed after it was built; delete results/<dataset>/ledger/graphs and run again"
 
 
-def write_pack(path: Path, members: pd.DataFrame, precision: str = "float32") -> int:
+class Member(NamedTuple):
+    """One graph of a pack to be. sha256, size : of its file, where a ledger has them."""
+
+    target: str
+    decoy: str
+    split: str
+    graph: Path
+    sha256: str | None = None
+    size: int | None = None
+
+
+def write_pack(path: Path, members: list[Member], precision: str = "float32") -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
-    members : one row a graph with target, decoy, split, graph (path of its `.pt`) and, where a ledger tells, sha256
-    and size of that file. precision : float32, or float16 for half the space. The result does not depend on what was
-    there before. A data set without any graph gives an empty pack.
-    Raises GraphError naming a graph that is not the file its ledger tells of or does not fit into `precision`, or
-    two whose widths or feature modules differ.
+    precision : float32, or float16 for half the space. The result does not depend on what was there before. A data set
+    without any graph gives an empty pack. Raises GraphError naming a graph that does not match its ledger's checksum or
+    does not fit into `precision`, or two whose widths or feature modules differ.
     """
-    dtype = PRECISIONS[precision]
-    digests = [_source_digest(row) for row in members.itertuples()]
-    old, place = _reusable(path, dtype)
+    if precision not in PRECISIONS:
+        raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
+    digests = [_source_digest(member) for member in members]
+    old, place = _reusable(path, precision)
     n_read, first, nodes, edges = 0, None, [0], [0]
     with replacing(path) as temporary, ExitStack() as files:
         new = partial(Growing, files, path.parent)
         tensors = {"x": new(precision), "edge_index": new("int32", axis=1), "edge_attr": new(precision),
                    "node_start": new("int64"), "edge_start": new("int64"), "y": new("float32")}  # fmt: skip
-        for file, digest in zip(members["graph"], digests, strict=True):
+        for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
             else:
-                _check_source(file, digest)
-                graph, n_read = _read(Path(file)), n_read + 1
-                graph = graph._replace(x=_as(dtype, graph.x, file), edge_attr=_as(dtype, graph.edge_attr, file))
-            first = first or (file, kind_of(graph.x, graph.edge_attr, graph.metadata), graph.metadata)
-            check_alike(*first[:2], file, kind_of(graph.x, graph.edge_attr, graph.metadata))
+                graph, n_read = _read(member.graph, digest, precision), n_read + 1
+            kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
+            first = first or (str(member.graph), kind, graph.metadata)
+            check_alike(*first[:2], str(member.graph), kind)
             for name in ("x", "edge_index", "edge_attr"):
-                tensors[name].add(getattr(graph, name).numpy())
+                tensors[name].add(getattr(graph, name))
             tensors["y"].add(np.array([graph.y]))
             nodes.append(nodes[-1] + len(graph.x))
             edges.append(edges[-1] + len(graph.edge_attr))
@@ -65,7 +79,7 @@ def write_pack(path: Path, members: pd.DataFrame, precision: str = "float32") ->
                 tensors[name].add(np.zeros(shape))
         description = {
             **(first[2] if first else {}),
-            "decoys": members[["target", "decoy", "split"]].values.tolist(),
+            "decoys": [member[:3] for member in members],
             "sources": digests,
             "content": content_digest({name: tensor.pieces() for name, tensor in tensors.items()}),
         }
@@ -73,52 +87,60 @@ def write_pack(path: Path, members: pd.DataFrame, precision: str = "float32") ->
     return n_read
 
 
-def _read(path: Path) -> PackedGraph:
-    graph = by_destination(read_graph(path))
-    label = graph.get("y")
-    metadata = {k: v for k, v in (graph.get("metadata") or {}).items() if k != "residues"}
-    return PackedGraph(graph.x, graph.edge_index, graph.edge_attr, float("nan" if label is None else label), metadata)
+def _read(file: Path, digest: str, precision: str) -> Graph:
+    """A graph as a pack has it; raises GraphError when its file is not the one of that digest."""
+    if sha256(file) != digest:
+        raise GraphError("the graph does not match its ledger's checksum", where=file, remedy=CHANGED_REMEDY)
+    graph = by_destination(read_graph(file))
+    metadata = {k: v for k, v in graph.metadata.items() if k != "residues"}
+    _check_metadata(metadata, file)
+    x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
+    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata)
 
 
-def by_destination(graph: Data) -> Data:
+def by_destination(graph: Graph) -> Graph:
     """With its edges sorted by the node they point to, as the network reads them."""
-    order = torch.argsort(graph.edge_index[1], stable=True)
-    graph.edge_index, graph.edge_attr = graph.edge_index[:, order], graph.edge_attr[order]
-    return graph
+    order = np.argsort(graph.edge_index[1], kind="stable")
+    return graph._replace(edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
 
 
-def _source_digest(row: Any) -> str:
+def _source_digest(member: Member) -> str:
     """SHA-256 of the file of a graph, as its ledger has it or else as it is."""
-    file = Path(row.graph)
+    file = Path(member.graph)
     if not file.exists():
         raise GraphError("the graph file is missing", where=file, remedy="build the graph again")
-    if not hasattr(row, "sha256"):
+    if member.sha256 is None:
         return sha256(file)
-    if file.stat().st_size != row.size:
+    size = file.stat().st_size
+    if size != member.size:
         raise GraphError(
-            f"the graph of {row.target}/{row.decoy} has {file.stat().st_size} bytes, its ledger says {row.size}",
+            f"the graph of {member.target}/{member.decoy} has {size} bytes, its ledger says {member.size}",
             where=file, remedy=CHANGED_REMEDY,
         )  # fmt: skip
-    return row.sha256
+    return member.sha256
 
 
-def _check_source(file: str, expected: str) -> None:
-    if sha256(file) != expected:
-        raise GraphError("the graph is not the one its ledger tells of", where=file, remedy=CHANGED_REMEDY)
+def _check_metadata(metadata: dict[str, Any], file: Path) -> None:
+    """Raise GraphError when a pack could not say of its graphs what this one says of itself."""
+    try:
+        Description.model_validate({**metadata, "decoys": [], "sources": [], "content": None}, strict=True)
+    except ValidationError as error:
+        raise GraphError(f"its metadata is wrong: {first_fault(error)}", where=file, remedy="leave it out") from error
 
 
-def _as(dtype: torch.dtype, values: Tensor, file: str) -> Tensor:
-    """Features in the precision of the pack."""
-    rounded = values.float().to(dtype)
-    if dtype != torch.float32 and bool((rounded.isinf() & values.isfinite()).any()):
+def _as(precision: str, values: np.ndarray, file: Path) -> np.ndarray:
+    """Features in the precision of the pack, rounded to the nearest."""
+    with np.errstate(over="ignore"):
+        rounded = values.astype(precision)
+    if (np.isinf(rounded) & np.isfinite(values)).any():
         raise GraphError(
-            f"a feature of {values.abs().max():g} is too large for float16", where=file,
+            f"a feature of {np.abs(values).max():g} is too large for float16", where=file,
             remedy="use pack_precision: float32",
         )  # fmt: skip
     return rounded
 
 
-def _reusable(path: Path, dtype: torch.dtype) -> tuple[Pack | None, dict[str, int]]:
+def _reusable(path: Path, precision: str) -> tuple[Pack | None, dict[str, int]]:
     """The pack that is there, and the place in it of each file it was made of."""
     if not path.exists():
         return None, {}
@@ -128,6 +150,6 @@ def _reusable(path: Path, dtype: torch.dtype) -> tuple[Pack | None, dict[str, in
     except GraphError as error:
         log.warning("nothing is copied from the old pack: %s", error)
         return None, {}
-    if old.tensors["x"].dtype != dtype:
+    if old.numbers["x"].dtype != precision:
         return None, {}
     return old, {digest: i for i, digest in enumerate(old.sources)}

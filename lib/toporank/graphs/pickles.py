@@ -70,7 +70,8 @@ INERT = {
     Global("torch_geometric.data.data", "DataEdgeAttr"), Global("torch_geometric.data.data", "DataTensorAttr"),
     Global("torch_geometric.data.storage", "GlobalStorage"), Global("torch.storage", "UntypedStorage"),
     Global("torch._utils", "_rebuild_sparse_tensor"), Global("torch.serialization", "_get_layout"),
-    Global("torch", "Tensor"), Global("torch", "Size"), Global("torch", "device"), Global("torch.nn.parameter", "Parameter"),
+    Global("torch", "Tensor"), Global("torch", "Size"), Global("torch", "device"),
+    Global("torch.nn.parameter", "Parameter"),
     Global("builtins", "set"), Global("__builtin__", "set"), Global("_codecs", "encode"),
     Global("builtins", "bytearray"), Global("__builtin__", "bytearray"), Global("builtins", "complex"),
 }  # fmt: skip

@@ -9,15 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from toporank.config.training import SHAPE_KEYS
 from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scaling import Standardise, is_scaled
-
-SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
-"""Hyper-parameters that decide which weights a network has."""
 
 
 def build_network(

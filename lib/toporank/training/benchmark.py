@@ -21,18 +21,19 @@ import pandas as pd
 import torch
 from torch.nn import functional as F
 from torch_geometric.data import Batch, Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
 
 from toporank import layout
 from toporank.config.training import Hyperparameters
 from toporank.evaluation.metrics import validation_scores
 from toporank.graphs.pack import GraphBatch, GraphStore
-from toporank.graphs.packing import by_destination
-from toporank.graphs.pyg_file import read_graph
 from toporank.model.pyg_network import PlainNetwork
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network
-from toporank.training.data import seed_everything, split_indices
+from toporank.training.data import seed_everything
 from toporank.training.memory import keep_freed_memory, peak_memory
+from toporank.training.splits import split_indices
 
 ARMS = ("baseline", "optimised")
 LEARNING_RATE = 0.001
@@ -45,12 +46,17 @@ def read_batch(store: GraphStore, files: list[Path], indices: list[int]) -> Grap
 
     Edges are sorted as in a pack, so that dropout falls on the same ones; that is a small part of the time.
     """
-    graphs = [by_destination(read_graph(files[i])) for i in indices]
-    parts = [Data(x=g.x, edge_index=g.edge_index, edge_attr=g.edge_attr) for g in graphs]
-    batch = Batch.from_data_list(parts)
-    y = torch.tensor(store.decoys["dockq"].to_numpy()[indices], dtype=torch.float32)
+    batch = Batch.from_data_list([_read(files[i]) for i in indices])
+    y = torch.tensor(store.dockq[indices], dtype=torch.float32)
     of_edges = batch.batch[batch.edge_index[0]]
     return GraphBatch(batch.x, batch.edge_index, batch.edge_attr, batch.batch, of_edges, y, torch.tensor(indices))
+
+
+def _read(file: Path) -> Data:
+    with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+        graph = torch.load(file, weights_only=True)
+    order = torch.argsort(graph.edge_index[1], stable=True)
+    return Data(x=graph.x, edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: i
         network.eval()
         seen = [(b.y, network(b)) for b in map(load, pieces(validation, 4 * hp.batch_size))]
     dockq, predicted = (torch.cat(parts).double().numpy() for parts in zip(*seen, strict=True))
-    codes = pd.factorize(store.decoys["target"])[0][validation]
+    codes = np.unique(store.target, return_inverse=True)[1][validation]
     return Outcome(
         arm, seed, float(np.median(seconds)), float(np.median(loading)),
         peak_memory() / 2**20, float(np.mean((dockq - predicted) ** 2)),
@@ -119,7 +125,7 @@ def pieces(order: np.ndarray, size: int) -> Iterator[list[int]]:
 def graph_files(store: GraphStore, packs: list[Path]) -> list[Path]:
     """The `.pt` file of each graph of a store; a pack lies beside the folder of its graphs."""
     folders = [packs[p].parent for p in store.part_of]
-    rows = zip(folders, store.decoys["target"], store.decoys["decoy"], strict=True)
+    rows = zip(folders, store.target, store.decoy, strict=True)
     return [folder / layout.artefact("graphs", target, decoy) for folder, target, decoy in rows]
 
 

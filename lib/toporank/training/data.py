@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from threadpoolctl import threadpool_limits
 from torch.utils.data import BatchSampler, DataLoader, Sampler
 
 from toporank.config.hardware import Loading
 from toporank.config.training import Schedule
-from toporank.errors import ConfigError
 from toporank.graphs.pack import GraphStore
 from toporank.training.sampling import EpochSampler, order
+from toporank.training.splits import split_indices
 
 LARGE = 2**30
 """Bytes of packs from which reading them may keep a GPU waiting."""
@@ -73,81 +69,6 @@ def loader_options(loading: Loading, store: GraphStore, device: str) -> dict[str
         "num_workers": workers, "prefetch_factor": loading.prefetch, "pin_memory": pinned,
         "persistent_workers": loading.persistent_workers,
     }  # fmt: skip
-
-
-def split_indices(store: GraphStore, split: str) -> np.ndarray:
-    """Positions of the labelled graphs of a split, by target and decoy name; raises ConfigError if none."""
-    decoys = store.decoys
-    chosen = decoys[(decoys["split"] == split) & decoys["dockq"].notna()].sort_values(
-        ["target", "decoy"], kind="stable"
-    )
-    if chosen.empty:
-        raise ConfigError(
-            f"no labelled decoy with a graph in split {split!r}", remedy="see the labels and coverage.tsv"
-        )
-    return chosen.index.to_numpy()
-
-
-def open_graphs(packs: list[Path], validation: list[Path], *, in_memory: bool = False) -> GraphStore:
-    """The graphs of all packs; only those of `packs` keep their split `train`, only those of `validation` `val`."""
-    paths = list(dict.fromkeys([*packs, *validation]))
-    store = GraphStore.open(paths, in_memory=in_memory, verify=True)
-    home = np.repeat(np.arange(len(paths)), [len(GraphStore.open([path])) for path in paths])
-    split = store.decoys["split"].to_numpy()
-    for name, used in (("train", packs), ("val", validation)):
-        split = np.where((split == name) & ~np.isin(home, [paths.index(path) for path in used]), "", split)
-    return dataclasses.replace(store, decoys=store.decoys.assign(split=split))
-
-
-def check_memory(packs: list[Path], copies: int) -> None:
-    """Raise ConfigError when so many copies of the packs are more than the memory that is free on this machine."""
-    needed = copies * sum(path.stat().st_size for path in set(packs) if path.exists())
-    free = psutil.virtual_memory().available
-    if needed > free:
-        each = f" ({copies} processes)" if copies > 1 else ""
-        raise ConfigError(
-            f"the packs take {needed / 2**30:.1f} GiB of memory{each}, {free / 2**30:.1f} GiB are free",
-            where="training.loading.in_memory", remedy="leave it out: packs are then mapped, and need not fit",
-        )  # fmt: skip
-
-
-def check_labels(store: GraphStore) -> None:
-    """Raise ConfigError naming the decoy whose label is no DockQ, or the split whose labels are all equal."""
-    labelled = store.decoys[store.decoys["dockq"].notna()]
-    wrong = labelled[~labelled["dockq"].between(0, 1)]
-    if len(wrong):
-        first = wrong.iloc[0]
-        raise ConfigError(
-            f"{len(wrong)} labels are not in 0 to 1, the first is {first.dockq:g}",
-            where=f"{first.target}/{first.decoy}", remedy="labels are DockQ; mend the label table",
-        )  # fmt: skip
-    for split in ("train", "val"):
-        dockq = store.decoys["dockq"].to_numpy()[split_indices(store, split)]
-        if len(dockq) > 1 and np.ptp(dockq) == 0:
-            raise ConfigError(
-                f"all {len(dockq)} labels of split {split!r} are {dockq[0]:g}",
-                remedy="nothing can be learned or selected from equal labels; look at the label table",
-            )
-
-
-def check_splits(store: GraphStore) -> None:
-    """Raise ConfigError when a target is trained on in one data set and validated on in another."""
-    labelled = store.decoys[store.decoys["dockq"].notna()]
-    both = labelled.groupby("target")["split"].agg(set).map(lambda splits: {"train", "val"} <= splits)
-    if both.any():
-        raise ConfigError(
-            f"target {both.index[both][0]!r} is in split train and in split val of different data sets",
-            remedy="give it one split",
-        )
-
-
-def fingerprint(store: GraphStore) -> str:
-    """Digest of what is trained on: decoys, splits, labels and feature values of both splits."""
-    digest = hashlib.sha256(store.decoys.to_csv(index=False).encode())
-    for part in store.parts:
-        for name in sorted(part):
-            digest.update(part[name].contiguous().numpy())  # mapped from the file, not copied
-    return digest.hexdigest()[:16]
 
 
 def seed_everything(seed: int, threads: int) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment
@@ -18,25 +17,20 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import same
 from toporank.graphs.pack import GraphStore
+from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
 from toporank.model.network import DockQNet
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, check_fits, load_weights
 from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
-from toporank.training.data import (
-    loader_options,
-    open_graphs,
-    seed_everything,
-    split_indices,
-    training_batches,
-    validation_batches,
-)
+from toporank.training.data import loader_options, seed_everything, training_batches, validation_batches
 from toporank.training.distributed import SharingScorer, on_devices, this_device
 from toporank.training.lightning import NotFiniteError, Scorer
 from toporank.training.memory import keep_freed_memory
 from toporank.training.provenance import provenance
 from toporank.training.run import Best, Run
+from toporank.training.splits import open_graphs, split_indices
 from toporank.training.trackers import loggers
 
 log = logging.getLogger(__name__)
@@ -47,19 +41,23 @@ NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate o
 
 
 def fit_on_devices(
-    run: Run, graphs: GraphStore, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any
+    run: Run, graphs: PackedGraphs, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any
 ) -> tuple[Best, str]:
     """`_fit` here, or in a process for each device, which opens the packs itself."""
     if run.hardware.devices == 1:
-        return _fit(run, graphs, *rest)
+        return _fit_alone(run, graphs, threads, *rest)
     check(run.hardware, clipped=run.clipped)  # refused once, not by every process
     return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
 
 
 def _fit_share(run: Run, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any) -> Any:
+    return _fit_alone(run, open_graphs(*sources), threads, *rest)
+
+
+def _fit_alone(run: Run, graphs: PackedGraphs, threads: int, *rest: Any) -> Any:
     keep_freed_memory()
     seed_everything(run.seed, threads)
-    return _fit(run, open_graphs(*sources, in_memory=run.loading.in_memory), *rest)
+    return _fit(run, GraphStore.of(graphs, in_memory=run.loading.in_memory), *rest)
 
 
 def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path, output: Path) -> tuple[Best, str]:
@@ -130,8 +128,8 @@ def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
 
 
 def _codes(store: GraphStore) -> torch.Tensor:
-    """A number for each target: int64, shape (len(store),)."""
-    return torch.from_numpy(pd.factorize(store.decoys["target"])[0].astype(np.int64))
+    """A number for each target, by name, so that other targets change no order: int64, shape (len(store),)."""
+    return torch.from_numpy(np.unique(store.target, return_inverse=True)[1].astype(np.int64))
 
 
 def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: dict[str, Any]) -> pl.Trainer:

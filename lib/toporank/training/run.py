@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toporank.config.hardware import Hardware, Loading, Tracker
-from toporank.config.training import Hyperparameters, Selection
+from toporank.config.training import SHAPE_KEYS, Hyperparameters, Selection
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import SHAPE_KEYS
 
 KEPT = 3
 """Epochs kept under each rule: best, second and third."""

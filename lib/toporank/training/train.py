@@ -1,10 +1,11 @@
 """One training run: from packed graphs (and parent weights) to the files every run leaves behind.
 
-A run that was finished before is taken from the reuse store without importing what trains.
+A run that was finished before is taken from the reuse store without importing torch, which takes seconds.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import logging
@@ -12,7 +13,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 from filelock import FileLock
 
@@ -20,18 +20,17 @@ from toporank.features.registry import canonical
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.model.checkpoint import read_description
-from toporank.training.data import (
+from toporank.training.provenance import training_code
+from toporank.training.run import KEPT, Best, Run
+from toporank.training.splits import (
+    SPLITS,
     check_labels,
     check_memory,
     check_splits,
     fingerprint,
     open_graphs,
-    seed_everything,
     split_indices,
 )
-from toporank.training.memory import keep_freed_memory
-from toporank.training.provenance import training_code
-from toporank.training.run import KEPT, Best, Run
 
 log = logging.getLogger(__name__)
 
@@ -49,14 +48,12 @@ def train_run(
     threads : of all devices of a CPU together.
     """
     threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
-    keep_freed_memory()
-    seed_everything(run.seed, threads)
     if run.loading.in_memory:
         check_memory([*sources[0], *sources[1]], run.hardware.devices)
-    graphs = open_graphs(*sources, in_memory=run.loading.in_memory and run.hardware.devices == 1)
+    graphs = open_graphs(*sources)
     check_splits(graphs)
     check_labels(graphs)
-    sizes = {split: len(split_indices(graphs, split)) for split in ("train", "val")}
+    sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
     training_set = {"fingerprint": fingerprint(graphs), **sizes}
     kept = store / "runs" / _key(run, training_set)
     kept.mkdir(parents=True, exist_ok=True)
@@ -64,7 +61,7 @@ def train_run(
         if _is_finished(kept):
             log.info("finished before, taken from the reuse store")
         else:
-            from toporank.training.fit import fit_on_devices  # with Lightning, which takes seconds to import
+            from toporank.training.fit import fit_on_devices
 
             best, stopped = fit_on_devices(run, graphs, sources, threads, training_set, kept, output)
             _finish(run, kept, best, stopped)
@@ -95,10 +92,15 @@ def _is_finished(kept: Path) -> bool:
     return False
 
 
+def _rows(table: Path) -> list[dict[str, str]]:
+    with open(table, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def _finish(run: Run, kept: Path, best: Best, stopped: str) -> None:
     """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
     summary = {
-        "run": run.name, "seed": run.seed, "epochs": len(pd.read_csv(kept / "metrics.csv")), "stopped": stopped,
+        "run": run.name, "seed": run.seed, "epochs": len(_rows(kept / "metrics.csv")), "stopped": stopped,
         "parent": run.record()["parent"],
     }  # fmt: skip
     files = list(RUN_FILES)
