@@ -62,8 +62,8 @@ class Stage:
 
 
 SHARED_SOURCES = (
-    "structures/complex.py", "structures/columns.py", "structures/read.py", "features/neighbours.py",
-    "building/tables.py", "building/stages.py",
+    "structures/complex.py", "structures/columns.py", "structures/density.py", "structures/read.py",
+    "features/neighbours.py", "building/tables.py", "building/stages.py",
 )  # fmt: skip
 EDGES = ("compilation.py", "features/scaling.py", "features/edges.py", "features/kernels/distances.py")
 SOURCES = {
