@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from toporank.decoys.identity import Decoy, split_suffix
-from toporank.errors import ConfigError
+from toporank.decoys.identity import Decoy, name_problem, split_suffix, table_name
+from toporank.errors import ConfigError, printable
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+")
 """What AlphaFold 3 calls the folders into which it writes the samples of one target, one in each."""
@@ -74,29 +74,33 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
     """All decoys `<folder>/<target>/<decoy>.<suffix>`, sorted by target and name.
 
-    Structure files lying directly in `folder` form one target named like the folder, those of ColabFold one for each
-    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. What lies
-    deeper is told by `passed_over`.
-    Raises ConfigError when the folder cannot be listed, when two files give the same identity, or when
-    a name contains a tab or line break.
+    Structure files that lie directly in `folder` form one target named like the folder, those of ColabFold one for each
+    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. `passed_over`
+    lists what lies deeper. A file whose name no table or artefact can have is a decoy with `refused` set.
+    Raises ConfigError when the folder cannot be listed or when two files give the same identity.
     """
     found: dict[tuple[str, str], Decoy] = {}
     try:
         for target, name, path in _structure_files(folder):
-            if not (target + name).isprintable():
-                raise ConfigError(f"unprintable character in the name {name!r}", where=path.parent, remedy="rename it")
-            twin = found.get((target, name))
-            if twin:
+            decoy = _named(dataset, target, name, path)
+            twin = found.setdefault(decoy.key, decoy)
+            if twin is not decoy:
                 raise ConfigError(
-                    f"{twin.path} and {path} are both decoy {name!r} of target {target!r}",
+                    f"{printable(str(twin.path))} and {printable(str(path))} are both decoy {decoy.name!r} of target"
+                    f" {decoy.target!r}",
                     where=f"dataset {dataset}",
                     remedy="rename or remove one of them",
                 )
-            found[target, name] = Decoy(dataset, target, name, path)
     except OSError as error:
         raise ConfigError(
             f"the decoy folder cannot be listed: {error.strerror}",
-            where=f"dataset {dataset}, {error.filename or folder}",
+            where=f"dataset {dataset}, {printable(os.fspath(error.filename or folder))}",
             remedy="set `decoys` to a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
         ) from error
     return sorted(found.values())
+
+
+def _named(dataset: str, target: str, name: str, path: Path) -> Decoy:
+    """The decoy of these names, refused where they are of no use."""
+    refused = name_problem(target, of="folder") or name_problem(name)
+    return Decoy(dataset, table_name(target), table_name(name), path, refused)
