@@ -334,7 +334,7 @@ def test_scored_decoys_are_a_data_set_without_labels():
     result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     assert result.problems == []
     assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
-    assert labels_of(settings, "mine", REPOSITORY).empty
+    assert labels_of(settings, "mine", REPOSITORY) == []
 
 
 def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):

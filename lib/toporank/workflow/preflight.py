@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from toporank import layout
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, nearest, survey, write_gap
 from toporank.building.plan import make_plans, planned_chunks, planned_decoys, selection_name, write_plans
@@ -18,10 +16,9 @@ from toporank.config import Config, Dataset, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import find_decoys, passed_over
-from toporank.decoys.labels import COLUMNS, read_labels
+from toporank.decoys.labels import Label, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
-from toporank.files import write_text, write_text_if_changed
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
@@ -132,7 +129,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
             "; ".join(["no structure file found", *others]), where=f"dataset {dataset.name}, {folder}", remedy=EXPECTED
         )
     labels = labels_of(config, dataset.name, repository)
-    dockq = {(row.target, row.decoy): row.dockq for row in labels.itertuples()}
+    dockq = {(row.target, row.decoy): row.dockq for row in labels}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
     try:
         again = config.retry == "failed"
@@ -144,7 +141,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
             size, selection = config.workflow.chunk_size, selection_of(config)
             chunks = write_plans(dataset.name, wanted, size, selection, again=again)
             rows = nearest(survey(dataset.name, chunks, recipes, selection), rows)
-        write_text_if_changed(layout.LABELS.format(dataset=dataset.name), labels.to_csv(index=False))
+        write_labels(layout.LABELS.format(dataset=dataset.name), labels)
     except OSError as error:
         raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset.name}") from error
     result.chunks[dataset.name] = chunks
@@ -169,14 +166,14 @@ def _write_missing_labels(dataset: str) -> None:
     path = Path(layout.LABELS.format(dataset=dataset))
     with contextlib.suppress(OSError):  # the failure itself has been noted
         if not path.exists():
-            write_text(path, ",".join(COLUMNS) + "\n")
+            write_labels(path, [])
 
 
-def labels_of(config: Config, dataset: str, repository: Path) -> pd.DataFrame:
-    """Labels of a data set: target, decoy, dockq, split; an empty table where it has none."""
+def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
+    """Labels of a data set, none where it has none."""
     source = config.dataset(dataset).labels
     if source is None:
-        return pd.DataFrame(columns=list(COLUMNS)).astype({"dockq": float})
+        return []
     located = (
         {s: locate(p, repository) for s, p in source.items()}
         if isinstance(source, dict)
