@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
 
 STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
 """Names by which somebody means a structure, whether it can be read or not."""
+
+EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
 def _structure_files(folder: Path) -> Iterator[tuple[str, str, Path]]:
@@ -69,6 +72,39 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
             paths = (start + file for file in files if file[0] != "." and STRUCTURE_LIKE.search(file))
             found += [Path(path) for path in paths if path not in read]
     return sorted(found)
+
+
+def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
+    """One line, if there are any: the number of files that look like structures but are not read, with one example."""
+    if not files:
+        return []
+    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
+    return [f"{are} not read, such as {printable(str(files[0].relative_to(folder)))}"]
+
+
+def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
+    """The error of a folder without decoys; it names the folder to give if there are structures deeper down.
+
+    files : from `passed_over`.
+    """
+    better = folder_to_give(folder, files)
+    return ConfigError(
+        "; ".join(["no structure file found", *describe_passed_over(folder, files)]),
+        where=f"dataset {dataset}, {printable(str(folder))}",
+        remedy=f"give {printable(str(better))}" if better else EXPECTED,
+    )
+
+
+def folder_to_give(folder: Path, files: list[Path]) -> Path | None:
+    """The folder below `folder` in which `find_decoys` finds most of these files; None if it finds none in any.
+
+    >>> folder_to_give(Path("boltz"), [Path("boltz/predictions/one/one_model_0.cif")])
+    PosixPath('boltz/predictions')
+    """
+    holders = [path.parent for path in files if split_suffix(path.name)]
+    targets = (holder.parent if SAMPLE_FOLDER.fullmatch(holder.name) else holder for holder in holders)
+    candidates = Counter(target.parent for target in targets if folder in target.parent.parents)
+    return min(candidates, key=lambda path: (-candidates[path], path), default=None)
 
 
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:

@@ -15,15 +15,13 @@ from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
-from toporank.decoys.folders import find_decoys, passed_over
+from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.labels import Label, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
-
-EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
 @dataclass
@@ -123,11 +121,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not str(folder).isprintable():
         raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {dataset.name}")
     decoys = find_decoys(dataset.name, folder)
-    others = describe_passed_over(folder, passed_over(folder, decoys))
+    skipped = passed_over(folder, decoys)
     if not decoys:
-        raise ConfigError(
-            "; ".join(["no structure file found", *others]), where=f"dataset {dataset.name}, {folder}", remedy=EXPECTED
-        )
+        raise no_decoys(dataset.name, folder, skipped)
     labels = labels_of(config, dataset.name, repository)
     dockq = {(row.target, row.decoy): row.dockq for row in labels}
     _check_writable(Path(layout.COVERAGE.format(dataset=dataset.name)).parent)
@@ -149,16 +145,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     unknown = len(set(dockq) - {decoy.key for decoy in decoys})
     result.summary[dataset.name] = f"{describe_fates(rows)}; {len(labels)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=dataset.name)}"
-    notes = [f"{line} ({EXPECTED})" for line in others]
+    notes = [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped)]
     result.gap[dataset.name] = [*describe_stages(rows), *describe_reasons(rows), *notes, every]
-
-
-def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
-    """In one line, if there are any: how many files are no decoys, though they look like structures, and one."""
-    if not files:
-        return []
-    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
-    return [f"{are} not read, such as {files[0].relative_to(folder)}"]
 
 
 def _write_missing_labels(dataset: str) -> None:
