@@ -162,7 +162,8 @@ def folder_whose_structures_lie_too_deep():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     return {"name": "bad", "decoys": "deep"}, (
-        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif (give deep/predictions)"
+        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif"
+        " (give deep/predictions)"
     )
 
 
