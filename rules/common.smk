@@ -33,7 +33,14 @@ CHECK = None  # in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
-    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
+    CHECK = preflight.preflight(
+        CONFIG,
+        REPOSITORY,
+        choices=CHOICES,
+        check_dssp=check_dssp,
+        check_installed=installed,
+        check_training=jobs.need_training(workflow.dag_settings.targets),
+    )
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:

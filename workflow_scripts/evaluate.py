@@ -5,7 +5,9 @@ import argparse
 import json
 from pathlib import Path
 
-from toporank.decoys.labels import read_split_labels
+import pandas as pd
+
+from toporank.decoys.labels import COLUMNS, read_split_labels
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import read_ranking
 from toporank.files import write_text
@@ -19,7 +21,8 @@ def main() -> None:
     parser.add_argument("--summary", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    table, summary = evaluate(read_ranking(args.ranking), read_split_labels(args.labels))
+    labels = pd.DataFrame(read_split_labels(args.labels), columns=list(COLUMNS)).astype({"dockq": float})
+    table, summary = evaluate(read_ranking(args.ranking), labels)
     write_text(args.per_target, table.to_csv(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 

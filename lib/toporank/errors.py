@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 
+def printable(text: str) -> str:
+    """The text on one line: runs of blanks, tabs and line breaks as one blank, what else cannot be printed as `_`.
+
+    >>> printable("a\\tb\\x1b")
+    'a b_'
+    """
+    return "".join(letter if letter.isprintable() else "_" for letter in " ".join(text.split()))
+
+
 class TopoRankError(Exception):
     """Base of all errors raised on purpose.
 
@@ -17,8 +26,8 @@ class TopoRankError(Exception):
 
     @property
     def reason(self) -> str:
-        """`what` and `remedy` on one line, without `where`: a status table already says where."""
-        return " ".join((f"{self.what} ({self.remedy})" if self.remedy else self.what).split())
+        """`what` and `remedy` on one line of printable characters, without `where`: a status table says where."""
+        return printable(f"{self.what} ({self.remedy})" if self.remedy else self.what)
 
 
 class ConfigError(TopoRankError):

@@ -13,12 +13,12 @@ from pathlib import Path
 def replacing(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place on success, remove it on failure.
 
-    The temporary name carries the process id: an orphan of a killed run may still be writing the same
-    file while a new run is at work.
+    The temporary name is drawn at random: processes of several machines, threads, and the orphan of a killed run may
+    write the same file at the same time. It is short, so that `path` may be as long as names can be.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
@@ -58,7 +58,6 @@ def link_or_copy(source: Path, destination: Path) -> None:
     import shutil
 
     with replacing(destination) as temporary:
-        temporary.unlink(missing_ok=True)  # of a killed run with this process id: never write through its link
         try:
             os.link(source, temporary)
         except OSError:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import _layouts
+import _tables
 from _making import (
     ALPHAFOLD3,
     BOLTZ,
@@ -25,6 +26,7 @@ from _making import (
     chain,
     charmm_blank,
     chothia,
+    copies,
     decorated,
     device,
     directory,
@@ -38,6 +40,7 @@ from _making import (
     hybrid36_pdb,
     hydrogens,
     in_mmcif,
+    in_nanometres,
     in_parts,
     in_pdb,
     labels_with_ligands,
@@ -48,6 +51,8 @@ from _making import (
     many_chains,
     models,
     numberless,
+    odd_occupancy,
+    oddly_named,
     raw,
     renamed,
     shared_name,
@@ -491,6 +496,15 @@ CASES: dict[str, list[Case]] = {
             same=True,
         ),
         Case(
+            "odd_occupancy",
+            "an occupancy that is no number",
+            in_mmcif(odd_occupancy),
+            OK,
+            "counts as 0",
+            r"\d+ atoms in alternate locations left out",
+            same=True,
+        ),
+        Case(
             "ligands",
             "ligands, ions, waters",
             in_pdb(lambda: base() + ligands()),
@@ -582,7 +596,75 @@ CASES: dict[str, list[Case]] = {
             "rebuild the other atoms",
         ),
     ],
+    "Names inside a file": [
+        *(
+            Case(
+                f"{what}_{kind}",
+                f"{shown} in the name of {a} in mmCIF",
+                text("d.cif", lambda column=column, name=name: oddly_named(column, name)),
+                UNREADABLE,
+                "refused with the name",
+                says.format(thing=thing),
+                "make or fetch the file again",
+            )
+            for what, a, thing, column in (
+                ("residue", "a residue", "residue name", "label_comp_id"),
+                ("chain", "a chain", "chain name", "auth_asym_id"),
+                ("atom", "an atom", "atom name", "label_atom_id"),
+            )
+            for kind, shown, name, says in (
+                ("tab", "a tab", "A\tB", r"cannot be printed in the {thing} 'A\\tB' \("),
+                ("break", "a line break", "A\nB", r"cannot be printed in the {thing} 'A\\nB' \("),
+                ("control", "a control character", "\x07", r"cannot be printed in the {thing} '\\x07' \("),
+                ("endless", "10,000 letters", "X" * 10_000, "name of (10000|eight) letters"),
+            )
+        ),
+        Case(
+            "residue_quotes",
+            "quotation marks in the name of a residue in mmCIF",
+            text("d.cif", lambda: oddly_named("label_comp_id", "A\"B'C")),
+            OK,
+            "a name nobody knows counts as UNK",
+            "1 A\"B'C read as UNK; 1 of 12 interface residues left out: .*",
+        ),
+        Case(
+            "control_pdb",
+            "a control character in the name of a residue in PDB",
+            text("d.pdb", lambda: lines_changed(lambda s: s[:17] + "\x07\x07\x07" + s[20:])),
+            UNREADABLE,
+            "refused with the name",
+            r"cannot be printed in the residue name '\\x07\\x07\\x07' \(",
+            "make or fetch the file again",
+        ),
+    ],
     "Coordinates": [
+        Case(
+            "nanometres",
+            "coordinates in nanometres",
+            in_pdb(in_nanometres),
+            UNREADABLE,
+            "refused",
+            r"coordinates look like nanometres: .* \(multiply them by 10\)",
+            "multiply them by 10",
+        ),
+        Case(
+            "crowd",
+            "many copies of a complex in one place",
+            in_mmcif(lambda: copies(20)),
+            UNREADABLE,
+            "refused: no matter is that dense (four copies in one place still pass)",
+            r"\d+ residues within a cube of 10 Å, where a protein has about 8 \(",
+            "keep one copy",
+        ),
+        Case(
+            "four_copies",
+            "four copies of a complex in one place, chains grown into each other",
+            in_mmcif(lambda: copies(4)),
+            OK,
+            "read",
+            "...",
+            "leave such decoys out: their scores mean little",
+        ),
         *(
             Case(
                 f"coordinate_{name}",
@@ -873,7 +955,7 @@ def markdown() -> str:
         rows = [f"| {c.input} | `{c.status}` | {c.happens} | {c.remedy} |" for c in cases]
         parts += [f"## {group}\n", "| input | status | what happens | what to do |", "| --- | --- | --- | --- |", *rows]
         parts.append("")
-    return "\n".join(parts)
+    return "\n".join([*parts, *_tables.markdown()])
 
 
 if __name__ == "__main__":

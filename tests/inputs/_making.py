@@ -318,3 +318,30 @@ def garbage() -> bytes:
 def charmm_blank() -> str:
     """No chain names; what tells the molecules apart stands in columns 73 to 76."""
     return "".join(f"{pdb_line(replace(a, chain=' '))[:72]}PRO{a.chain}\n" for a in base())
+
+
+def in_nanometres() -> list[Atom]:
+    return [replace(a, x=round(a.x / 10, 3), y=round(a.y / 10, 3), z=round(a.z / 10, 3)) for a in base()]
+
+
+def copies(count: int) -> list[Atom]:
+    """Copies of the pair in one place, their atoms moved by some tenths of an Å, each with chains of its own."""
+    draw, moved = np.random.default_rng(0), []
+    for i in range(count):
+        for a in base():
+            x, y, z = (round(c + float(draw.normal(0, 0.2)), 3) for c in (a.x, a.y, a.z))
+            moved.append(replace(a, chain=f"{a.chain}{i}", x=x, y=y, z=z))
+    return moved
+
+
+def odd_occupancy() -> list[Atom]:
+    """A serine of occupancy `nan` in the place of an alanine or whatever stands there."""
+    serine = [replace(a, residue="SER", altloc="B", occupancy="nan") for a in base() if a.number == 210]
+    return [replace(a, altloc="A", occupancy=0.1) if a.number == 210 else a for a in base()] + serine
+
+
+def oddly_named(column: str, name: str) -> str:
+    """The mmCIF file with this name in the column of one residue, quoted so that it may hold anything."""
+    field = {"label_comp_id": "residue", "auth_asym_id": "chain", "label_atom_id": "name"}[column]
+    value = {column: lambda a: f"\n;{name}\n;\n" if a.number == 210 else getattr(a, field)}
+    return table(ALPHAFOLD3, base(), **value)

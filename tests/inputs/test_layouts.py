@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from _layouts import LAYOUTS, Layout
 
-from toporank.decoys.folders import find_decoys, passed_over
+from toporank.decoys.folders import find_decoys, no_decoys, passed_over
 
 
 def laid(folder: Path, files: tuple[str, ...]) -> Path:
@@ -53,3 +53,33 @@ def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch)
     decoys = find_decoys("set", Path("."))
     assert len(decoys) == 2
     assert passed_over(Path("."), decoys) == [Path("T/deeper/c.pdb")]
+
+
+@pytest.mark.parametrize(
+    ("files", "better"),
+    [
+        (("predictions/one/one_model_0.cif", "predictions/two/two_model_0.cif", "processed/x/a/b.pdb"), "predictions"),
+        (("boltz_results_a/predictions/one/one_model_0.cif",), "boltz_results_a/predictions"),
+        (("run/jobs/hello/seed-1_sample-0/model.cif",), "run/jobs"),
+        (("1_rigidbody/x/a.pdb", "4_seletopclusts/x/a.pdb.gz", "4_seletopclusts/x/b.pdb.gz"), "4_seletopclusts"),
+    ],
+)
+def test_where_structures_lie_deeper_the_folder_to_give_is_named(tmp_path, monkeypatch, files, better):
+    folder = laid(tmp_path / "given", files)
+    error = no_decoys("set", folder, passed_over(folder, []))
+    assert error.remedy == f"give {folder / better}"
+    assert str(error).startswith(f"dataset set, {folder}: no structure file found; {len(files)} file")
+    assert find_decoys("set", folder / better)
+    monkeypatch.chdir(folder)
+    assert no_decoys("set", Path("."), passed_over(Path("."), [])).remedy == f"give {better}"
+
+
+@pytest.mark.parametrize("files", [(), ("T/a.pdb.zst",), ("deep/T/a.bcif",)])
+def test_where_nothing_can_be_read_deeper_down_the_form_of_a_data_set_is_told(tmp_path, files):
+    folder = laid(tmp_path, files)
+    assert "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy
+
+
+def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
+    folder = laid(tmp_path, ("T/deeper/a\tb\x1b.pdb",))
+    assert str(no_decoys("set", folder, passed_over(folder, []))).isprintable()

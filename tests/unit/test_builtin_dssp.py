@@ -110,6 +110,13 @@ def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
     assert differing["angle"] == differing["state"] == 0
 
 
+@needs_mkdssp
+def test_ladders_that_meet_in_one_residue_are_joined_or_not_as_mkdssp_does():
+    """Squeezed until two ladders share their last and first residue, which is no bulge."""
+    complex_ = shaken(read_complex(EXAMPLES / "2I25" / "near1.pdb.gz"), 0.1, 0.7)
+    assert compare(all_of(complex_), run_dssp(complex_))["state"] == 0
+
+
 # ---- what it does not depend on ---------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toporank.config import Config, load_config, locate
+from toporank.config import Config, check_is_there, load_config, locate
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.validation import did_you_mean
@@ -326,3 +326,20 @@ def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repositor
     assert locate("there", repository) == repository / "there"
     assert locate("nowhere", repository) == Path("nowhere")
     assert locate(str(here / "both"), repository) == here / "both"
+
+
+def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path, monkeypatch):
+    here, repository = tmp_path / "here", tmp_path / "repository"
+    for folder in (here, repository):
+        folder.mkdir()
+    (repository / "there").touch()
+    monkeypatch.chdir(here)
+    check_is_there("there", repository, "score_decoys")
+    with pytest.raises(ConfigError) as error:
+        check_is_there("gone", repository, "score_decoys")
+    assert str(error.value) == (
+        f"score_decoys: there is no {here / 'gone'} and no {repository / 'gone'}"
+        " (relative paths begin in the working directory, which --directory changes, or in the repository)"
+    )
+    with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
+        check_is_there("/gone", repository, "score_decoys")

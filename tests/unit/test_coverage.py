@@ -23,6 +23,7 @@ from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
+from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
 
 ODD_NAMES = ["NA", "nan", "null", "None", "1e5", "007", "3E12", "True", "-", '"', "'q'", "a b", " a", "#x", "a,b", "Å"]
@@ -45,9 +46,8 @@ def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **o
     )  # fmt: skip
 
 
-def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=["target", "decoy", "dockq", "split"])
-    return table.astype({"target": str, "decoy": str, "dockq": float, "split": str})
+def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
+    return [Label(*row) for row in rows]
 
 
 @pytest.fixture

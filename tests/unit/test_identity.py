@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from toporank import files
 from toporank.decoys.folders import find_decoys
-from toporank.decoys.identity import FORMATS, Decoy, ResidueId, split_suffix, structure_format
+from toporank.decoys.identity import FORMATS, LONGEST_NAME, Decoy, ResidueId, split_suffix, structure_format
 from toporank.errors import ConfigError
 
 
@@ -151,13 +152,66 @@ def test_spaces_and_letters_of_any_alphabet_are_kept_in_names(tmp_path):
     assert found(lay(tmp_path, "Zielprotein ß/Modell №1.pdb")) == [("Zielprotein ß", "Modell №1", "Modell №1.pdb")]
 
 
-@pytest.mark.parametrize("name", ["T/a\tb.pdb", "T/a\nb.pdb", "T\n/a.pdb", "T/a\x1b[31m.pdb"])
-def test_a_name_that_would_break_a_table_is_refused(tmp_path, name):
-    lay(tmp_path, name)
-    with pytest.raises(ConfigError, match="unprintable character") as error:
+# ---- names that no table or artefact can have ----------------------------------------------------------------
+
+
+UNPRINTABLE = ["a\tb", "a\nb", "a\rb", "a\x1b[31m", "a\x7f", "a\u2028b", "a\u202eb", "\udcff", "a\u00a0b"]
+
+
+@pytest.mark.parametrize("name", UNPRINTABLE)
+@pytest.mark.parametrize("place", ["T/{}.pdb", "{}/a.pdb", "T/seed-1_sample-0/{}.cif"])
+def test_an_unprintable_name_refuses_its_own_file_only(tmp_path, name, place):
+    lay(tmp_path, "T/good.pdb", place.format(name))
+    refused, good = sorted(find_decoys("set", tmp_path), key=lambda decoy: decoy.refused == "")
+    assert (good.key, good.refused) == (("T", "good"), "")
+    whose = "folder" if place.startswith("{") else "file"
+    assert refused.refused == f"the name of the {whose} holds a character that cannot be printed (rename it)"
+    assert (refused.target + refused.name).isprintable()
+    assert refused.path == tmp_path / place.format(name)
+
+
+@pytest.mark.parametrize("letter", ["x", "ß", "№"])
+def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_path, letter):
+    size = len(letter.encode())
+    longest, longer = letter * (LONGEST_NAME // size), letter * (LONGEST_NAME // size + 1)
+    lay(tmp_path, f"T/{longest}.pdb", f"T/{longer}.pdb", f"{longer}/a.pdb")
+    decoys = find_decoys("set", tmp_path)
+    assert [bool(decoy.refused) for decoy in decoys if decoy.name == longest] == [False]
+    refused = [decoy for decoy in decoys if decoy.refused]
+    assert len(refused) == 2
+    for decoy in refused:
+        assert re.search(r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused)
+        files.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.parquet", "")  # has room
+
+
+def test_names_that_look_alike_when_shown_stay_apart(tmp_path):
+    lay(tmp_path, "T/a\tb.pdb", "T/a\nb.pdb", "T/a_b.pdb", f"T/{'x' * 245}1.pdb", f"T/{'x' * 245}2.pdb")
+    decoys = find_decoys("set", tmp_path)
+    assert len({decoy.key for decoy in decoys}) == 5
+    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [decoy.key for decoy in decoys]
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf", "=1+1", "@SUM(A1)", "CON", "nul", "a.", "{x}", "%s", "a'b", 'a"b', "a,b;c", "a\\b", " a"]
+)
+def test_names_that_only_other_programs_take_amiss_are_kept(tmp_path, name):
+    lay(tmp_path, f"T/{name}.pdb", f"{name}/a.pdb")
+    assert sorted(decoy.key for decoy in find_decoys("set", tmp_path)) == sorted([("T", name), (name, "a")])
+    assert not any(decoy.refused for decoy in find_decoys("set", tmp_path))
+
+
+def test_names_that_differ_in_case_only_are_different_decoys(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/A.pdb", "t/a.pdb")
+    if len(list(tmp_path.glob("*/*"))) < 3:
+        pytest.skip("this file system does not tell capitals")
+    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [("T", "A"), ("T", "a"), ("t", "a")]
+
+
+def test_two_unprintable_files_of_one_identity_are_an_error_that_can_be_printed(tmp_path):
+    lay(tmp_path, "T\n/a\tb.pdb", "T\n/a\tb.cif")
+    with pytest.raises(ConfigError, match="are both decoy") as error:
         find_decoys("set", tmp_path)
-    assert "\n" not in error.value.what
-    assert "\t" not in error.value.what
+    assert str(error.value).isprintable()
 
 
 def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
@@ -224,6 +278,22 @@ def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
         temporary.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "ß" * 127])
+def test_a_name_as_long_as_names_can_be_is_written(tmp_path, name):
+    files.write_text(tmp_path / name, "new")
+    (tmp_path / "source").write_text("other")
+    files.link_or_copy(tmp_path / "source", tmp_path / name)
+    assert (tmp_path / name).read_text() == "other"
+
+
+def test_two_that_write_one_file_in_one_process_do_not_get_in_each_other_s_way(tmp_path):
+    path = tmp_path / "file"
+    with files.replacing(path) as first, files.replacing(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
 
 
 def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):

@@ -216,7 +216,16 @@ def test_bridges_of_adjacent_residues_are_rungs_of_one_ladder():
 
 @pytest.mark.parametrize(
     ("here", "there", "joined"),
-    [(2, 2, True), (2, 5, True), (5, 2, True), (1, 6, False), (6, 1, False), (3, 3, False), (2, -1, False)],
+    [
+        (2, 2, True),
+        (2, 5, True),
+        (5, 2, True),
+        (1, 6, False),
+        (6, 1, False),
+        (3, 3, False),
+        (2, -1, False),
+        (0, 2, False),
+    ],
 )
 @pytest.mark.parametrize("kind", [ANTI, PARALLEL])
 def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_on_the_other(kind, here, there, joined):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from toporank.decoys.labels import read_labels, read_split_labels
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import Decoy
+from toporank.decoys.labels import Label, label_problems, read_labels, read_split_labels, write_labels
 from toporank.errors import ConfigError
 
 
@@ -14,7 +18,7 @@ from toporank.errors import ConfigError
 def read(tmp_path):
     """Read label text, one table or one for each split; result as (target, decoy, DockQ, split)."""
 
-    def read(text: str | bytes | dict[str, str], percent: float = 20.0, seed: int = 0) -> list[tuple]:
+    def read(text: str | bytes | dict[str, str], percent: float = 20.0, seed: int = 0) -> list[Label]:
         if isinstance(text, dict):
             source = {split: tmp_path / f"{split}.csv" for split in text}
             for split, path in source.items():
@@ -22,9 +26,7 @@ def read(tmp_path):
         else:
             source = tmp_path / "labels.csv"
             source.write_bytes(text if isinstance(text, bytes) else text.encode())
-        table = read_labels(source, validation_percent=percent, split_seed=seed)
-        assert list(table.columns) == ["target", "decoy", "dockq", "split"]
-        return list(table.itertuples(index=False, name=None))
+        return read_labels(source, validation_percent=percent, split_seed=seed)
 
     return read
 
@@ -58,6 +60,9 @@ def test_a_table_is_read_and_sorted_by_target_and_decoy(read):
         SPLIT.replace("\n", ",x\n").replace("split,x", "split,notes"),
         "DockQ,split,Decoy,Target\n0.5,val,b,T2\n1,train,b,T1\n0,train,a,T1\n",
         "\ufeff" + SPLIT,
+        SPLIT.replace(",", ";"),
+        SPLIT.replace(",", ";").replace("0.5", "0,5"),
+        "\ufeff" + SPLIT.replace(",", "\t").replace("0.5", "0,5"),
         SPLIT.rstrip("\n"),
     ],
     ids=[
@@ -71,6 +76,9 @@ def test_a_table_is_read_and_sorted_by_target_and_decoy(read):
         "more columns",
         "order",
         "mark",
+        "semicolons",
+        "decimal commas",
+        "tabs",
         "end",
     ],
 )
@@ -103,18 +111,42 @@ def test_the_split_of_the_file_goes_before_a_column_in_it(read):
     assert read({"test": SPLIT}) == [(t, d, q, "test") for t, d, q, _ in PLAIN]
 
 
-def test_what_the_preflight_wrote_is_read_back(tmp_path):
-    (tmp_path / "in.csv").write_text("Target,Model,DockQ,split\n3E12,007,0.125,train\nNA,a,1,val\n")
-    table = read_labels(tmp_path / "in.csv", validation_percent=20.0, split_seed=0)
-    table.to_csv(tmp_path / "out.csv", index=False)
-    assert read_split_labels(tmp_path / "out.csv").to_dict() == table.to_dict()
+def test_what_was_written_is_read_back_and_not_written_again(read, tmp_path):
+    labels = read('Target,Model,DockQ,split\n3E12,007,0.125,train\nNA,"a, b",1,val\n')
+    assert write_labels(tmp_path / "out.csv", labels)
+    assert (tmp_path / "out.csv").read_text() == ('target,decoy,dockq,split\n3E12,007,0.125,train\nNA,"a, b",1.0,val\n')
+    assert read_split_labels(tmp_path / "out.csv") == labels
+    assert not write_labels(tmp_path / "out.csv", labels)
+
+
+def test_no_labels_are_a_header(tmp_path):
+    write_labels(tmp_path / "out.csv", [])
+    assert read_split_labels(tmp_path / "out.csv") == []
 
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
-    table = read_labels(example / "labels.csv", validation_percent=20.0, split_seed=0)
+    labels = read_labels(example / "labels.csv", validation_percent=20.0, split_seed=0)
     files = {(p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")}
-    assert {(row.target, row.decoy) for row in table.itertuples()} == files
-    assert table.groupby("split")["target"].nunique().to_dict() == {"train": 4, "val": 2}
+    assert {(label.target, label.decoy) for label in labels} == files
+    assert {split: len({x.target for x in labels if x.split == split}) for split in ("train", "val")} == {
+        "train": 4,
+        "val": 2,
+    }
+
+
+def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tmp_path):
+    """So that its decoy is found, or it has a row that says there is none."""
+    (tmp_path / "decoys" / "T").mkdir(parents=True)
+    (tmp_path / "decoys" / "T" / "a\tb.pdb").touch()
+    (decoy,) = find_decoys("set", tmp_path / "decoys")
+    (label,) = read("Target,Model,DockQ,split\nT,a\tb.pdb,0.5,train\n")
+    assert (label.target, label.decoy) == decoy.key
+    assert label.decoy.isprintable()
+
+
+def test_pandas_is_not_imported():
+    code = "import sys, toporank.decoys.labels, toporank.decoys.folders; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # ---- split ------------------------------------------------------------------------------------------------
@@ -179,7 +211,8 @@ def test_the_line_of_a_wrong_dockq_is_counted_with_blank_lines(read):
         "Model,DockQ",
         "Target,Model,Decoy,DockQ",
         "Target,Model,DockQ,dockq",
-        "Target;Model;DockQ",
+        "Target|Model|DockQ",
+        "Target;Model;DockQ;DockQ",
     ],
 )
 def test_a_header_without_the_columns_or_with_one_twice_is_an_error_that_repeats_it(read, header):
@@ -217,21 +250,84 @@ def test_an_absent_file_is_an_error_that_names_it(tmp_path):
         read_labels(tmp_path / "absent.csv", validation_percent=20.0, split_seed=0)
 
 
-@pytest.mark.parametrize("row", ["T,a,0.5,", "T,a,0.5,x"])
-def test_a_row_with_too_many_values_is_an_error_or_read_without_the_last(read, row):
-    try:
-        assert read(f"Target,Model,DockQ\n{row}\n")[0][:3] == ("T", "a", 0.5)
-    except ConfigError as error:
-        assert "labels.csv" in str(error)  # noqa: PT017 -- either is right
+def test_a_value_beyond_the_header_is_an_error_and_a_comma_at_the_end_is_none(read):
+    assert read("Target,Model,DockQ\nT,a,0.5,\n")[0][:3] == ("T", "a", 0.5)
+    assert "labels.csv, line 2: 4 values for 3 columns" in message(read, "Target,Model,DockQ\nT,a,0.5,x\n")
 
 
-def test_a_table_without_rows_is_an_empty_table_or_an_error(read):
-    try:
-        assert read("Target,Model,DockQ\n") == []
-    except ConfigError as error:
-        assert "labels.csv" in str(error)  # noqa: PT017 -- either is right
+def test_decimal_commas_between_commas_are_refused_with_the_remedy(read):
+    text = message(read, 'Target,Model,DockQ\nT,a,"0,5"\n')
+    assert text.endswith("(write decimals with a point, or separate columns by semicolons)")
+
+
+@pytest.mark.parametrize("row", ["T;a;1,5", "T;a;0.5.1", "T;a;0,5,1", "T;a;1_0"])
+def test_what_is_no_number_between_semicolons_is_none_either(read, row):
+    assert "not a number from 0 to 1" in message(read, f"Target;Model;DockQ\n{row}\n")
+
+
+def test_a_quote_that_never_ends_is_an_error_that_names_the_line(read):
+    assert "labels.csv, line 3: the labels cannot be read: " in message(read, 'Target,Model,DockQ\nT,"a,0.5\nT,b,0.5\n')
+
+
+def test_a_table_without_rows_is_an_error(read):
+    assert "the labels have no rows" in message(read, "Target,Model,DockQ\n\n,,\n")
 
 
 @pytest.mark.parametrize("row", [",a,0.5", "T,,0.5"])
 def test_a_row_without_target_or_decoy_is_an_error(read, row):
     assert "labels.csv" in message(read, f"Target,Model,DockQ\n{row}\n")
+
+
+# ---- labels and decoys ------------------------------------------------------------------------------------
+
+
+def decoys(*keys: str) -> list[Decoy]:
+    return [Decoy("set", *key.split("/"), Path(key)) for key in keys]
+
+
+def labels(*keys: str, split: str = "train") -> list[Label]:
+    return [Label(*key.split("/", 1), 0.5, split) for key in keys]
+
+
+THERE = decoys("1AVZ/near1", "1AVZ/far1", "2I25/near1")
+
+
+def test_labels_of_two_splits_with_decoys_are_no_problem():
+    assert label_problems(labels("1AVZ/near1") + labels("2I25/near1", split="val"), THERE) == []
+    assert label_problems([], THERE) == label_problems(labels("1AVZ/near1"), []) == []
+
+
+def test_some_labels_without_decoy_are_no_problem():
+    given = labels("1AVZ/near1", "1AVZ/gone") + labels("2I25/near1", split="val")
+    assert label_problems(given, THERE) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("1avz/near1", "did you mean 1AVZ/near1? (capitals and small letters are different)"),
+        ("1AVZ/near1.pdb.zst", "did you mean 1AVZ/near1? (write names without folders and file endings)"),
+        ("1AVZ/decoys/1AVZ/far1.pdb", "did you mean 1AVZ/far1? (write names without folders and file endings)"),
+        ("complex7/far1", "did you mean 1AVZ/far1? (Target is the name of the folder that holds the file)"),
+        (
+            "1AVX/faar1",
+            "for example 1AVZ/far1 (write targets and decoys in the labels as folders and files are called)",
+        ),
+    ],
+)
+def test_labels_that_match_no_decoy_are_told_with_the_nearest_name(key, hint):
+    (problem,) = label_problems(labels("9XYZ/other", key)[::-1], THERE)
+    assert problem.startswith("none of the 2 labels belongs to any of the 3 decoys: there is no ")
+    assert hint in problem
+
+
+def test_labels_of_one_target_cannot_be_split():
+    for split in ("train", "val"):
+        (problem,) = label_problems(labels("1AVZ/near1", "1AVZ/far1", "gone/near1", split=split), THERE)
+        assert problem.startswith("only one target with decoys, '1AVZ', is labelled for training")
+        assert problem.endswith("(label decoys of more targets)")
+
+
+def test_labels_of_one_split_only_lack_the_other():
+    (problem,) = label_problems(labels("1AVZ/near1", "2I25/near1"), THERE)
+    assert problem.startswith("no label of split 'val' has a decoy")

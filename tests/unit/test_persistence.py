@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from toporank.compilation import LOCK, first_writable, package_digest
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.topology import h1_bars as gudhi_bars
 from toporank.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
+from toporank.persistence.alpha import _solid
 from toporank.structures.read import read_complex
 
 SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
@@ -93,6 +95,32 @@ def test_a_regular_octahedron_is_reported_as_degenerate_and_described_all_the_sa
     assert not sure
     assert len(bars) == 0
     assert not assert_as_by_gudhi(octahedron)
+
+
+def square_circumradius(points: np.ndarray) -> Fraction:
+    """Of a tetrahedron, shape (4, 3), exactly: by Cramer's rule on 2 p·x = p² for its three sides p."""
+    first, *others = ([Fraction(float(v)) for v in point] for point in points)
+    b, c, d = ([v - u for u, v in zip(first, other, strict=True)] for other in others)
+
+    def cross(p, q):
+        return [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+
+    def dot(p, q):
+        return sum(u * v for u, v in zip(p, q, strict=True))
+
+    faces = cross(c, d), cross(d, b), cross(b, c)
+    volume, squares = dot(b, faces[0]), (dot(b, b), dot(c, c), dot(d, d))
+    centre = [sum(s * f[k] for s, f in zip(squares, faces, strict=True)) / (2 * volume) for k in range(3)]
+    return dot(centre, centre)
+
+
+@pytest.mark.parametrize("height", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_the_circumradius_of_a_flat_tetrahedron_is_right_to_nine_digits_or_in_doubt(height):
+    draw = np.random.default_rng(0)
+    for points in draw.normal(size=(200, 4, 3)) * (1.0, 1.0, height) @ np.linalg.qr(draw.normal(size=(3, 3)))[0]:
+        radius, _ = _solid(points, 0, 1, 2, 3)
+        exact = square_circumradius(points)
+        assert radius == -1.0 or abs(Fraction(radius) - exact) <= exact * Fraction(1e-9)
 
 
 # ---- against GUDHI ----------------------------------------------------------------------------------------

@@ -162,7 +162,8 @@ def folder_whose_structures_lie_too_deep():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     return {"name": "bad", "decoys": "deep"}, (
-        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif (expected"
+        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif"
+        " (give deep/predictions)"
     )
 
 
@@ -334,7 +335,7 @@ def test_scored_decoys_are_a_data_set_without_labels():
     result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     assert result.problems == []
     assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
-    assert labels_of(settings, "mine", REPOSITORY).empty
+    assert labels_of(settings, "mine", REPOSITORY) == []
 
 
 def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import tracemalloc
 from dataclasses import fields, replace
 
 import numpy as np
@@ -476,10 +477,78 @@ def test_unreadable_atoms_of_later_models_do_no_harm(read):
     assert np.isfinite(complex_.xyz).all()
 
 
+@pytest.mark.parametrize("occupancy", ["nan", "-", "inf"])
+def test_an_occupancy_that_is_no_number_counts_as_none(read, occupancy):
+    alanines = changed(alanine("A", 1, 0.0), altloc="A", occupancy=occupancy)
+    serines = changed(alanine("A", 1, 0.5), altloc="B", occupancy=0.1, residue="SER")
+    complex_ = read(mmcif([*alanines, *serines, *alanine("B", 1, 5.0)]), "d.cif")
+    assert [complex_.names[r] for r in np.unique(complex_.residue_of)] == ["SER", "ALA"]
+
+
 def test_text_that_unpacks_beyond_the_limit_is_an_error(read, monkeypatch):
     monkeypatch.setattr("toporank.structures.read.MAX_BYTES", 500)
     with pytest.raises(StructureError, match="MiB of text"):
         read(pdb(pair()), "bomb.pdb.gz")
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_no_more_is_unpacked_than_the_limit_tells(tmp_path, monkeypatch, parts):
+    monkeypatch.setattr("toporank.structures.read.MAX_BYTES", 100_000)  # more than the file itself has
+    (tmp_path / "d.pdb.gz").write_bytes(gzip.compress(bytes(20 << 20)) * parts)
+    tracemalloc.start()
+    with pytest.raises(StructureError, match="MiB of text"):
+        read_complex(tmp_path / "d.pdb.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20
+
+
+# ---- names that would tear a table -------------------------------------------------------------------------
+
+HOSTILE = {
+    "tab": "A\tB", "line break": "A\nB", "escape": "A\x1b[31m", "bell": "\x07", "delete": "A\x7f",
+    "separator": "A\u2028B",
+    "right to left": "A\u202eB", "quotes": "A\"B'C", "ten thousand letters": "X" * 10_000, "semicolon": ";A",
+    "emoji": "😀", "braces": "%s{x}",
+}  # fmt: skip
+COLUMNS_OF_NAMES = (
+    "auth_comp_id", "auth_asym_id", "auth_atom_id", "label_asym_id", "pdbx_PDB_ins_code", "label_alt_id",
+    "type_symbol", "auth_seq_id", "label_entity_id", "group_PDB", "pdbx_PDB_model_num",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("column", COLUMNS_OF_NAMES)
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in_words(read, column, name):
+    columns = re.findall(r"^_atom_site\.(\S+)$", mmcif(pair()), flags=re.MULTILINE)
+    lines = mmcif(pair()).splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        if line.startswith("ATOM") and line.split()[columns.index("auth_asym_id")] == "B":
+            values = line.split()
+            values[columns.index(column)] = f"\n;{name}\n;\n"
+            lines[i] = " ".join(values) + "\n"
+    complex_ = refusal = None
+    try:
+        complex_ = read("".join(lines), "d.cif")
+    except StructureError as error:
+        refusal = error
+    if complex_ is None:
+        assert refusal.reason.isprintable()
+        assert refusal.remedy
+        assert len(refusal.reason) < 500
+        return
+    chains = {*(r.chain for r in complex_.residues), *(chain for chain, _ in complex_.labels)}
+    read_names = [*chains, *complex_.names, *complex_.notes, *(n.decode() for n in complex_.atom_names.tolist())]
+    assert all(each.isprintable() and len(each) <= 100 for each in read_names)
+
+
+@pytest.mark.parametrize("columns", [slice(12, 16), slice(17, 20), slice(21, 22), slice(26, 27)])
+def test_a_control_character_in_a_name_of_a_pdb_file_is_refused(read, columns):
+    line = pdb_line(Atom("CA", "ALA", "C", 1, 0.0, 0.0, 9.0))
+    odd = line[: columns.start] + "\x07" * (columns.stop - columns.start) + line[columns.stop :]
+    with pytest.raises(StructureError, match=r"cannot be printed in the .* '(\\x07)+'") as error:
+        read(pdb(pair()) + odd + "\n")
+    assert error.value.reason.isprintable()
 
 
 # ---- numbers that mmCIF gives itself ----------------------------------------------------------------------

@@ -13,6 +13,8 @@ from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
+from toporank.decoys.labels import COLUMNS as LABEL_COLUMNS
+from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
 
 COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_chains", "n_interface_residues", "path")
@@ -21,17 +23,17 @@ COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_
 def coverage_table(plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: pd.DataFrame) -> pd.DataFrame:
     """Join decoys, what became of them, and labels.
 
-    labels : target, decoy, dockq, split; may be empty. A label without decoy is a row of its own with
+    A label without decoy is a row of its own with
     status `label_without_decoy`; a decoy without fate was not asked for. Sorted by target and decoy.
     """
-    labels = pd.DataFrame(labels, columns=["target", "decoy", "dockq", "split"])
     identity = ["target", "decoy"]
     decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
     fates = pd.DataFrame(
         [(r.target, r.decoy, r.status, r.stage, r.reason, r.n_chains, r.n_interface_residues) for r in ledger],
         columns=[*identity, "status", "stage", "reason", "n_chains", "n_interface_residues"],
     )
-    table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labels, on=identity, how="outer")
+    labelled = pd.DataFrame(labels, columns=list(LABEL_COLUMNS)).astype({"dockq": float})
+    table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labelled, on=identity, how="outer")
     absent = table["path"].isna()
     table.loc[absent, ["status", "reason"]] = [Status.NO_DECOY, "the label table names it, but there is no such file"]
     untold = table["status"].isna()

@@ -42,7 +42,7 @@ NEEDED = {
 }
 """Whose modules and parameters each stage needs to know: its own and those of the stages before."""
 
-COMPLEX = ("structures/read.py", "structures/columns.py", "structures/complex.py", "structures/stored.py")
+COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
 TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
 EDGES = ("compilation.py", "features/neighbours.py", "features/scaling.py", "features/edges.py",
          "features/kernels/distances.py")  # fmt: skip

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from toporank.config.base import Name, Section, distinct
 from toporank.config.training import Phase, SweepConfig, Training
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
 from toporank.validation import checked, did_you_mean
@@ -178,3 +178,17 @@ def load_config(values: dict[str, Any]) -> Config:
 def locate(path: str, repository: Path) -> Path:
     """A path of the configuration: as given from the working directory or, if not there, in the repository."""
     return Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path
+
+
+def check_is_there(path: str, repository: Path, where: str) -> None:
+    """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
+    if locate(path, repository).exists():
+        return
+    places = dict.fromkeys(printable(str(place.absolute())) for place in (Path(path), repository / path))
+    raise ConfigError(
+        f"there is no {' and no '.join(places)}",
+        where=where,
+        remedy="relative paths begin in the working directory, which --directory changes, or in the repository"
+        if len(places) > 1
+        else "is it spelled right?",
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from toporank.decoys.identity import Decoy, split_suffix
-from toporank.errors import ConfigError
+from toporank.decoys.identity import Decoy, name_problem, split_suffix, table_name
+from toporank.errors import ConfigError, printable
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+")
 """What AlphaFold 3 calls the folders into which it writes the samples of one target, one in each."""
@@ -18,6 +19,8 @@ COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
 
 STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
 """Names by which somebody means a structure, whether it can be read or not."""
+
+EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
 def _structure_files(folder: Path) -> Iterator[tuple[str, str, Path]]:
@@ -71,32 +74,69 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
     return sorted(found)
 
 
+def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
+    """One line, if there are any: the number of files that look like structures but are not read, with one example."""
+    if not files:
+        return []
+    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
+    return [f"{are} not read, such as {printable(str(files[0].relative_to(folder)))}"]
+
+
+def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
+    """The error of a folder without decoys; it names the folder to give if there are structures deeper down.
+
+    files : from `passed_over`.
+    """
+    better = folder_to_give(folder, files)
+    return ConfigError(
+        "; ".join(["no structure file found", *describe_passed_over(folder, files)]),
+        where=f"dataset {dataset}, {printable(str(folder))}",
+        remedy=f"give {printable(str(better))}" if better else EXPECTED,
+    )
+
+
+def folder_to_give(folder: Path, files: list[Path]) -> Path | None:
+    """The folder below `folder` in which `find_decoys` finds most of these files; None if it finds none in any.
+
+    >>> folder_to_give(Path("boltz"), [Path("boltz/predictions/one/one_model_0.cif")])
+    PosixPath('boltz/predictions')
+    """
+    holders = [path.parent for path in files if split_suffix(path.name)]
+    targets = (holder.parent if SAMPLE_FOLDER.fullmatch(holder.name) else holder for holder in holders)
+    candidates = Counter(target.parent for target in targets if folder in target.parent.parents)
+    return min(candidates, key=lambda path: (-candidates[path], path), default=None)
+
+
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
     """All decoys `<folder>/<target>/<decoy>.<suffix>`, sorted by target and name.
 
-    Structure files lying directly in `folder` form one target named like the folder, those of ColabFold one for each
-    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. What lies
-    deeper is told by `passed_over`.
-    Raises ConfigError when the folder cannot be listed, when two files give the same identity, or when
-    a name contains a tab or line break.
+    Structure files that lie directly in `folder` form one target named like the folder, those of ColabFold one for each
+    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. `passed_over`
+    lists what lies deeper. A file whose name no table or artefact can have is a decoy with `refused` set.
+    Raises ConfigError when the folder cannot be listed or when two files give the same identity.
     """
     found: dict[tuple[str, str], Decoy] = {}
     try:
         for target, name, path in _structure_files(folder):
-            if not (target + name).isprintable():
-                raise ConfigError(f"unprintable character in the name {name!r}", where=path.parent, remedy="rename it")
-            twin = found.get((target, name))
-            if twin:
+            decoy = _named(dataset, target, name, path)
+            twin = found.setdefault(decoy.key, decoy)
+            if twin is not decoy:
                 raise ConfigError(
-                    f"{twin.path} and {path} are both decoy {name!r} of target {target!r}",
+                    f"{printable(str(twin.path))} and {printable(str(path))} are both decoy {decoy.name!r} of target"
+                    f" {decoy.target!r}",
                     where=f"dataset {dataset}",
                     remedy="rename or remove one of them",
                 )
-            found[target, name] = Decoy(dataset, target, name, path)
     except OSError as error:
         raise ConfigError(
             f"the decoy folder cannot be listed: {error.strerror}",
-            where=f"dataset {dataset}, {error.filename or folder}",
+            where=f"dataset {dataset}, {printable(os.fspath(error.filename or folder))}",
             remedy="set `decoys` to a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
         ) from error
     return sorted(found.values())
+
+
+def _named(dataset: str, target: str, name: str, path: Path) -> Decoy:
+    """The decoy of these names, refused where they are of no use."""
+    refused = name_problem(target, of="folder") or name_problem(name)
+    return Decoy(dataset, table_name(target), table_name(name), path, refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,10 @@ from toporank.errors import ConfigError
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+
+
+LONGEST_NAME = 240
+"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.parquet`, and some room is left."""
 
 
 class ResidueId(NamedTuple):
@@ -37,7 +42,11 @@ class Status:
 
 @dataclass(frozen=True, order=True)
 class Decoy:
-    """One candidate structure. Its identity is (dataset, target, name); the path is where it lies."""
+    """One candidate structure. Its identity is (dataset, target, name); the path is where it lies.
+
+    refused : why nothing can be made of a file with this name, and what to do; `""` if something can. Target and name
+        of a refused decoy are `table_name`s; its path may hold any character.
+    """
 
     dataset: str
     target: str
@@ -49,6 +58,33 @@ class Decoy:
     def key(self) -> tuple[str, str]:
         """Identity within the dataset."""
         return self.target, self.name
+
+
+def name_problem(name: str, of: str = "file") -> str:
+    """Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
+
+    >>> name_problem("model_1"), name_problem("model\\t1")
+    ('', 'the name of the file holds a character that cannot be printed (rename it)')
+    """
+    if not name.isprintable():
+        return f"the name of the {of} holds a character that cannot be printed (rename it)"
+    length = len(os.fsencode(name))
+    if length > LONGEST_NAME:
+        return f"the name of the {of} is {length} bytes long, at most {LONGEST_NAME} are possible (shorten it)"
+    return ""
+
+
+def table_name(name: str) -> str:
+    """The name as tables and files show it: itself, or made printable and short, with a digest that tells it apart.
+
+    >>> table_name("model_1"), table_name("model\\t1")
+    ('model_1', 'model_1~b44ab327')
+    """
+    if not name_problem(name):
+        return name
+    digest = "~" + hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
+    shown = "".join(letter if letter.isprintable() else "_" for letter in name)
+    return shown.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore") + digest
 
 
 def split_suffix(filename: str) -> tuple[str, str] | None:

@@ -1,16 +1,20 @@
-"""Label tables: DockQ of decoys whose native is known."""
+"""Label tables: DockQ of decoys whose native is known. Without pandas, which takes longer to import than the rest."""
 
 from __future__ import annotations
 
+import csv
+import difflib
+import io
+import itertools
 import random
-import warnings
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
-from toporank.decoys.identity import split_suffix
-from toporank.errors import ConfigError
+from toporank.decoys.identity import Decoy, split_suffix, table_name
+from toporank.errors import ConfigError, printable
+from toporank.files import write_text_if_changed
 
 
 class Label(NamedTuple):
@@ -23,110 +27,198 @@ class Label(NamedTuple):
 
 
 SPLITS = ("train", "val", "test")
-COLUMNS = ("target", "decoy", "dockq", "split")
-_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq", "capri": "capri", "split": "split"}
+COLUMNS = Label._fields
+_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq", "split": "split"}
+_REQUIRED = ("target", "decoy", "dockq")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+SEPARATORS = {",": ".", ";": ".,", "\t": ".,"}
+"""What may stand between columns, and what may then stand before decimals: spreadsheets of half of Europe write
+`T;model;0,5`."""
 
 
-def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> pd.DataFrame:
-    """Read a label table, or one per split.
+def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> list[Label]:
+    """Read a label table, or one per split; sorted by target and decoy.
 
-    Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1],
-    and optionally CAPRI and split. Without a split, whole targets are set aside for validation.
+    Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
+    optionally split; others are left alone. Separated by commas, semicolons or tabs. Without a split, whole targets are
+    set aside for validation. Names are as `table_name` gives them, like those of decoys.
 
-    Returns target, decoy, dockq, split; sorted by target and decoy. Raises ConfigError naming file and row.
+    Raises ConfigError naming file and line.
     """
-    if isinstance(source, dict):
-        table = pd.concat([_read(path).assign(split=split) for split, path in source.items()], ignore_index=True)
-    else:
-        table = _read(source)
-    where = source if isinstance(source, Path) else ", ".join(map(str, source.values()))
-    twice = table[table.duplicated(["target", "decoy"], keep=False)]
-    if len(twice):
-        first = twice.iloc[0]
-        raise ConfigError(f"decoy {first.decoy!r} of target {first.target!r} is labelled twice", where=where)
-    if "split" not in table:
-        table["split"] = _split_by_target(table, validation_percent, split_seed)
-    _check_splits(table, where)
-    return [
-        Label(*r)
-        for r in table[list(COLUMNS)].sort_values(["target", "decoy"], ignore_index=True).itertuples(index=False)
-    ]
+    tables = [_read(path, split) for split, path in (source if isinstance(source, dict) else {"": source}).items()]
+    labels = [label for labels, _ in tables for label in labels]
+    where = ", ".join(map(str, source.values())) if isinstance(source, dict) else source
+    seen = set()
+    for label in labels:
+        if label[:2] in seen:
+            raise ConfigError(f"decoy {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
+        seen.add(label[:2])
+    if not all(has_split for _, has_split in tables):
+        labels = _split_by_target(labels, validation_percent, split_seed)
+    _check_splits(labels, where)
+    return sorted(labels)
 
 
-def read_split_labels(path: Path) -> pd.DataFrame:
-    """Read labels as the preflight wrote them: target, decoy, dockq, split."""
-    return [
-        Label(*r)
-        for r in pd.read_csv(path, dtype={"target": str, "decoy": str, "split": str}, keep_default_na=False).itertuples(
-            index=False
-        )
-    ]
+def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
+    """Write labels for `read_split_labels`, if they differ from what is there; returns whether they did."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(labels)
+    return write_text_if_changed(path, text.getvalue())
 
 
-def _read(path: Path) -> pd.DataFrame:
-    """One file, columns renamed, values checked."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # a row longer than the header
-            table = pd.read_csv(
-                path, dtype=str, keep_default_na=False, skipinitialspace=True, skip_blank_lines=False, index_col=False
-            ).fillna("")
-    except (OSError, UnicodeDecodeError, ValueError, pd.errors.ParserWarning) as error:
-        raise ConfigError(f"the labels cannot be read: {error}", where=path) from error
-    table.columns = [_NAMES.get(column.strip().lower(), column) for column in table.columns]
-    missing = [column for column in ("target", "decoy", "dockq") if column not in table]
-    if missing or table.columns.duplicated().any():
-        raise ConfigError(
-            f"the header must have Target, Model and DockQ once each, it is: {', '.join(table.columns)}", where=path
-        )
-    table = table.apply(lambda column: column.str.strip())
-    table = table[(table != "").any(axis=1)]  # blank lines; the index goes on counting them
-    if table.empty:
+def read_split_labels(path: Path) -> list[Label]:
+    """Read labels as `write_labels` wrote them."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        return [Label(r["target"], r["decoy"], float(r["dockq"]), r["split"]) for r in csv.DictReader(handle)]
+
+
+def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
+    """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
+    text = _text(path)
+    header, separator = _header(text, path)
+    (_, _), *rows = _rows(text, separator, path)
+    if not rows:
         raise ConfigError("the labels have no rows", where=path)
-    nameless = table.index[(table["target"] == "") | (table["decoy"] == "")]
-    if len(nameless):
-        raise ConfigError("a row without target or decoy", where=f"{path}, line {nameless[0] + 2}")
-    dockq = pd.to_numeric(table["dockq"], errors="coerce")
-    bad = table[~dockq.between(0.0, 1.0)]
-    if len(bad):
-        row = bad.index[0]
+    labels = [_label(header, row, SEPARATORS[separator], split, f"{path}, line {line}") for line, row in rows]
+    return labels, bool(split) or "split" in header
+
+
+def _text(path: Path) -> str:
+    """The text of a file that is not empty."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        remedy = "save it as CSV in UTF-8"
+        raise ConfigError(f"the labels cannot be read: {error}", where=path, remedy=remedy) from error
+    except OSError as error:
+        raise ConfigError(f"the labels cannot be read: {error.strerror}", where=path) from error
+    if not text.strip():
+        raise ConfigError("the labels cannot be read: the file is empty", where=path)
+    return text
+
+
+def _header(text: str, path: Path) -> tuple[list[str], str]:
+    """Names of the columns, known ones as in `Label`, and the separator by which the header has all it must have."""
+    for separator in SEPARATORS:
+        header = [_NAMES.get(name.lower(), name) for name in _rows(text, separator, path, most=1)[0][1]]
+        if set(_REQUIRED) <= set(header):
+            break
+    else:
+        separator, header = ",", [name.strip() for name in text.strip().splitlines()[0].split(",")]
+    if any(header.count(name) != 1 for name in _REQUIRED) or header.count("split") > 1:
         raise ConfigError(
-            f"DockQ of {bad.target[row]}/{bad.decoy[row]} is {bad.dockq[row]!r}, not a number from 0 to 1",
-            where=f"{path}, line {row + 2}",
+            f"the header must have Target, Model and DockQ once each, it is: {printable(', '.join(header))}",
+            where=path,
+            remedy="separate columns by commas, semicolons or tabs",
         )
-    decoys = [(split_suffix(name) or (name,))[0] for name in table["decoy"]]
-    return table.assign(dockq=dockq, decoy=decoys)
+    return header, separator
 
 
-def _split_by_target(table: pd.DataFrame, percent: float, seed: int) -> list[str]:
+def _rows(text: str, separator: str, path: Path, most: int | None = None) -> list[tuple[int, list[str]]]:
+    """Line number and values of the rows that are not blank: all, or the first few."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    rows = ((reader.line_num, [value.strip() for value in row]) for row in reader)
+    try:
+        return list(itertools.islice(((line, row) for line, row in rows if any(row)), most))
+    except csv.Error as error:
+        raise ConfigError(f"the labels cannot be read: {error}", where=f"{path}, line {reader.line_num}") from error
+
+
+def _label(header: list[str], row: list[str], points: str, split: str, where: str) -> Label:
+    """The label in a row. points : the signs that may stand before decimals."""
+    if any(row[len(header) :]):
+        raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
+    found = dict(itertools.zip_longest(header, row[: len(header)], fillvalue=""))
+    target, decoy, dockq = (found[name] for name in _REQUIRED)
+    if not (target and decoy):
+        raise ConfigError("a row without target or decoy", where=where)
+    number = dockq.replace(",", ".") if "," in points else dockq
+    if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
+        remedy = "write decimals with a point, or separate columns by semicolons" if "," in dockq else None
+        raise ConfigError(
+            f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1",
+            where=where,
+            remedy=remedy,
+        )
+    stem = (split_suffix(decoy) or (decoy,))[0]
+    return Label(table_name(target), table_name(stem), float(number), split or found.get("split", "").lower())
+
+
+def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Whole targets into train and val, at least one each."""
-    targets = sorted(set(table["target"]))
+    targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
     held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
-    return ["val" if target in held_out else "train" for target in table["target"]]
+    return [label._replace(split="val" if label.target in held_out else "train") for label in labels]
 
 
-def _check_splits(table: pd.DataFrame, where: object) -> None:
+def _check_splits(labels: list[Label], where: object) -> None:
     """Splits have known names, and no target is in two."""
-    table["split"] = table["split"].str.strip().str.lower()
-    unknown = sorted(set(table["split"]) - set(SPLITS))
+    unknown = sorted({label.split for label in labels} - set(SPLITS))
     if unknown:
         raise ConfigError(f"unknown split {unknown[0]!r}", where=where, remedy=f"use {', '.join(SPLITS)}")
-    both = table.groupby("target")["split"].nunique()
-    if (both > 1).any():
+    split_of: dict[str, str] = {}
+    both = [label.target for label in labels if split_of.setdefault(label.target, label.split) != label.split]
+    if both:
         raise ConfigError(
-            f"target {both.index[both > 1][0]!r} is in more than one split",
-            where=where,
-            remedy="split by whole targets",
+            f"target {min(both)!r} is in more than one split", where=where, remedy="split by whole targets"
         )
 
 
-def write_labels(path: Path, labels: list[Label]) -> None:
-    from toporank.files import write_text_if_changed
+def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
+    """Why nothing can be trained with these labels, seen before anything is built: one line each, with what to do.
 
-    write_text_if_changed(
-        path,
-        "\n".join(
-            ["target,decoy,dockq,split", *(",".join([l.target, l.decoy, repr(l.dockq), l.split]) for l in labels), ""]
-        ),
+    labels, decoys : of one data set that is trained on, or of all of them together.
+    """
+    known = {decoy.key for decoy in decoys}
+    matched = [label for label in labels if label[:2] in known]
+    if labels and decoys and not matched:
+        return [_mismatch(labels, decoys)]
+    targets = {label.target for label in matched if label.split != "test"}
+    if len(targets) == 1:
+        return [
+            f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least two are needed, one to"
+            " train on and one to validate on (label decoys of more targets)"
+        ]
+    missing = {"train", "val"} - {label.split for label in matched}
+    return [
+        f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
+        for split in sorted(missing)
+        if matched
+    ]
+
+
+def _mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
+    """Say that no label has a decoy, with the likeliest reason."""
+    what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
+    for likeness, advice in _LIKENESSES:
+        alike = {likeness(decoy.target, decoy.name): decoy for decoy in decoys}
+        for label in labels:
+            decoy = alike.get(likeness(label.target, label.decoy))
+            if decoy:
+                meant = f"did you mean {decoy.target}/{decoy.name}?"
+                return f"{what}: there is no {label.target}/{label.decoy}, {meant} ({advice})"
+    label = labels[0]
+    targets = sorted({decoy.target for decoy in decoys})
+    (target,) = difflib.get_close_matches(label.target, targets, n=1) or targets[:1]
+    names = sorted(decoy.name for decoy in decoys if decoy.target == target)
+    (name,) = difflib.get_close_matches(label.decoy, names, n=1) or names[:1]
+    return (
+        f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
+        " (write targets and decoys in the labels as folders and files are called)"
     )
+
+
+def _bare(name: str) -> str:
+    """A name in small letters without folders and without anything from its first full stop on."""
+    return re.split(r"[/\\]", name)[-1].partition(".")[0].casefold()
+
+
+_LIKENESSES = (
+    (lambda target, name: (target.casefold(), name.casefold()), "capitals and small letters are different"),
+    (lambda target, name: (_bare(target), _bare(name)), "write names without folders and file endings"),
+    (lambda target, name: _bare(name), "Target is the name of the folder that holds the file"),
+)
+"""By what a label and a decoy may be alike though their names differ, and what to tell then."""

@@ -9,9 +9,13 @@ import numpy as np
 from pydantic import Field
 
 from toporank.errors import NoInterfaceError, StructureError
-from toporank.features.neighbours import kd_tree
+from toporank.features.neighbours import kd_tree, pairs_between_groups
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
+
+MAX_CONTACTS = 500_000
+"""Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A natural complex has
+about one contact a residue."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,12 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
             remedy="write all chains, each with a name of its own, into one model",
         )
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs = kd_tree(xyz).query_pairs(parameters.cutoff, output_type="ndarray")
-    pairs = pairs[chain[pairs[:, 0]] != chain[pairs[:, 1]]]
-    distance = np.linalg.norm(xyz[pairs[:, 0]] - xyz[pairs[:, 1]], axis=1)
-    pairs, distance = pairs[distance < parameters.cutoff], distance[distance < parameters.cutoff]
+    pairs, distance = pairs_between_groups(xyz, chain, parameters.cutoff, most=MAX_CONTACTS)
+    if len(pairs) > MAX_CONTACTS:
+        raise StructureError(
+            f"more than {MAX_CONTACTS} pairs of residues of different chains within {parameters.cutoff:g} Å",
+            remedy="are many chains in one place? or use a part of the complex",
+        )
     if len(pairs) == 0:
         raise NoInterfaceError(
             f"no CA of one chain within {parameters.cutoff:g} Å of another chain's"

@@ -79,7 +79,7 @@ def _bulge(one, other, segment):
         return False
     here = other[2] - one[3]
     there = other[4] - one[5] if one[0] == PARALLEL else one[4] - other[5]
-    return here >= 0 and there >= 0 and here < 6 and there < 6 and (here < 3 or there < 3)
+    return here > 0 and there >= 0 and here < 6 and there < 6 and (here < 3 or there < 3)
 
 
 @compiled

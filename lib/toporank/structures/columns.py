@@ -99,7 +99,7 @@ def check_mmcif(block: gemmi.cif.Block) -> None:
     for name in ("auth_seq_id", "label_seq_id"):
         longest = max(block.find_values(f"_atom_site.{name}"), key=len, default="")
         if len(longest) > LONGEST_NUMBER:
-            raise StructureError(f"not a residue number in _atom_site.{name}: {longest}", remedy="renumber")
+            raise StructureError(f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber")
 
 
 def number_ligands(block: gemmi.cif.Block) -> None:

@@ -19,6 +19,7 @@ from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
 from toporank.structures.columns import check_mmcif, check_pdb, number_ligands
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.density import check_density
 
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
@@ -28,6 +29,11 @@ MAX_COORDINATE = 9999.0
 """Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as large."""
 TWIN_DISTANCE = 1.0
 """Å between two CA atoms of one residue from which on they are not one residue told twice, but two."""
+
+LONGEST_NAME = 100
+"""Letters of a residue's or chain's name; more are no name."""
+LONGEST_MESSAGE = 200
+"""Letters of gemmi's messages that are repeated; some quote the file."""
 
 ONE_TO_THREE = {one: three for three, one in STANDARD.items()}
 FORCE_FIELD_NAMES = {
@@ -58,7 +64,9 @@ def read_complex(path: Path) -> Complex:
         if len(structure) > 1:
             notes.append(f"{len(structure)} models, the first is used")
         del structure[1:]
-        return _complex(structure, notes, with_labels=file_format == "mmcif")
+        complex_ = _complex(structure, notes, with_labels=file_format == "mmcif")
+        check_density(complex_)
+        return complex_
     except StructureError as error:
         raise StructureError(error.what, where=path, remedy=error.remedy) from error
 
@@ -130,7 +138,7 @@ def _parsing(file_format: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, IndexError) as error:
-        reason = re.sub(r"^string:", "line ", str(error))  # gemmi begins with source and line
+        reason = re.sub(r"^string:", "line ", str(error))[:LONGEST_MESSAGE]  # gemmi begins with source and line
         raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
 
 
@@ -179,9 +187,13 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     residues = [residue for chain in structure[0] for residue in chain]
     chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
     names = [residue.name for residue in residues]
+    _check_names("chain name", set(chains))
+    _check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]
     labels = tuple((r.subchain, r.label_seq) for r in residues) if with_labels else ()
+    _check_names("insertion code", {residue.insertion_code for residue in ids})
+    _check_names("label chain name", {chain for chain, _ in labels})
     parents = [_parent(residue, name) for residue, name in zip(residues, names, strict=True)]
     protein = np.array([bool(parent) for parent in parents])
     for residue, name in zip(ids, names, strict=True):
@@ -189,6 +201,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
     flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
+    _check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
     residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
     _check_places(flat.pos, ids, residue_of)
     same = _first_of(ids)
@@ -222,6 +235,20 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     )
 
 
+def _check_names(what: str, names: set[str]) -> None:
+    """Refuse names that would tear a table or fill a screen."""
+    for name in sorted(names):
+        if not name.isprintable():
+            raise StructureError(
+                f"a character that cannot be printed in the {what} {name[:LONGEST_NAME]!r}",
+                remedy="make or fetch the file again, or rename it",
+            )
+        if len(name) > LONGEST_NAME:
+            raise StructureError(
+                f"a {what} of {len(name)} letters: {name[:20]}…", remedy="is the file damaged? shorten it"
+            )
+
+
 def _first_of(keys: list) -> np.ndarray:
     """Index of the first that is equal, for each key; int, shape (n,)."""
     first: dict = {}
@@ -248,7 +275,7 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
         return gemmi.FlatStructure(structure)
     except RuntimeError as error:
         name = str(error).rpartition(" ")[2]
-        raise StructureError(f"an atom name of eight letters or more: {name}", remedy="shorten it") from error
+        raise StructureError(f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it") from error
 
 
 def _check_places(xyz: np.ndarray, ids: list[ResidueId], residue_of: np.ndarray) -> None:

@@ -28,6 +28,11 @@ def default_config(repository: Path) -> Path:
     return own if own.exists() else repository / own
 
 
+def need_training(targets: Iterable[str]) -> bool:
+    """Whether what is asked for on the command line cannot be had without training."""
+    return not all(name in ("build_graphs", "coverage") or re.match("results/[^/]+/", name) for name in targets) or not targets
+
+
 def one_of(names: Iterable[str]) -> str:
     """A wildcard constraint that matches these names and nothing else."""
     return "|".join(re.escape(name) for name in names) or "(?!)"

@@ -11,11 +11,12 @@ from pathlib import Path
 from toporank import layout
 from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current, write_plans
 from toporank.building.stages import recipe
-from toporank.config import Config, Dataset, locate
+from toporank.config import Config, Dataset, check_is_there, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
-from toporank.decoys.folders import find_decoys, passed_over
-from toporank.decoys.labels import Label, read_labels, write_labels
+from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
+from toporank.decoys.identity import Decoy
+from toporank.decoys.labels import Label, label_problems, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve
 from toporank.model.checkpoint import read_description
@@ -23,14 +24,12 @@ from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 
-EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
-
 
 @dataclass
 class Preflight:
     """Problems (each one line with its remedy); of every data set its chunks, a line on it, what is to do.
 
-    targets : all there are, where only some are asked for. current : what `onstart` writes down for the jobs.
+    decoys, labels : of each data set. targets : all there are, where only some are asked for. current : what `onstart` writes down for the jobs.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -40,6 +39,7 @@ class Preflight:
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
+    decoys: dict[str, list[Decoy]] = field(default_factory=dict)
     _recipes: dict[str, str] = field(default_factory=dict)
 
     def write(self) -> None:
@@ -61,10 +61,11 @@ class Preflight:
 
 
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
-              check_installed: bool = True) -> Preflight:  # fmt: skip
+              check_installed: bool = True, check_training: bool = True) -> Preflight:  # fmt: skip
     """Look at everything the workflow will need and plan the feature jobs. What a running build reads is not changed.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
+    check_training : whether something is to be trained.
     Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
     result = Preflight(_recipes={stage: recipe(stage, choices) for stage in layout.STAGES})
@@ -79,6 +80,8 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+    if check_training and not config.score_decoys:
+        result.problems += _training_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
@@ -144,11 +147,11 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     name, folder = dataset.name, locate(dataset.decoys, repository)
     if not str(folder).isprintable():
         raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {name}")
+    check_is_there(dataset.decoys, repository, f"dataset {name}")
     decoys = find_decoys(name, folder)
-    others = describe_passed_over(folder, passed_over(folder, decoys))
+    skipped = passed_over(folder, decoys)
     if not decoys:
-        raise ConfigError("; ".join(["no structure file found", *others]), where=f"dataset {name}, {folder}",
-                          remedy=EXPECTED)  # fmt: skip
+        raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
     _check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
@@ -161,15 +164,26 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         result.targets |= {decoy.target for decoy in decoys}
         wanted = [row for row in rows if row.target in config.targets]
         part = survey(name, deal(wanted, size) if wanted else {}, result._recipes, again=again)
-    result.chunks[name], result.labels[name] = whole.chunks | part.chunks, labels
+    result.chunks[name], result.labels[name], result.decoys[name] = whole.chunks | part.chunks, labels, decoys
     _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
     _writing(name, lambda: write_gap(name, part.decoys))
     unknown = len({(label.target, label.decoy) for label in labels} - {decoy.key for decoy in decoys})
     result.summary[name] = f"{describe_fates(part.decoys)}; {len(labels)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    notes = [f"{line} ({EXPECTED})" for line in others]
+    notes = [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped)]
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+
+
+def _training_labels(result: Preflight, config: Config) -> list[str]:
+    """Why the labels of the data sets that are trained on are of no use; nothing where a data set could not be read."""
+    names = config.training_datasets
+    if not all(name in result.labels for name in names):
+        return []
+    each = [f"dataset {n}: {line}" for n in names for line in label_problems(result.labels[n], result.decoys[n])[:1]
+            if line.startswith("none of")]  # fmt: skip
+    together = ([row for name in names for row in table[name]] for table in (result.labels, result.decoys))
+    return each or [f"training: {line}" for line in label_problems(*together)]
 
 
 def _writing(dataset: str, step: Callable[[], object]) -> None:
@@ -187,14 +201,6 @@ def _check_name(name: str, given: str, folder: Path) -> None:
             f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
             where="score_decoys", remedy=f"give another name with score_name=NAME, or delete results/{name}/",
         )  # fmt: skip
-
-
-def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
-    """In one line, if there are any: how many files are no decoys, though they look like structures, and one."""
-    if not files:
-        return []
-    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
-    return [f"{are} not read, such as {files[0].relative_to(folder)}"]
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:

@@ -1,0 +1,36 @@
+"""Odd names of files and odd label tables, one by one: see `_tables.py`."""
+
+from __future__ import annotations
+
+import pytest
+from _tables import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
+from test_layouts import laid
+
+from structures_text import write
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.labels import read_labels
+from toporank.errors import ConfigError
+
+
+@pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)
+def test_names_of_files(tmp_path, names: FileName):
+    laid(tmp_path, names.files)
+    if len([path for path in tmp_path.glob("*/*") if path.is_file()]) < len(names.files):
+        pytest.skip("this file system does not tell capitals")
+    decoys = find_decoys("set", tmp_path)
+    assert len(decoys) == len(names.files)
+    assert all(bool(decoy.refused) == names.refused for decoy in decoys)
+    assert all(names.remedy in decoy.refused for decoy in decoys if names.refused)
+    assert all((decoy.target + decoy.name).isprintable() for decoy in decoys)
+
+
+@pytest.mark.parametrize("table", LABEL_TABLES, ids=lambda table: table.input)
+def test_label_tables(tmp_path, table: LabelTable):
+    path = write(tmp_path / "labels.csv", table.text)
+    if isinstance(table.gives, float):
+        (label,) = read_labels(path, validation_percent=20.0, split_seed=0)
+        assert label[:3] == ("T", "a", table.gives)
+        return
+    with pytest.raises(ConfigError) as error:
+        read_labels(path, validation_percent=20.0, split_seed=0)
+    assert table.gives in str(error.value)
