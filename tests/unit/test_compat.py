@@ -201,8 +201,7 @@ def test_code_in_an_older_checkpoint_is_not_run(tmp_path):
     mark = tmp_path / "was run"
     torch.save({"state_dict": published_state(), "extra": Evil(mark)}, tmp_path / "evil.ckpt")
     assert read_description(tmp_path / "evil.ckpt")["origin"] == "TopoQA"
-    with pytest.raises(CheckpointError, match=r"evil\.ckpt: weights do not load"):
-        load_weights(tmp_path / "evil.ckpt")
+    load_weights(tmp_path / "evil.ckpt")
     assert not mark.exists()
 
 

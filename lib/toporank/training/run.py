@@ -8,8 +8,7 @@ from typing import Any
 
 from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.config.training import Hyperparameters, Selection
-from toporank.model.checkpoint import read_description
-from toporank.model.scorer import SHAPE_KEYS
+from toporank.model.checkpoint import SHAPE_KEYS, read_description
 
 KEPT = 3
 """Epochs kept under each rule: best, second and third."""
