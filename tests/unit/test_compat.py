@@ -20,7 +20,7 @@ from toporank.config import load_config
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.nodes import without_modified
 from toporank.features.presets import PRESETS
-from toporank.features.registry import choose, records, resolve, same
+from toporank.features.registry import choose, records, resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.graphs.pyg_file import graph_metadata, make_graph
@@ -263,16 +263,6 @@ def test_an_imported_checkpoint_scores_graphs_of_its_features_and_no_others(tmp_
     random_pack(tmp_path, graph_metadata(load_config({}).choices()))
     with pytest.raises(CheckpointError, match="other features than these graphs have: edges, interface, nodes, topo"):
         score_pack(checkpoint, [], tmp_path / "pack.safetensors")
-
-
-def test_records_from_before_a_parameter_existed_mean_its_default():
-    older = records(load_config({}).choices())
-    older["edges"] = {key: value for key, value in older["edges"].items() if key != "coordinates"}
-    assert same(older, records(load_config({}).choices()))
-    assert not same(older, records(COMPAT))
-    assert same({"edges": {"module": "not/ours"}}, {"edges": {"module": "not/ours"}})
-    assert not same({"edges": {"module": "not/ours"}}, older)
-    assert not same(None, older)
 
 
 def test_the_run_card_shows_what_an_imported_checkpoint_says(checkpoint):

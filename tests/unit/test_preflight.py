@@ -303,6 +303,18 @@ def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     assert records(feature_choices(settings)) == features(12.0)
 
 
+def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
+    older = features(12.0)
+    del older["nodes"]["dssp"], older["nodes"]["orientation"]
+    write_description("older.ckpt", features=older)
+    nodes = feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))["nodes"].parameters
+    assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
+    del older["edges"]["scaling"]
+    write_description("older.ckpt", features=older)
+    with pytest.raises(ConfigError, match="does not say what scaling was"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))
+
+
 def test_scoring_uses_the_final_checkpoint_of_the_working_directory_by_default():
     settings = load_config({"score_decoys": "decoys"})
     assert checkpoint_of(settings) == "results/final/best.ckpt"

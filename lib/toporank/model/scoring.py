@@ -10,7 +10,7 @@ import pandas as pd
 
 from toporank.errors import CheckpointError
 from toporank.evaluation.selection import MEMBERS
-from toporank.features.registry import same
+from toporank.features.registry import same_features
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.scorer import check_fits, load_weights, predict
@@ -47,7 +47,7 @@ def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
     """float64, shape (len(store),)."""
     network, description = load_weights(checkpoint)
     theirs, ours = description.get("features"), store.metadata.get("features")
-    if not same(theirs, ours):
+    if not same_features(theirs, ours):
         different = sorted(
             k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k)
         )

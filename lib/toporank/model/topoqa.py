@@ -13,7 +13,7 @@ from typing import Any
 from toporank.building.stages import node_columns
 from toporank.errors import CheckpointError
 from toporank.features.presets import PRESETS
-from toporank.features.registry import records, resolve
+from toporank.features.registry import records, resolve_recorded
 from toporank.model.torch_file import Tensor
 
 ORIGIN = "TopoQA"
@@ -67,7 +67,7 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     shapes = {name: tensor.shape for name, tensor in found.items() if isinstance(tensor, Tensor)}
     if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
-    choices = resolve(PRESETS[FEATURES])
+    choices = resolve_recorded(PRESETS[FEATURES])
     nodes, edges = node_columns(choices), choices["edges"].columns
     (hidden, node_width), (_, edge_width) = shapes["embed.0.weight"], shapes["edge_embed.0.weight"]
     if (node_width, edge_width) != (len(nodes), len(edges)):

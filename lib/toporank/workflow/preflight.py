@@ -20,7 +20,7 @@ from toporank.config.training import Training
 from toporank.decoys.folders import find_decoys, passed_over
 from toporank.decoys.labels import COLUMNS, read_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
-from toporank.features.registry import Choice, resolve
+from toporank.features.registry import Choice, resolve_recorded
 from toporank.files import write_text, write_text_if_changed
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
@@ -94,7 +94,7 @@ def feature_choices(config: Config) -> dict[str, Choice]:
     description = read_description(checkpoint_of(config))
     if not description.get("features"):
         raise CheckpointError("does not say which features it was trained on", where=checkpoint_of(config))
-    return resolve(description["features"])
+    return resolve_recorded(description["features"])
 
 
 def checkpoint_of(config: Config) -> str:
