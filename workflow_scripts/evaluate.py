@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hold a ranking against the labels."""
+"""Evaluate a ranking against the labels."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import read_ranking
 from toporank.files import write_text
+from toporank.spreadsheets import write_rows
 
 
 def main() -> None:
@@ -20,7 +21,7 @@ def main() -> None:
     args = parser.parse_args()
 
     table, summary = evaluate(read_ranking(args.ranking), read_split_labels(args.labels))
-    write_text(args.per_target, table.to_csv(index=False))
+    write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 
 

@@ -5,6 +5,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from toporank import layout
 from toporank.building.coverage import read_coverage
 from toporank.building.ledger import read_ledger
@@ -23,8 +25,10 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, required=True, help="written; what it has of the same graphs is copied")
     args = parser.parse_args()
 
-    table = read_coverage(args.table)
-    members = table[table["status"] == Status.OK].copy()
+    rows = [row for row in read_coverage(args.table) if row.status == Status.OK]
+    members = pd.DataFrame(
+        [(r.target, r.decoy, r.split) for r in rows], columns=["target", "decoy", "split"], dtype=str
+    )
     home = args.table.parent
     members["graph"] = [str(home / layout.artefact("graphs", r.target, r.decoy)) for r in members.itertuples()]
     built = {(row.target, row.decoy): row for path in [*args.others, *args.ledgers] for row in read_ledger(path)}

@@ -4,11 +4,10 @@
 import argparse
 from pathlib import Path
 
-from toporank.building.coverage import counts, coverage_table, remove_orphans
+from toporank.building.coverage import counts, coverage_table, remove_orphans, write_coverage
 from toporank.building.ledger import read_ledger
 from toporank.building.plan import read_plan
 from toporank.decoys.labels import read_split_labels
-from toporank.files import write_text
 
 
 def main() -> None:
@@ -29,7 +28,7 @@ def main() -> None:
     table = coverage_table(plan, ledger, read_split_labels(args.labels))
     for orphan in remove_orphans(args.dataset, plan):
         print(f"{args.dataset}: removed {orphan}, its decoy is gone")
-    write_text(args.table, table.to_csv(sep="\t", index=False, quoting=3))
+    write_coverage(args.table, table)
     print(f"{args.dataset}: {counts(table)}")
 
 

@@ -302,6 +302,6 @@ def test_a_decoy_gets_the_published_features_and_the_published_score(name: str, 
 
     graph = make_graph(nodes.values, COMPAT["edges"](complex_, residues), None, graph_metadata(COMPAT), ids)
     write_pack(tmp_path / "pack.safetensors", members(tmp_path, {("T", name, ""): graph}))
-    score = score_pack(folder / "topoqa.ckpt", [], tmp_path / "pack.safetensors")["pred_dockq"][0]
+    score = score_pack(folder / "topoqa.ckpt", [], tmp_path / "pack.safetensors")[0].pred_dockq
     expected = pd.read_csv(folder / "predictions.csv").set_index("name")["pred_official_xyy"][name]
     assert score == pytest.approx(expected, abs=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import warnings
 from pathlib import Path
@@ -50,9 +51,10 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
     return table[list(COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
 
 
-def read_split_labels(path: Path) -> pd.DataFrame:
-    """Read labels as the preflight wrote them: target, decoy, dockq, split."""
-    return pd.read_csv(path, dtype={"target": str, "decoy": str, "split": str}, keep_default_na=False)
+def read_split_labels(path: Path) -> list[Label]:
+    """Read labels as the preflight wrote them."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        return [Label(r["target"], r["decoy"], float(r["dockq"]), r["split"]) for r in csv.DictReader(handle)]
 
 
 def _read(path: Path) -> pd.DataFrame:
