@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Hold a ranking against the labels."""
+"""Evaluate a ranking against the labels."""
 
 import argparse
 import json
 from pathlib import Path
 
-import pandas as pd
-
-from toporank.decoys.labels import COLUMNS, read_split_labels
+from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import read_ranking
 from toporank.files import write_text
+from toporank.spreadsheets import write_rows
 
 
 def main() -> None:
@@ -21,9 +20,8 @@ def main() -> None:
     parser.add_argument("--summary", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    labels = pd.DataFrame(read_split_labels(args.labels), columns=list(COLUMNS)).astype({"dockq": float})
-    table, summary = evaluate(read_ranking(args.ranking), labels)
-    write_text(args.per_target, table.to_csv(index=False))
+    table, summary = evaluate(read_ranking(args.ranking), read_split_labels(args.labels))
+    write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
-from toporank.evaluation.ranking import model_pred_dockq, ranking
-from toporank.files import write_text
-from toporank.model.scoring import read_ensemble, score_pack
+from toporank.evaluation.ranking import best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.model.scoring import Ensemble, read_ensemble, score_pack
 
 
 def main() -> None:
@@ -24,18 +23,23 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--ranking", type=Path, required=True, help="written")
-    parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ")
+    parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
     args = parser.parse_args()
 
     try:
-        ensemble, mean = read_ensemble(args.ensemble) if args.ensemble else ([], False)
-        scores = score_pack(args.checkpoint, ensemble, args.pack, mean=mean)
+        ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
+        scores = score_pack(args.checkpoint, ensemble.members, args.pack, mean=ensemble.mean)
         table = ranking(read_coverage(args.coverage), scores)
     except TopoRankError as error:
         sys.exit(str(error))
-    write_text(args.ranking, table.to_csv(index=False))
-    write_text(args.export, model_pred_dockq(table).to_csv(index=False))
-    print(f"{args.ranking}: {table['pred_dockq'].notna().sum()} decoys scored, {table['pred_dockq'].isna().sum()} not")
+    write_ranking(args.ranking, table)
+    write_model_pred_dockq(args.export, table)
+    scored = sum(row.pred_dockq is not None for row in table)
+    print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
+    for line in best_of_each_target(table):
+        print(f"  {line}")
+    print(f"ranking: {args.ranking}")
+    print(f"report:  {args.ranking.with_name('report.html')}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from toporank.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+LONGEST = 80
+"""Characters of a wrong value that a message shows."""
+
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A remedy: the nearest known spelling, or all that are known."""
@@ -25,8 +28,20 @@ def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = [_fault(model, fault, where) for fault in error.errors(include_url=False)]
-        raise ConfigError("\n  ".join(faults)) from error
+        raise ConfigError("\n  ".join(_faults(model, error, where))) from error
+
+
+def faults_of(model: type[BaseModel], values: Any, *, where: str) -> list[str]:
+    """What is wrong with `values` as a `model`: a line for each fault, none if nothing is."""
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        return _faults(model, error, where)
+    return []
+
+
+def _faults(model: type[BaseModel], error: ValidationError, where: str) -> list[str]:
+    return [_fault(model, fault, where) for fault in error.errors(include_url=False)]
 
 
 def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
@@ -39,7 +54,13 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "missing":
         return f"{key}: required, but not given"
-    return f"{key}: {message}" + ("" if isinstance(fault["input"], dict | list) else f" (got {fault['input']!r})")
+    return f"{key}: {message}" + ("" if isinstance(fault["input"], dict | list) else f" (got {_shown(fault['input'])})")
+
+
+def _shown(value: Any) -> str:
+    """A value as it would be typed, of a readable length."""
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _dotted(where: str, path: list[str | int]) -> str:

@@ -89,12 +89,15 @@ def measure(folder: Path, config: str, seed: int, datasets: list[str]) -> list[d
 
 def predictions(folder: Path, dataset: str, checkpoint: Path) -> pd.DataFrame:
     """target, decoy, dockq and pred_dockq of the labelled validation decoys."""
-    coverage = read_coverage(folder / f"results/{dataset}/coverage.tsv")
-    labels = coverage[(coverage["split"] == "val") & coverage["dockq"].notna()]
-    scores = score_pack(checkpoint, [], folder / f"results/{dataset}/graphs.safetensors")
-    return labels[["target", "decoy", "dockq"]].merge(
-        scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1"
-    )
+    labels = validation_labels(folder / f"results/{dataset}/coverage.tsv")
+    scores = pd.DataFrame(score_pack(checkpoint, [], folder / f"results/{dataset}/graphs.safetensors"))
+    return labels.merge(scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1")
+
+
+def validation_labels(coverage: Path) -> pd.DataFrame:
+    """target, decoy and dockq of the labelled validation decoys."""
+    table = pd.DataFrame(read_coverage(coverage))
+    return table.loc[(table["split"] == "val") & table["dockq"].notna(), ["target", "decoy", "dockq"]]
 
 
 def metrics(table: pd.DataFrame) -> dict[str, float]:

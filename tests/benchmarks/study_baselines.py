@@ -33,14 +33,16 @@ def main() -> None:
     parser.add_argument("--rankings", nargs="*", default=[], help="a name, and the ranking.csv of each data set")
     args = parser.parse_args()
     found = sorted((args.study / "results").glob("*/coverage.tsv"))
-    decoys = pd.concat((read_coverage(path).assign(set=path.parent.name) for path in found), ignore_index=True)
+    decoys = pd.concat(pd.DataFrame(read_coverage(path)).assign(set=path.parent.name) for path in found)
+    decoys = decoys.reset_index(drop=True)
     decoys = decoys[(decoys["split"] == "val") & (decoys["status"] == "ok") & decoys["dockq"].notna()]
     answers = {
         "interface residues": decoys["n_interface_residues"].astype(float),
         "CA pairs under 10 Å": decoys["path"].map(ca_pairs).astype(float),
     }
     if args.rankings:
-        given = pd.concat(map(read_ranking, args.rankings[1:]))[["target", "decoy", "pred_dockq"]]
+        given = pd.DataFrame([row for path in args.rankings[1:] for row in read_ranking(path)])
+        given = given[["target", "decoy", "pred_dockq"]]
         merged = decoys[["target", "decoy"]].merge(given, how="left", validate="1:1")
         answers[args.rankings[0]] = pd.Series(merged["pred_dockq"].to_numpy(), decoys.index)
     for name, part in [*decoys.groupby("set"), ("all", decoys)]:

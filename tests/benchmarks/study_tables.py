@@ -13,9 +13,8 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
-from study import measure, metrics
+from study import measure, metrics, validation_labels
 
-from toporank.building.coverage import read_coverage
 from toporank.model.scoring import score_pack
 
 TABLES = {
@@ -66,10 +65,9 @@ def final(results: Path) -> pd.DataFrame:
     for scorer, ensemble in (("final", []), (f"mean of {len(members)}", members)):
         scored = {}
         for path in sorted(results.glob("*/graphs.safetensors")):
-            coverage = read_coverage(path.with_name("coverage.tsv"))
-            labels = coverage[(coverage["split"] == "val") & coverage["dockq"].notna()]
-            scores = score_pack(results / "final/best.ckpt", ensemble, path, mean=bool(ensemble))
-            scored[path.parent.name] = labels[["target", "decoy", "dockq"]].merge(scores, how="left", validate="1:1")
+            labels = validation_labels(path.with_name("coverage.tsv"))
+            scores = pd.DataFrame(score_pack(results / "final/best.ckpt", ensemble, path, mean=bool(ensemble)))
+            scored[path.parent.name] = labels.merge(scores, how="left", validate="1:1")
         scored["all"] = pd.concat(scored.values(), ignore_index=True)
         rows += [{"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()]
     return pd.DataFrame(rows)

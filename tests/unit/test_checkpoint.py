@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -118,8 +119,7 @@ def test_code_in_a_checkpoint_is_not_run(checkpoint, tmp_path):
     mark = tmp_path / "was run"
     bad = altered(checkpoint, tmp_path / "bad.ckpt", extra=Evil(mark))
     assert read_description(bad) == read_description(checkpoint)
-    with pytest.raises(CheckpointError, match=r"bad\.ckpt: weights do not load"):
-        load_weights(bad)
+    assert load_weights(bad)[1] == read_description(checkpoint)
     assert not mark.exists()
     torch.load(bad, weights_only=False)  # the control: an unguarded load does run it
     assert mark.exists()
@@ -206,12 +206,182 @@ def test_any_bytes_in_place_of_the_pickle_are_a_checkpoint_error(tmp_path_factor
 def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_path):
     state = torch.load(checkpoint, weights_only=True)["state_dict"]
     name = "network.embed_nodes.weight"
-    bad = altered(checkpoint, tmp_path / "bad.ckpt", state_dict={**state, name: state[name][:, :-1]})
-    with pytest.raises(CheckpointError, match=r"bad\.ckpt: weights do not load"):
-        load_weights(bad)
-    bad = altered(checkpoint, tmp_path / "bad.ckpt", state_dict={k: v for k, v in state.items() if k != name})
-    with pytest.raises(CheckpointError, match=r"bad\.ckpt: weights do not load"):
-        load_weights(bad)
+    for changed, complaint in [
+        ({**state, name: state[name][:, :-1]}, "embed_nodes.weight has the shape"),
+        ({key: value for key, value in state.items() if key != name}, "embed_nodes.weight is missing"),
+        ({**state, name: state[name].long()}, "numbers of an unknown kind, LongStorage"),
+        ({**state, name: state[name] * torch.inf}, "values that are not finite"),
+        ([state], "is missing"),
+    ]:
+        bad = altered(checkpoint, tmp_path / "bad.ckpt", state_dict=changed)
+        with pytest.raises(CheckpointError, match=rf"bad\.ckpt: weights do not load: .*{complaint}"):
+            load_weights(bad)
+
+
+# ---- a description from elsewhere -------------------------------------------------------------------------
+
+
+def redescribed(checkpoint: Path, path: Path, changes: dict) -> Path:
+    """A copy whose description has other values; keys as `hyperparameters.hidden`, None takes one out."""
+    description = read_description(checkpoint)
+    for key, value in changes.items():
+        *owners, last = key.split(".")
+        owner = description
+        for part in owners:
+            owner = owner[part]
+        owner.pop(last)
+        owner |= {} if value is None else {last: value}
+    return altered(checkpoint, path, **{KEY: describe(description)})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("hyperparameters", None, "description.hyperparameters: required, but not given"),
+        ("hyperparameters", [], "description.hyperparameters: Input should be a valid dictionary"),
+        ("hyperparameters.hidden", "32", "description.hyperparameters.hidden: Input should be a valid integer"),
+        ("hyperparameters.heads", 10**9, "description.hyperparameters.heads: Input should be less than or equal to 25"),
+        ("hyperparameters.layers", 0, "description.hyperparameters.layers: Input should be greater than or equal to 1"),
+        ("hyperparameters.attention_dropout", None, "description.hyperparameters.attention_dropout: required"),
+        ("node_width", 10**8, "description.node_width: Input should be less than or equal to 100000"),
+        ("features.edges", {"cutoff": 10}, "description.features.edges.module: required, but not given"),
+        ("features.edges", 7, "description.features.edges: Input should be a valid dictionary"),
+        ("run", "x" * 10_000, "description.run: String should have at most 300 characters (got 'xxx"),
+        ("run", "line\nline", r"description.run: String should match pattern"),
+        ("training_set.train", "many", "description.training_set.train: Input should be a valid integer"),
+        ("provenance.git", 7, "description.provenance.git: Input should be a valid string (got 7)"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("read", [read_description, load_weights])
+def test_a_faulty_description_is_one_line_that_names_the_key(checkpoint, tmp_path, key, value, fault, read):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {key: value})
+    with pytest.raises(CheckpointError) as caught:
+        read(bad)
+    assert str(caught.value).startswith(f"{bad}: not a usable checkpoint: {fault}")
+    assert len(str(caught.value).removeprefix(str(bad)).splitlines()) == 1
+    assert len(str(caught.value).removeprefix(str(bad))) < 400
+
+
+def test_several_faults_are_named_at_once(checkpoint, tmp_path):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics")))
+    with pytest.raises(CheckpointError, match=r"description\.run: .*description\.seed: .*description\.epoch: .*1 more"):
+        read_description(bad)
+
+
+def test_keys_of_a_later_version_are_kept(checkpoint, tmp_path):
+    later = {**read_description(checkpoint), "later": {"key": 1}}
+    assert read_description(altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)})) == later
+
+
+# ---- attacks ----------------------------------------------------------------------------------------------
+
+
+def zipped(path: Path, pickled: bytes, compression: int = zipfile.ZIP_STORED, **entries: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("archive/data.pkl", pickled)
+        for name, content in entries.items():
+            archive.writestr(f"archive/data/{name}", content)
+    return path
+
+
+def more_than_the_file_holds(path: Path, checkpoint: Path) -> str:
+    """16 GB in 1.3 kB: each number is plausible by itself."""
+    sizes = {"hyperparameters.hidden": 4096, "hyperparameters.heads": 256, "node_width": 100_000}
+    described = describe(read_description(redescribed(checkpoint, path, sizes)))
+    zipped(path, pickle.dumps({KEY: described, "state_dict": {}}, protocol=2))
+    return "weights do not load: network.embed_nodes.weight is missing"
+
+
+def a_large_tensor_without_numbers(path: Path, checkpoint: Path) -> str:
+    content = torch.load(checkpoint, weights_only=True)
+    wide = torch.zeros(1).expand(8, 100_000)
+    content["state_dict"]["network.embed_nodes.weight"] = wide
+    content[KEY] = describe(read_description(redescribed(checkpoint, path, {"node_width": 100_000})))
+    torch.save(content, path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    zipped(path, entries[next(name for name in entries if name.endswith("data.pkl"))])
+    return "weights do not load: archive/data/"
+
+
+def bomb_in_the_pickle(path: Path, checkpoint: Path) -> str:
+    zipped(path, bytes(2**28), zipfile.ZIP_DEFLATED)
+    return "not a readable checkpoint: archive/data.pkl is compressed"
+
+
+def large_pickle(path: Path, checkpoint: Path) -> str:
+    zipped(path, bytes(2**25))
+    return "not a readable checkpoint: archive/data.pkl has 33,554,432 bytes"
+
+
+def bomb_in_the_numbers(path: Path, checkpoint: Path) -> str:
+    with zipfile.ZipFile(checkpoint) as saved, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in saved.namelist():
+            archive.writestr(name, saved.read(name), None if "/data/" in name else zipfile.ZIP_STORED)
+    return "weights do not load: "
+
+
+def many_operations(path: Path, checkpoint: Path) -> str:
+    zipped(path, b"\x80\x02" + b"(" * 2**23 + b".")
+    return "not a readable checkpoint: its data.pkl has more than 300,000 operations"
+
+
+def deep_description(path: Path, checkpoint: Path) -> str:
+    altered(checkpoint, path, **{KEY: "[" * 10**6})
+    return "not a readable checkpoint: its description is damaged"
+
+
+def deep_key(path: Path, checkpoint: Path) -> str:
+    """To hash it would overflow the stack of the interpreter."""
+    zipped(path, b"\x80\x02})" + b"\x85" * 250_000 + b"K\x01s.")
+    return "not a TopoRank checkpoint"
+
+
+def itself(path: Path, checkpoint: Path) -> str:
+    endless: dict = {}
+    endless["state_dict"] = endless
+    zipped(path, pickle.dumps(endless, protocol=2))
+    return "not a TopoRank checkpoint"
+
+
+ATTACKS = [
+    more_than_the_file_holds, a_large_tensor_without_numbers, bomb_in_the_pickle, large_pickle, bomb_in_the_numbers,
+    many_operations, deep_description, deep_key, itself,
+]  # fmt: skip
+
+WATCHED = """
+import resource, sys, time
+from toporank.errors import CheckpointError
+from toporank.model.checkpoint import read_description as read
+if sys.argv[1] == "weights":
+    from toporank.model.scorer import load_weights as read
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before = most()
+for path in sys.argv[2:]:
+    start = time.process_time()
+    try:
+        read(path)
+    except CheckpointError as error:
+        print(error)
+    else:
+        print("read")
+    assert time.process_time() - start < 1, f"{path}: {time.process_time() - start} s"
+    assert most() - before < 200, f"{path}: {most() - before} MB"
+"""
+
+
+@pytest.mark.parametrize("what", ["description", "weights"])
+def test_an_attack_ends_in_one_line_within_a_second_and_200_megabytes(checkpoint, tmp_path, what):
+    complaints = {make.__name__: make(tmp_path / f"{make.__name__}.ckpt", checkpoint) for make in ATTACKS}
+    answer = subprocess.run(
+        [sys.executable, "-c", WATCHED, what, *(str(tmp_path / f"{name}.ckpt") for name in complaints)],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(toporank.__file__).parents[1])},
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    for (name, complaint), line in zip(complaints.items(), answer.stdout.splitlines(), strict=True):
+        sound = what == "description" and complaint.startswith("weights")
+        assert line == "read" if sound else line.startswith(f"{tmp_path}/{name}.ckpt: {complaint}"), line
 
 
 # ---- weights ----------------------------------------------------------------------------------------------
@@ -240,6 +410,7 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
     others = {
         "model/checkpoint.py",  # how weights are read and written
         "model/topoqa.py",  # how those of others are
+        "model/torch_file.py",  # how both are read
         "training/trackers.py",  # tell, and change nothing
         "training/provenance.py",  # so does this
     }

@@ -20,7 +20,7 @@ from toporank.config import load_config
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.nodes import without_modified
 from toporank.features.presets import PRESETS
-from toporank.features.registry import choose, records, resolve, same
+from toporank.features.registry import choose, records, resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.building.stages import graph_metadata
@@ -201,8 +201,7 @@ def test_code_in_an_older_checkpoint_is_not_run(tmp_path):
     mark = tmp_path / "was run"
     torch.save({"state_dict": published_state(), "extra": Evil(mark)}, tmp_path / "evil.ckpt")
     assert read_description(tmp_path / "evil.ckpt")["origin"] == "TopoQA"
-    with pytest.raises(CheckpointError, match=r"evil\.ckpt: weights do not load"):
-        load_weights(tmp_path / "evil.ckpt")
+    load_weights(tmp_path / "evil.ckpt")
     assert not mark.exists()
 
 
@@ -266,16 +265,6 @@ def test_an_imported_checkpoint_scores_graphs_of_its_features_and_no_others(tmp_
         score_pack(checkpoint, [], tmp_path / "pack.safetensors")
 
 
-def test_records_from_before_a_parameter_existed_mean_its_default():
-    older = records(load_config({}).choices())
-    older["edges"] = {key: value for key, value in older["edges"].items() if key != "coordinates"}
-    assert same(older, records(load_config({}).choices()))
-    assert not same(older, records(COMPAT))
-    assert same({"edges": {"module": "not/ours"}}, {"edges": {"module": "not/ours"}})
-    assert not same({"edges": {"module": "not/ours"}}, older)
-    assert not same(None, older)
-
-
 def test_the_run_card_shows_what_an_imported_checkpoint_says(checkpoint):
     study = type("Study", (), {"checkpoint": read_description(checkpoint)})
     cards = {card["title"]: dict(card["pairs"]) for card in tables.run_card(study)}
@@ -313,6 +302,6 @@ def test_a_decoy_gets_the_published_features_and_the_published_score(name: str, 
 
     graph = decoy_graph(nodes.values, COMPAT["edges"](complex_, residues), graph_metadata(COMPAT), ids)
     write_pack(tmp_path / "pack.safetensors", members(tmp_path, {("T", name, ""): graph}))
-    score = score_pack(folder / "topoqa.ckpt", [], tmp_path / "pack.safetensors")["pred_dockq"][0]
+    score = score_pack(folder / "topoqa.ckpt", [], tmp_path / "pack.safetensors")[0].pred_dockq
     expected = pd.read_csv(folder / "predictions.csv").set_index("name")["pred_official_xyy"][name]
     assert score == pytest.approx(expected, abs=1e-6)

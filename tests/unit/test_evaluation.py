@@ -1,22 +1,22 @@
-"""A ranking held against the labels: splits apart, and nothing labelled goes uncounted."""
+"""A ranking against labels: splits apart, and nothing labelled goes uncounted."""
 
 from __future__ import annotations
-
-import math
 
 import pandas as pd
 import pytest
 
+from toporank.decoys.labels import Label
 from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.ranking import RankedDecoy
 
 
-def labels(*rows: tuple[str, str, float, str]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["target", "decoy", "dockq", "split"])
+def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
+    return [Label(*row) for row in rows]
 
 
-def predictions(*rows: tuple[str, str, float]) -> pd.DataFrame:
-    """As much of a ranking as evaluation looks at; nan for a decoy that was not scored."""
-    return pd.DataFrame(rows, columns=["target", "decoy", "pred_dockq"]).assign(status="ok", pred_sd=0.1)
+def predictions(*rows: tuple[str, str, float | None]) -> list[RankedDecoy]:
+    """As much of a ranking as evaluation looks at; None for a decoy that was not scored."""
+    return [RankedDecoy(None, t, d, predicted, 0.1, "", None, None, "ok") for t, d, predicted in rows]
 
 
 LABELS = labels(
@@ -31,7 +31,7 @@ LABELS = labels(
 )
 PREDICTED = predictions(
     ("A", "d1", 0.9), ("A", "d2", 0.5), ("A", "d3", 0.1),
-    ("V", "d1", 0.2), ("V", "d2", 0.6), ("V", "d3", 0.1), ("V", "apart", math.nan),
+    ("V", "d1", 0.2), ("V", "d2", 0.6), ("V", "d3", 0.1), ("V", "apart", None),
     ("V", "unlabelled", 0.99),
 )  # fmt: skip
 
@@ -49,7 +49,7 @@ def test_the_spread_is_held_against_the_error():
     _, summary = evaluate(PREDICTED, LABELS)
     assert summary["val"]["calibration"]["n"] == 3
     assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)  # errors 0.6, 0.3 and 0.1
-    assert evaluate(PREDICTED.assign(pred_sd=math.nan), LABELS)[1]["val"]["calibration"] is None
+    assert evaluate([row._replace(pred_sd=None) for row in PREDICTED], LABELS)[1]["val"]["calibration"] is None
 
 
 def test_labels_that_were_not_scored_are_counted_and_not_judged():
@@ -68,7 +68,7 @@ def test_each_target_has_a_row_with_its_split():
 
 def test_decoys_without_label_have_no_influence():
     table, summary = evaluate(PREDICTED, LABELS)
-    without = PREDICTED[PREDICTED["decoy"] != "unlabelled"]
+    without = [row for row in PREDICTED if row.decoy != "unlabelled"]
     other_table, other_summary = evaluate(without, LABELS)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
@@ -88,13 +88,13 @@ def test_a_split_without_any_score_is_counted_and_has_no_metric():
 
 
 def test_without_any_score_there_is_an_empty_table():
-    table, summary = evaluate(predictions(), labels(("A", "d", 0.5, "val")).astype({"dockq": float}))
+    table, summary = evaluate(predictions(), labels(("A", "d", 0.5, "val")))
     assert table.empty
     assert summary == {"val": {"n_labels": 1, "n_not_scored": 1}}
 
 
 def test_the_order_of_rows_is_irrelevant():
-    shuffled = PREDICTED.sample(frac=1, random_state=1), LABELS.sample(frac=1, random_state=2)
+    shuffled = PREDICTED[::-1], [*LABELS[3:], *LABELS[:3]]
     (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary

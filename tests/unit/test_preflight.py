@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
 
+from described_checkpoint import write_description
 from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import read_plan
@@ -16,7 +16,6 @@ from toporank.config import Config, load_config
 from toporank.decoys.identity import Status
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
-from toporank.model.checkpoint import KEY, describe
 from toporank.structures.dssp import dssp_version
 from toporank.workflow.preflight import (
     Preflight,
@@ -286,12 +285,6 @@ def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
 # ---- features of the checkpoint ---------------------------------------------------------------------------
 
 
-def checkpoint(path: str, description: dict) -> str:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    torch.save({KEY: describe(description)}, path)
-    return path
-
-
 def features(cutoff: float) -> dict:
     return records(
         resolve({**{s: {} for s in DEFAULT_MODULES}, "interface": {"module": "ca_cutoff", "cutoff": cutoff}})
@@ -304,9 +297,23 @@ def test_a_study_uses_the_configured_features():
 
 
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
-    path = checkpoint("some.ckpt", {"features": features(12.0)})
-    settings = load_config({"score_decoys": "decoys", "checkpoint": path, "features": {"interface": {"cutoff": 8}}})
+    write_description("some.ckpt", features=features(12.0))
+    settings = load_config(
+        {"score_decoys": "decoys", "checkpoint": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
+    )
     assert records(feature_choices(settings)) == features(12.0)
+
+
+def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
+    older = features(12.0)
+    del older["nodes"]["dssp"], older["nodes"]["orientation"]
+    write_description("older.ckpt", features=older)
+    nodes = feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))["nodes"].parameters
+    assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
+    del older["edges"]["scaling"]
+    write_description("older.ckpt", features=older)
+    with pytest.raises(ConfigError, match="does not say what scaling was"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))
 
 
 def test_scoring_uses_the_final_checkpoint_of_the_working_directory_by_default():
@@ -314,20 +321,20 @@ def test_scoring_uses_the_final_checkpoint_of_the_working_directory_by_default()
     assert checkpoint_of(settings) == "results/final/best.ckpt"
     with pytest.raises(CheckpointError, match=r"results/final/best\.ckpt: no such checkpoint"):
         feature_choices(settings)
-    checkpoint("results/final/best.ckpt", {"features": features(12.0)})
+    write_description("results/final/best.ckpt", features=features(12.0))
     assert records(feature_choices(settings)) == features(12.0)
 
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():
-    path = checkpoint("bare.ckpt", {"run": "x"})
+    write_description("bare.ckpt")
     with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": path}))
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}))
 
 
 def test_a_checkpoint_whose_module_is_unknown_here_is_a_config_error():
-    path = checkpoint("new.ckpt", {"features": {**features(10.0), "edges": {"module": "edges/of_the_future"}}})
+    write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
     with pytest.raises(ConfigError, match="no feature module 'edges/of_the_future'"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": path}))
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}))
 
 
 def test_scored_decoys_are_a_data_set_without_labels():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,16 +12,25 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from _synthetic import METADATA, members, random_graph, small_run, training_graphs, training_pack
+from _synthetic import METADATA, labelled, members, random_graph, small_run, training_graphs, training_pack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.coverage import coverage_table
+from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlanRow
 from toporank.decoys.identity import Status
-from toporank.errors import CheckpointError
-from toporank.evaluation.ranking import RANKING_COLUMNS, model_pred_dockq, ranking, read_ranking
+from toporank.decoys.labels import Label
+from toporank.errors import CheckpointError, GraphError
+from toporank.evaluation.ranking import (
+    RankedDecoy,
+    Score,
+    best_of_each_target,
+    ranking,
+    read_ranking,
+    write_model_pred_dockq,
+    write_ranking,
+)
 from toporank.evaluation.selection import write_ensemble
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
@@ -29,10 +40,8 @@ from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 
-COLUMNS = "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,status"
 
-
-def coverage(fates: dict[tuple[str, str], str], without: tuple = ()) -> pd.DataFrame:
+def coverage(fates: dict[tuple[str, str], str], without: tuple = ()) -> list[CoverageRow]:
     """A coverage table of decoys with a status each, and of labels without decoy."""
     plan = [PlanRow(target, decoy, f"in/{target}/{decoy}.pdb", 1, 0, "") for target, decoy in fates]
     known = {Status.OK: (2, 9), Status.NO_INTERFACE: (3, 0)}
@@ -40,19 +49,15 @@ def coverage(fates: dict[tuple[str, str], str], without: tuple = ()) -> pd.DataF
         LedgerRow(target, decoy, status, "graphs", "", *known.get(status, (-1, -1)), "", 0)
         for (target, decoy), status in fates.items()
     ]
-    labels = pd.DataFrame(
-        [(*key, 0.5, "train") for key in without], columns=["target", "decoy", "dockq", "split"]
-    ).astype({"target": str, "decoy": str, "dockq": float, "split": str})
-    return coverage_table(plan, ledger, labels)
+    return coverage_table(plan, ledger, [Label(*key, 0.5, "train") for key in without])
 
 
-def scores(found: dict[tuple[str, str], float]) -> pd.DataFrame:
-    rows = [(*key, value, 0.01) for key, value in found.items()]
-    return pd.DataFrame(rows, columns=["target", "decoy", "pred_dockq", "pred_sd"])
+def scores(found: dict[tuple[str, str], float]) -> list[Score]:
+    return [Score(*key, value, 0.01) for key, value in found.items()]
 
 
 @pytest.fixture
-def table() -> pd.DataFrame:
+def table() -> list[RankedDecoy]:
     """Two targets with every kind of decoy."""
     fates = {
         ("B", "x"): Status.OK,
@@ -70,40 +75,32 @@ def table() -> pd.DataFrame:
 # ---- the ranking ------------------------------------------------------------------------------------------
 
 
-def test_the_columns_are_these(table):
-    assert ",".join(table.columns) == COLUMNS == ",".join(RANKING_COLUMNS)
+def named(table: list[RankedDecoy], decoy: str) -> RankedDecoy:
+    return next(row for row in table if row.decoy == decoy)
 
 
 def test_within_a_target_the_best_comes_first_and_what_has_no_score_last(table):
-    assert table[["target", "decoy", "rank"]].fillna(-1).values.tolist() == [
-        ["A", "high", 1],
-        ["A", "low", 2],
-        ["A", "also_apart", 3],
-        ["A", "apart", 4],
-        ["A", "failed", -1],
-        ["A", "unreadable", -1],
-        ["B", "x", 1],
+    assert [(row.target, row.decoy, row.rank) for row in table] == [
+        ("A", "high", 1),
+        ("A", "low", 2),
+        ("A", "also_apart", 3),
+        ("A", "apart", 4),
+        ("A", "failed", None),
+        ("A", "unreadable", None),
+        ("B", "x", 1),
     ]
 
 
 def test_a_label_without_decoy_is_not_ranked(table):
-    assert "gone" not in table["decoy"].tolist()
+    assert "gone" not in [row.decoy for row in table]
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    row = table[table["decoy"] == "apart"].iloc[0]
-    assert (row["status"], row["pred_capri"], row["n_chains"], row["n_interface_residues"]) == (
-        "no_interface",
-        "",
-        3,
-        0,
-    )
-    assert np.isnan(row["pred_dockq"])
+    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 3, "no_interface")
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    row = table[table["decoy"] == "failed"].iloc[0]
-    assert row[["rank", "pred_dockq", "n_chains", "n_interface_residues"]].isna().all()
+    assert named(table, "failed") == (None, "A", "failed", None, None, "", None, None, "failed")
 
 
 @pytest.mark.parametrize(
@@ -112,29 +109,25 @@ def test_a_decoy_that_failed_has_neither(table):
      (0.799999, "medium"), (0.8, "high"), (1.0, "high")],
 )  # fmt: skip
 def test_classes_are_those_of_capri(score, name):
-    table = ranking(coverage({("A", "d"): Status.OK}), scores({("A", "d"): score}))
-    assert table["pred_capri"].tolist() == [name]
+    (row,) = ranking(coverage({("A", "d"): Status.OK}), scores({("A", "d"): score}))
+    assert row.pred_capri == name
 
 
 def test_ties_go_by_name_whatever_the_order_of_the_rows():
     fates = dict.fromkeys([("A", "d10"), ("A", "d1"), ("A", "d2")], Status.OK)
-    table = ranking(coverage(fates).iloc[::-1], scores(dict.fromkeys(fates, 0.5)))
-    assert table["decoy"].tolist() == ["d1", "d10", "d2"]
-    assert table["rank"].tolist() == [1, 2, 3]
+    table = ranking(coverage(fates)[::-1], scores(dict.fromkeys(fates, 0.5)))
+    assert [(row.decoy, row.rank) for row in table] == [("d1", 1), ("d10", 2), ("d2", 3)]
 
 
 def test_a_data_set_without_any_score_is_ranked_too():
     fates = {("A", "apart"): Status.NO_INTERFACE, ("A", "bad"): Status.UNREADABLE}
-    empty = pd.DataFrame(columns=["target", "decoy", "pred_dockq", "pred_sd"])  # as from an empty pack
-    table = ranking(coverage(fates), empty)
-    assert table["rank"].fillna(-1).tolist() == [1, -1]
-    assert model_pred_dockq(table).empty
+    assert [row.rank for row in ranking(coverage(fates), [])] == [1, None]
+    assert ranking([], []) == []
 
 
-def test_a_score_for_two_decoys_of_one_name_is_an_error():
-    twice = pd.concat([scores({("A", "d"): 0.5})] * 2)
-    with pytest.raises(pd.errors.MergeError):
-        ranking(coverage({("A", "d"): Status.OK}), twice)
+def test_two_scores_of_one_decoy_are_an_error():
+    with pytest.raises(ValueError, match="A/d has two scores"):
+        ranking(coverage({("A", "d"): Status.OK}), 2 * scores({("A", "d"): 0.5}))
 
 
 FATES = st.dictionaries(
@@ -149,33 +142,73 @@ FATES = st.dictionaries(
 def test_every_decoy_has_one_row_and_ranks_count_up_from_one(fates, values):
     scored = [key for key, status in fates.items() if status == Status.OK]
     found = {key: value / 5 for key, value in zip(scored, values, strict=False)}
-    table = ranking(coverage(fates), scores(found).astype({"pred_dockq": float, "pred_sd": float}))
-    assert sorted(zip(table["target"], table["decoy"], strict=True)) == sorted(fates)
-    for target, rows in table.groupby("target"):
-        ranked = rows[rows["rank"].notna()]
+    table = ranking(coverage(fates), scores(found))
+    assert sorted((row.target, row.decoy) for row in table) == sorted(fates)
+    for target in {target for target, _ in fates}:
+        ranked = [row for row in table if row.target == target and row.rank]
         n_ranked = sum(t == target and s in (Status.OK, Status.NO_INTERFACE) for (t, _), s in fates.items())
-        assert ranked["rank"].tolist() == list(range(1, n_ranked + 1))
-        known = ranked["pred_dockq"].dropna().tolist()
+        assert [row.rank for row in ranked] == list(range(1, n_ranked + 1))
+        known = [row.pred_dockq for row in ranked if row.pred_dockq is not None]
         assert known == sorted(known, reverse=True)
-        assert ranked["pred_dockq"].isna().tolist() == [False] * len(known) + [True] * (n_ranked - len(known))
+        assert [row.pred_dockq is None for row in ranked] == [False] * len(known) + [True] * (n_ranked - len(known))
 
 
-@pytest.mark.parametrize("name", ["NA", "1e5", "007", "nan", '"', "a,b", "Å"])
+# ---- the files --------------------------------------------------------------------------------------------
+
+
+ODD_NAMES = ["NA", "1e5", "007", "nan", '"', "a,b", "Å", "=1+1", "-1", "+x", "@x", "'=1", "''-", "'q'", "\tx", "a\nb"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
 def test_names_and_numbers_survive_the_way_through_the_file(tmp_path, name):
     fates = {(name, name): Status.OK, (name, "other"): Status.FAILED}
     table = ranking(coverage(fates), scores({(name, name): 0.123456}))
-    path = tmp_path / "ranking.csv"
-    path.write_text(table.to_csv(index=False))
-    assert path.read_text().splitlines()[0] == COLUMNS
-    pd.testing.assert_frame_equal(read_ranking(path), table, check_dtype=False)
+    write_ranking(tmp_path / "ranking.csv", table)
+    assert read_ranking(tmp_path / "ranking.csv") == table
 
 
-# ---- the export -------------------------------------------------------------------------------------------
+def test_the_ranking_looks_like_this(tmp_path, table):
+    write_ranking(tmp_path / "ranking.csv", table)
+    assert (tmp_path / "ranking.csv").read_text().splitlines()[:6] == [
+        "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,status",
+        "1,A,high,0.85,0.01,high,9,2,ok",
+        "2,A,low,0.1,0.01,incorrect,9,2,ok",
+        "3,A,also_apart,,,,0,3,no_interface",
+        "4,A,apart,,,,0,3,no_interface",
+        ",A,failed,,,,,,failed",
+    ]
 
 
-def test_the_export_lists_scored_decoys_best_first(table):
-    export = model_pred_dockq(table)
-    assert export.to_csv(index=False, lineterminator="\n") == "MODEL,PRED_DOCKQ\nhigh,0.85\nx,0.3\nlow,0.1\n"
+def test_the_export_lists_scored_decoys_best_first(tmp_path, table):
+    write_model_pred_dockq(tmp_path / "export.csv", table)
+    assert (tmp_path / "export.csv").read_text() == ("MODEL,PRED_DOCKQ,TARGET\nhigh,0.85,A\nx,0.3,B\nlow,0.1,A\n")
+
+
+def test_the_export_tells_decoys_of_one_name_apart(tmp_path):
+    fates = {(target, "near1"): Status.OK for target in "BA"}
+    write_model_pred_dockq(tmp_path / "export.csv", ranking(coverage(fates), scores(dict.fromkeys(fates, 0.5))))
+    assert (tmp_path / "export.csv").read_text() == "MODEL,PRED_DOCKQ,TARGET\nnear1,0.5,A\nnear1,0.5,B\n"
+
+
+@pytest.mark.parametrize("write", [write_ranking, write_model_pred_dockq])
+@pytest.mark.parametrize("name", ["=HYPERLINK(1)", "@SUM(1)", "+1", "-1", "\tx", "\r=x"])
+def test_no_name_is_a_formula(tmp_path, write, name):
+    write(tmp_path / "table.csv", ranking(coverage({(name, name): Status.OK}), scores({(name, name): 0.5})))
+    with open(tmp_path / "table.csv", newline="") as handle:
+        cells = [cell for row in csv.reader(handle) for cell in row]
+    assert not any(cell.startswith(name) for cell in cells)
+    assert cells.count(f"'{name}") == 2
+
+
+def test_the_best_decoy_of_each_target_is_named(table):
+    assert best_of_each_target(table) == [
+        "A  high, predicted DockQ 0.850 (high)",
+        "B  x, predicted DockQ 0.300 (acceptable)",
+    ]
+    apart = {("AA", "d"): Status.NO_INTERFACE, **{(f"T{i:02}", "d"): Status.OK for i in range(12)}}
+    lines = best_of_each_target(ranking(coverage(apart), scores({key: 0.5 for key in apart if key[0] != "AA"})))
+    assert lines[:2] == ["AA   no decoy was scored", "T00  d, predicted DockQ 0.500 (medium)"]
+    assert (len(lines), lines[-1]) == (11, "and 3 more targets")
 
 
 # ---- scoring ----------------------------------------------------------------------------------------------
@@ -202,13 +235,15 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     pack, checkpoints = trained
     table = score_pack(checkpoints[0], checkpoints, pack)
     expected = np.array([one_by_one(checkpoint, pack) for checkpoint in checkpoints])
-    assert (
-        table[["target", "decoy"]].values.tolist()
-        == GraphStore.open([pack]).decoys[["target", "decoy"]].values.tolist()
-    )
-    np.testing.assert_allclose(table["pred_dockq"], expected[0], atol=1.5e-6)
-    np.testing.assert_allclose(table["pred_sd"], np.std(expected, axis=0, ddof=1), atol=1.5e-6)
-    assert table["pred_sd"].min() > 0
+    decoys = GraphStore.open([pack]).decoys
+    assert [row[:2] for row in table] == list(zip(decoys["target"], decoys["decoy"], strict=True))
+    np.testing.assert_allclose(column(table, "pred_dockq"), expected[0], atol=1.5e-6)
+    np.testing.assert_allclose(column(table, "pred_sd"), np.std(expected, axis=0, ddof=1), atol=1.5e-6)
+    assert column(table, "pred_sd").min() > 0
+
+
+def column(table: list[Score], name: str) -> np.ndarray:
+    return np.array([getattr(row, name) for row in table])
 
 
 @pytest.fixture
@@ -224,14 +259,29 @@ def ensemble(trained, tmp_path) -> Callable[[str], Path]:
 
 
 def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
-    pack, (other, *_) = trained
+    pack, _ = trained
     members, mean = read_ensemble(ensemble("mean"))
     assert (len(members), mean) == (2, True)
     one, two = (one_by_one(member, pack) for member in members)
-    table = score_pack(other, members, pack, mean=mean)
-    np.testing.assert_allclose(table["pred_dockq"], (one + two) / 2, atol=1.5e-6)
-    np.testing.assert_allclose(table["pred_sd"], abs(one - two) / np.sqrt(2), atol=1.5e-6)
+    table = score_pack(members[0], members, pack, mean=mean)
+    np.testing.assert_allclose(column(table, "pred_dockq"), (one + two) / 2, atol=1.5e-6)
+    np.testing.assert_allclose(column(table, "pred_sd"), abs(one - two) / np.sqrt(2), atol=1.5e-6)
     assert abs(one - two).min() > 1e-4
+
+
+def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, ensemble, tmp_path):
+    pack, _ = trained
+    folder = ensemble("mean")
+    members, _ = read_ensemble(folder)
+    copied = Path(shutil.copy(members[1], tmp_path / "copied.ckpt"))
+    assert score_pack(copied, members, pack, mean=True) == score_pack(members[0], members, pack, mean=True)
+    kept = members[:1]
+    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* none of them \(score with one"):
+        score_pack(copied, kept, pack, mean=True)
+    assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
+    copied.write_bytes(b"garbage")
+    with pytest.raises(CheckpointError, match=r"copied\.ckpt: not a readable checkpoint"):
+        score_pack(copied, members, pack, mean=True)
 
 
 def test_an_ensemble_says_whether_its_mean_is_the_score(trained, ensemble, tmp_path):
@@ -244,31 +294,59 @@ def test_an_ensemble_says_whether_its_mean_is_the_score(trained, ensemble, tmp_p
     assert read_ensemble(tmp_path / "mean") == (sorted((tmp_path / "mean").glob("*.ckpt")), False)
 
 
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"score": "median"}, r"members\.json\.score: Input should be 'best' or 'mean' \(got 'median'\)"),
+        ({"members": []}, r"members\.json\.members: List should have at least 1 item"),
+        ({"members": ["../../elsewhere"]}, r"members\.json\.members\[0\]: a name is made of letters"),
+        ({"members": ["s9"]}, r"the checkpoints beside it are not its members: s\d\.ckpt, s\d\.ckpt, s9\.ckpt"),
+        (None, "not a usable list of members"),
+    ],
+)
+def test_a_damaged_list_of_members_is_one_line_that_says_so(ensemble, change, complaint):
+    path = ensemble("mean") / "members.json"
+    stored = json.loads(path.read_text())
+    path.write_text("[" * 100_000 if change is None else json.dumps({**stored, **change}))
+    with pytest.raises(CheckpointError, match=complaint) as caught:
+        read_ensemble(path.parent)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_all_members_have_the_same_features(trained, tmp_path):
+    pack, checkpoints = trained
+    graphs = {(target, f"d{i}", split): labelled(i, metadata=OTHER) for i in range(4)
+              for target, split in (("A", "train"), ("B", "val"))}  # fmt: skip
+    write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
+    train_run(small_run(max_epochs=1), [tmp_path / "other"], 1, tmp_path / "run", tmp_path / "store")
+    with pytest.raises(CheckpointError, match=r"run/last\.ckpt: was trained on other features .* interface differ"):
+        score_pack(checkpoints[0], [*checkpoints, tmp_path / "run/last.ckpt"], pack)
+
+
 def test_written_scores_have_seven_decimals(trained):
     pack, checkpoints = trained
     table = score_pack(checkpoints[0], checkpoints, pack)
-    for column in ("pred_dockq", "pred_sd"):
-        np.testing.assert_array_equal(table[column], table[column].round(7))
-        assert not np.array_equal(table[column], table[column].round(4))
+    for name in ("pred_dockq", "pred_sd"):
+        values = column(table, name)
+        np.testing.assert_array_equal(values, values.round(7))
+        assert not np.array_equal(values, values.round(4))
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_fewer_than_two_checkpoints_have_no_spread(trained, n):
     pack, checkpoints = trained
-    assert score_pack(checkpoints[0], checkpoints[:n], pack)["pred_sd"].isna().all()
+    assert {row.pred_sd for row in score_pack(checkpoints[0], checkpoints[:n], pack)} == {None}
 
 
 def test_the_ensemble_does_not_change_the_score(trained):
     pack, checkpoints = trained
     alone, among = (score_pack(checkpoints[0], ensemble, pack) for ensemble in ([], checkpoints))
-    pd.testing.assert_series_equal(alone["pred_dockq"], among["pred_dockq"])
+    assert [row.pred_dockq for row in alone] == [row.pred_dockq for row in among]
 
 
 def test_an_empty_pack_has_no_scores(trained, tmp_path):
     write_pack(tmp_path / "empty", [])
-    table = score_pack(trained[1][0], [], tmp_path / "empty")
-    assert table.empty
-    assert list(table.columns) == ["target", "decoy", "pred_dockq", "pred_sd"]
+    assert score_pack(trained[1][0], [], tmp_path / "empty") == []
 
 
 def test_labels_have_no_influence_on_scores(trained, tmp_path):
@@ -276,9 +354,19 @@ def test_labels_have_no_influence_on_scores(trained, tmp_path):
     for graph in graphs.values():
         del graph.y
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
-    pd.testing.assert_frame_equal(
-        score_pack(trained[1][0], [], tmp_path / "pack"), score_pack(trained[1][0], [], trained[0])
-    )
+    assert score_pack(trained[1][0], [], tmp_path / "pack") == score_pack(trained[1][0], [], trained[0])
+
+
+def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, tmp_path):
+    graph = random_graph(1)
+    graph.x[0, 0] = torch.inf
+    write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
+    with pytest.raises(GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"):
+        score_pack(trained[1][0], [], tmp_path / "odd")
+
+
+NEARER = {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}
+OTHER = {**METADATA, "features": {**METADATA["features"], "interface": NEARER}}
 
 
 def pack_with(folder: Path, **changes) -> Path:

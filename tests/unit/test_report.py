@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import subprocess
 import sys
-import zipfile
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,13 +14,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from described_checkpoint import METRICS, write_description
 from toporank.building.coverage import COLUMNS
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import ranking
 from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard
-from toporank.model.checkpoint import describe
 from toporank.report import figures, formatting, tables
 from toporank.report.assessment import confusion
 from toporank.report.page import render
@@ -30,15 +28,6 @@ from toporank.report.results import Study, read_study, validation_random_pick
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
 HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
-METRICS = {
-    "val_loss": 0.07,
-    "val_selection": -0.4,
-    "val_spearman": 0.5,
-    "val_spearman_per_target": 0.6,
-    "val_pearson": 0.5,
-    "val_pearson_per_target": 0.6,
-    "val_ranking_loss": 0.1,
-}
 BEST = tuple(CHECKPOINT_OF.values())
 DOCKQ = {"train": (0.9, 0.5, 0.1, 0.3), "val": (0.85, 0.6, 0.2, 0.05)}
 PREDICTED = {"train": (0.8, 0.6, 0.1, 0.2), "val": (0.3, 0.7, 0.25, 0.1)}
@@ -150,19 +139,8 @@ def write_leaderboard() -> Path:
 
 def write_checkpoint() -> Path:
     """A file with the description of a checkpoint, and nothing else of one."""
-    path = Path("results/final/best.ckpt")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    description = describe({
-        "run": "phase1", "seed": 1, "epoch": 0, "metrics": METRICS,
-        "hyperparameters": {"hidden": 32, "gradient_clip": None},
-        "selection": {"rule": "val_loss", "spearman_weight": 1.0}, "parent": {"run": "small_seed1", "epoch": 1},
-        "features": {"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0}},
-        "training_set": {"fingerprint": "0123abcd", "train": 4, "val": 4},
-        "provenance": {"versions": {"torch": "2.13.0"}, "git": "abcdef012345"},
-    })  # fmt: skip
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("best/data.pkl", pickle.dumps({"toporank": description}))
-    return path
+    features = {"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0}}
+    return write_description("results/final/best.ckpt", features=features)
 
 
 @pytest.fixture

@@ -2,80 +2,128 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import NamedTuple
 
 from toporank import layout
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
-from toporank.decoys.labels import COLUMNS as LABEL_COLUMNS
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
+from toporank.spreadsheets import read_rows, write_rows
 
-COLUMNS = ("target", "decoy", "status", "stage", "reason", "dockq", "split", "n_chains", "n_interface_residues", "path")
 
+class CoverageRow(NamedTuple):
+    """What became of a decoy, or of a label without decoy.
 
-def coverage_table(plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: pd.DataFrame) -> pd.DataFrame:
-    """Join decoys, what became of them, and labels.
-
-    A label without decoy is a row of its own with
-    status `label_without_decoy`; a decoy without fate was not asked for. Sorted by target and decoy.
+    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file.
+    What is not known is None or, of text, empty.
     """
-    identity = ["target", "decoy"]
-    decoys = pd.DataFrame([(r.target, r.decoy, r.path) for r in plan], columns=[*identity, "path"], dtype=str)
-    fates = pd.DataFrame(
-        [(r.target, r.decoy, r.status, r.stage, r.reason, r.n_chains, r.n_interface_residues) for r in ledger],
-        columns=[*identity, "status", "stage", "reason", "n_chains", "n_interface_residues"],
-    )
-    labelled = pd.DataFrame(labels, columns=list(LABEL_COLUMNS)).astype({"dockq": float})
-    table = decoys.merge(fates, on=identity, how="left", validate="1:1").merge(labelled, on=identity, how="outer")
-    absent = table["path"].isna()
-    table.loc[absent, ["status", "reason"]] = [Status.NO_DECOY, "the label table names it, but there is no such file"]
-    untold = table["status"].isna()
-    table.loc[untold, ["status", "reason"]] = [Status.NOT_BUILT, "not of the targets asked for"]
-    for count in ("n_chains", "n_interface_residues"):
-        table[count] = table[count].astype("Int64").where(table[count] >= 0)
-    return table[list(COLUMNS)].sort_values(identity, ignore_index=True)
+
+    target: str
+    decoy: str
+    status: str
+    stage: str
+    reason: str
+    dockq: float | None
+    split: str
+    n_chains: int | None
+    n_interface_residues: int | None
+    path: str
 
 
-def read_coverage(path: Path) -> pd.DataFrame:
-    """Read coverage.tsv; names stay text, empty text stays empty."""
-    text = ["target", "decoy", "status", "stage", "reason", "split", "path"]
-    table = pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values={
-        column: [""] for column in ("dockq", "n_chains", "n_interface_residues")
-    }, quoting=3)  # fmt: skip
-    return table.astype({"n_chains": "Int64", "n_interface_residues": "Int64"})
+COLUMNS = CoverageRow._fields
+_SEPARATOR = re.compile("[\t\r\n]")
 
 
-def counts(table: pd.DataFrame) -> str:
+def coverage_table(plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: Iterable[Label]) -> list[CoverageRow]:
+    """Join decoys, what became of them, and labels; sorted by target and decoy.
+
+    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without fate was not asked
+    for. Raises ValueError when a decoy or label is given twice.
+    """
+    paths = _by_name(plan)
+    fates, known = _by_name(ledger), _by_name(labels)
+    return [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+
+
+def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:
+    found = {}
+    for row in rows:
+        if (row.target, row.decoy) in found:
+            raise ValueError(f"{row.target}/{row.decoy} is given twice")
+        found[row.target, row.decoy] = row
+    return found
+
+
+def _row(target: str, decoy: str, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None) -> CoverageRow:
+    if plan is None:
+        became = Status.NO_DECOY, "", "the label table names it, but there is no such file"
+    elif fate is None:
+        became = Status.NOT_BUILT, "", "not of the targets asked for"
+    else:
+        became = fate.status, fate.stage, fate.reason
+    dockq, split = (label.dockq, label.split) if label else (None, "")
+    sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
+    n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
+    return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, plan.path if plan else "")
+
+
+def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
+    """Write coverage.tsv. Raises ConfigError naming a row whose text cannot stand in one line of it."""
+    rows = list(rows)
+    for row in rows:
+        if _SEPARATOR.search("".join(cell for cell in row if isinstance(cell, str))):
+            raise ConfigError(
+                f"target {row.target!r}, decoy {row.decoy!r}: a tab or line break in its name or reason",
+                where=path,
+                remedy="rename the file, or correct the label",
+            )
+    write_rows(path, COLUMNS, rows, tabs=True)
+
+
+def read_coverage(path: Path | str) -> list[CoverageRow]:
+    """Read coverage.tsv."""
+    return [
+        CoverageRow(**{
+            **{column: row[column] for column in COLUMNS},
+            "dockq": float(row["dockq"]) if row["dockq"] else None,
+            **{column: int(row[column]) if row[column] else None for column in ("n_chains", "n_interface_residues")},
+        })
+        for row in read_rows(path, tabs=True)
+    ]  # fmt: skip
+
+
+def counts(rows: Iterable[CoverageRow]) -> str:
     """One line in which the numbers add up."""
-    decoys = table[table["status"] != Status.NO_DECOY]
-    labelled = table[table["dockq"].notna()]
-    with_graph = int((labelled["status"] == Status.OK).sum())
-    without = Counter(labelled.loc[labelled["status"] != Status.OK, "status"])
+    rows = list(rows)
+    decoys = [row for row in rows if row.status != Status.NO_DECOY]
+    labelled = [row for row in rows if row.dockq is not None]
+    with_graph = sum(row.status == Status.OK for row in labelled)
+    without = Counter(row.status for row in labelled if row.status != Status.OK)
     return (
-        f"{len(decoys)} decoys = {in_parts(Counter(decoys['status']))}; "
+        f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}; "
         f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
-        f"{int(decoys['dockq'].isna().sum())} decoys without label"
+        f"{sum(row.dockq is None for row in decoys)} decoys without label"
     )
 
 
-def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
+def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
-    labels = table[table["dockq"].notna()]
-    labelled = labels[labels["status"] != Status.NOT_BUILT]
-    if len(labels) and not len(labelled):
+    labels = [row.status for row in rows if row.dockq is not None]
+    labelled = [status for status in labels if status != Status.NOT_BUILT]
+    if labels and not labelled:
         return  # none of its targets is asked for
-    missing = labelled[labelled["status"] != Status.OK]
-    percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if len(labelled) else 0.0
-    if percent < policy.minimum_percent or (policy.fail_on_missing and len(missing)):
+    missing = [status for status in labelled if status != Status.OK]
+    percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if labelled else 0.0
+    if percent < policy.minimum_percent or (policy.fail_on_missing and missing):
         limit = "every label" if policy.fail_on_missing else f"at least {policy.minimum_percent:g} %"
-        reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing["status"]).most_common())
+        reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing).most_common())
         raise ConfigError(
             f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a graph, {limit} must"
             f" (missing: {reasons or 'no labels at all'})",
@@ -87,9 +135,3 @@ def check_policy(table: pd.DataFrame, policy: Coverage, dataset: str) -> None:
 def in_parts(parts: Mapping[str, int]) -> str:
     """`3 ok + 1 failed`: most frequent first."""
     return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
-
-
-def write_coverage(path, table):
-    from toporank.files import write_text
-
-    write_text(path, table.to_csv(sep="\t", index=False, quoting=3))

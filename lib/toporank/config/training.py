@@ -17,6 +17,10 @@ RANKED_TOGETHER = 4
 """Decoys of a target that a ranking term compares, if nothing else is said."""
 
 
+LARGEST = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
+"""Of what decides the network's size, here and in checkpoints from elsewhere: far beyond what is of use."""
+
+
 class Schedule(Section):
     """How a network is trained."""
 
@@ -113,10 +117,14 @@ class Schedule(Section):
 class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
-    hidden: int = Field(32, ge=1, description="Width of node and edge embeddings.")
-    heads: int = Field(8, ge=1, description="Attention heads of each layer; their results are averaged.")
-    layers: int = Field(2, ge=1, description="Edge-aware GATv2 layers.")
-    readout: int = Field(64, ge=1, description="Width of the two layers between pooling and score.")
+    hidden: int = Field(32, ge=1, le=LARGEST["hidden"], description="Width of node and edge embeddings.")
+    heads: int = Field(
+        8, ge=1, le=LARGEST["heads"], description="Attention heads of each layer; their results are averaged."
+    )
+    layers: int = Field(2, ge=1, le=LARGEST["layers"], description="Edge-aware GATv2 layers.")
+    readout: int = Field(
+        64, ge=1, le=LARGEST["readout"], description="Width of the two layers between pooling and score."
+    )
 
 
 DEFAULT_SWEEP_CONFIG = "sched_boost"

@@ -1,23 +1,28 @@
-"""A ranking held against the labels, split by split."""
+"""Evaluation of a ranking against labels, split by split."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
 from toporank.evaluation.metrics import per_target, summarise
+from toporank.evaluation.ranking import RankedDecoy
 
 
-def evaluate(ranking: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
-    Only `val` and `test` say how good a scorer is; `train` shows how far it learned by heart. Decoys that
-    are labelled but not scored are counted in the summary, `calibration` holds `pred_sd` against the error. Labels as
-    from `labels.read_labels`.
+    Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
+    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error.
     """
-    joined = labels.merge(ranking[["target", "decoy", "pred_dockq", "pred_sd"]], on=["target", "decoy"], how="left")
+    scores = {(row.target, row.decoy): (row.pred_dockq, row.pred_sd) for row in ranking}
+    rows = [(*label, *scores.get((label.target, label.decoy), (None, None))) for label in labels]
+    joined = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
+    joined = joined.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
     tables, summary = [], {}
     for split, part in joined.groupby("split"):
         scored = part[part["pred_dockq"].notna()]

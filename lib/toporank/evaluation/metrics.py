@@ -21,10 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ACCEPTABLE, MEDIUM, HIGH = 0.23, 0.49, 0.80
 """Lowest DockQ of each CAPRI class above incorrect."""
@@ -117,6 +120,8 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one predicted best),
     top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N}, spearman, pearson, auroc.
     """
+    import pandas as pd  # which takes longer to import than a ranking to make
+
     rows = _checked_table(table)
     decoys = rows["decoy"].to_numpy()
     y, p = (rows[column].to_numpy(np.float64) for column in ("dockq", "pred_dockq"))
@@ -234,7 +239,7 @@ def _faults(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 def _codes(rows: pd.DataFrame) -> Ints:
     """Position of each row's target among the sorted targets of a checked table."""
-    return pd.factorize(rows["target"])[0]
+    return rows["target"].factorize()[0]
 
 
 def _rows_by_target(codes: NDArray[np.generic], n: int) -> list[Ints]:

@@ -2,49 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
-
+from toporank.building.coverage import CoverageRow
 from toporank.decoys.identity import Status
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
+from toporank.spreadsheets import read_rows, write_rows
 
-RANKING_COLUMNS = (
-    "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains", "status",
-)  # fmt: skip
+LISTED = 10
+"""Targets whose best decoy is named when decoys have been scored."""
 
 
-def ranking(coverage: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+class Score(NamedTuple):
+    """Predicted DockQ of a decoy and its standard deviation over an ensemble, None without one."""
+
+    target: str
+    decoy: str
+    pred_dockq: float
+    pred_sd: float | None
+
+
+class RankedDecoy(NamedTuple):
+    """A row of ranking.csv. What is not known is None or, of text, empty."""
+
+    rank: int | None
+    target: str
+    decoy: str
+    pred_dockq: float | None
+    pred_sd: float | None
+    pred_capri: str
+    n_interface_residues: int | None
+    n_chains: int | None
+    status: str
+
+
+COLUMNS = RankedDecoy._fields
+_PLACE = {Status.OK: 0, Status.NO_INTERFACE: 1}
+
+
+def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
     A decoy without interface is ranked below every scored decoy of its target, since chains that do not
-    touch are certainly wrong; one that could not be read or computed comes last and has no rank.
-    coverage : as from `building.coverage`. scores : as from `scoring.score_pack`. Ties go by decoy name.
+    touch are certainly wrong; one that could not be read or computed comes last and has no rank. Ties go by decoy
+    name. Raises ValueError when a decoy has two scores.
     """
-    decoys = coverage[coverage["status"] != Status.NO_DECOY]
-    table = decoys.merge(scores, on=["target", "decoy"], how="left", validate="1:1")
-    place = table["status"].map({Status.OK: 0, Status.NO_INTERFACE: 1}).fillna(2)
-    table = table.assign(place=place, order=-table["pred_dockq"].astype(float))
-    table = table.sort_values(["target", "place", "order", "decoy"], ignore_index=True)
-    table["rank"] = (table.groupby("target").cumcount() + 1).astype("Int64").where(table["place"] < 2)
-    scored = table["pred_dockq"].notna()
-    table["pred_capri"] = ""
-    table.loc[scored, "pred_capri"] = np.array(CAPRI_NAMES)[capri_class(table.loc[scored, "pred_dockq"].astype(float))]
-    return table[list(RANKING_COLUMNS)]
+    known: dict[tuple[str, str], Score] = {}
+    for score in scores:
+        if (score.target, score.decoy) in known:
+            raise ValueError(f"{score.target}/{score.decoy} has two scores")
+        known[score.target, score.decoy] = score
+    classes = dict(zip(known, capri_class([score.pred_dockq for score in known.values()]).tolist(), strict=True))
+    decoys = []
+    for row in coverage:
+        score = known.get((row.target, row.decoy))
+        found = (None, None, "")
+        if score:
+            found = score.pred_dockq, score.pred_sd, CAPRI_NAMES[classes[row.target, row.decoy]]
+        if row.status != Status.NO_DECOY:
+            sizes = row.n_interface_residues, row.n_chains
+            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, row.status))
+    table = []
+    for _, rows in groupby(sorted(decoys, key=_order), key=attrgetter("target")):
+        table += [row._replace(rank=i if row.status in _PLACE else None) for i, row in enumerate(rows, start=1)]
+    return table
 
 
-def model_pred_dockq(table: pd.DataFrame) -> pd.DataFrame:
-    """The export older tools join on: MODEL, PRED_DOCKQ, scored decoys only, best first."""
-    scored = table[table["pred_dockq"].notna()].sort_values(
-        ["pred_dockq", "target", "decoy"], ascending=[False, True, True]
-    )
-    return scored[["decoy", "pred_dockq"]].set_axis(["MODEL", "PRED_DOCKQ"], axis=1)
+def _order(row: RankedDecoy) -> tuple:
+    unscored = row.pred_dockq is None
+    return row.target, _PLACE.get(row.status, 2), unscored, 0.0 if unscored else -row.pred_dockq, row.decoy
 
 
-def read_ranking(path: Path) -> pd.DataFrame:
-    """Read ranking.csv; names stay text, empty text stays empty."""
-    text = ["target", "decoy", "pred_capri", "status"]
-    empty_is_missing = {column: [""] for column in RANKING_COLUMNS if column not in text}
-    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=empty_is_missing)
-    return table.astype({"rank": "Int64", "n_interface_residues": "Int64", "n_chains": "Int64"})
+def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
+    """Write ranking.csv."""
+    write_rows(path, COLUMNS, table)
+
+
+def read_ranking(path: Path | str) -> list[RankedDecoy]:
+    """Read ranking.csv."""
+    kinds = {"rank": int, "pred_dockq": float, "pred_sd": float, "n_interface_residues": int, "n_chains": int}
+    return [
+        RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
+        for row in read_rows(path)
+    ]
+
+
+def write_model_pred_dockq(path: Path | str, table: Iterable[RankedDecoy]) -> None:
+    """Write the export that older tools join on, MODEL and PRED_DOCKQ, and the target: scored decoys, best first."""
+    scored = [row for row in table if row.pred_dockq is not None]
+    scored.sort(key=lambda row: (-row.pred_dockq, row.target, row.decoy))
+    rows = [(row.decoy, row.pred_dockq, row.target) for row in scored]
+    write_rows(path, ("MODEL", "PRED_DOCKQ", "TARGET"), rows)
+
+
+def best_of_each_target(table: Iterable[RankedDecoy]) -> list[str]:
+    """A line for each target: the decoy ranked first with its predicted DockQ and class; at most `LISTED`.
+
+    table : as from `ranking`.
+    """
+    first = [next(rows) for _, rows in groupby(table, key=attrgetter("target"))]
+    width = max((len(row.target) for row in first[:LISTED]), default=0)
+    lines = [
+        f"{row.target:{width}}  {row.decoy}, predicted DockQ {row.pred_dockq:.3f} ({row.pred_capri})"
+        if row.pred_dockq is not None
+        else f"{row.target:{width}}  no decoy was scored"
+        for row in first[:LISTED]
+    ]
+    return [*lines, *([f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else [])]

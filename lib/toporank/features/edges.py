@@ -68,6 +68,7 @@ def legacy_columns(parameters: LegacyV11) -> list[str]:
     summary="CA distance and histogram of all atom–atom distances",
     parameters=LegacyV11,
     columns=legacy_columns,
+    added={"coordinates": "xyz"},
 )
 def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
     """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""
@@ -115,6 +116,7 @@ def multiscale_columns(parameters: MultiscaleV24) -> list[str]:
     summary="three distance bands, unit vector, chain and residue codes, normalised histogram, contacts",
     parameters=MultiscaleV24,
     columns=multiscale_columns,
+    added={"scaling": "none"},
 )
 def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.ndarray) -> Edges:
     """The 24-column edges of the QTopoQA system, each directed edge once.

@@ -54,6 +54,7 @@ class CaCutoff(Parameters):
     summary="residues with a CA nearer than a cutoff to a CA of another chain",
     parameters=CaCutoff,
     columns=lambda parameters: ["x", "y", "z", "nearest"],
+    added={"residues": "protein"},
 )
 def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     """Find the interface residues (Han et al. 2025).

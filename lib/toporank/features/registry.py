@@ -45,7 +45,8 @@ class Parameters(BaseModel):
 class Module:
     """One way to compute one stage.
 
-    `columns` maps parameters to the names of the numeric columns; `compute` is the pure function.
+    `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
+    parameters that the first release of the module lacked, each with the value that does what was done without it.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Module:
     parameters: type[Parameters]
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
+    added: dict[str, Any]
 
     @property
     def source(self) -> str:
@@ -89,11 +91,19 @@ class Choice:
 _MODULES: dict[str, Module] = {}
 
 
-def register(id: str, *, alias: str, summary: str, parameters: type[Parameters], columns: Callable) -> Callable:
+def register(
+    id: str,
+    *,
+    alias: str,
+    summary: str,
+    parameters: type[Parameters],
+    columns: Callable,
+    added: dict[str, Any] | None = None,
+) -> Callable:
     """Decorator that registers a compute function `(parameters, ...)` as a module."""
 
     def decorate(compute: Callable) -> Callable:
-        _MODULES[id] = Module(id, alias, summary, parameters, columns, compute)
+        _MODULES[id] = Module(id, alias, summary, parameters, columns, compute, added or {})
         return compute
 
     return decorate
@@ -108,7 +118,7 @@ def modules() -> dict[str, Module]:
 
 
 def choose(stage: str, record: dict[str, Any]) -> Choice:
-    """Resolve `{"module": id or alias, ...parameters}`, filling in defaults.
+    """Resolve `{"module": id or alias, ...parameters}` as a user gives it, filling in defaults.
 
     Raises ConfigError naming the stage, the key and the nearest spelling.
     """
@@ -125,12 +135,35 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
 
 
 def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
-    """Resolve the records of all four feature stages."""
+    """Resolve what a user gives for the four feature stages."""
     return {stage: choose(stage, records[stage]) for stage in DEFAULT_MODULES}
 
 
+def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
+    """Resolve the stored records of the four feature stages to what was computed when they were written.
+
+    A parameter that is younger than a record has the value that does what was done then (`Module.added`), whatever
+    the default is today. Raises ConfigError, also when a record lacks a parameter or a stage that it must have.
+    """
+    return {stage: _choose_recorded(stage, records.get(stage)) for stage in DEFAULT_MODULES}
+
+
+def _choose_recorded(stage: str, record: dict[str, Any] | None) -> Choice:
+    module = modules().get((record or {}).get("module"))
+    if module is None or module.stage != stage:
+        return choose(stage, {"module": None, **(record or {})})  # raises: nothing is a default here
+    complete = {**module.added, **record}
+    missing = [name for name in module.parameters.model_fields if name not in complete]
+    if missing:
+        raise ConfigError(
+            f"the record of {module.id} does not say what {' and '.join(missing)} was", where=f"features.{stage}",
+            remedy="the file is damaged, or was made by another program",
+        )  # fmt: skip
+    return choose(stage, complete)
+
+
 def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
-    """The inverse of `resolve`: what is stored."""
+    """What is stored of choices; `resolve_recorded` is the inverse."""
     return {stage: choice.record() for stage, choice in choices.items()}
 
 
@@ -139,15 +172,15 @@ def call_mkdssp(choices: dict[str, Choice]) -> bool:
     return any(choice.parameters.calls_mkdssp for choice in choices.values())
 
 
-def same(theirs: Any, ours: Any) -> bool:
-    """Whether two sets of records mean the same features: a parameter that one does not know yet has its default."""
+def same_features(theirs: Any, ours: Any) -> bool:
+    """Whether two sets of stored records stand for the same features, though one may be older than the other."""
     return theirs == ours or _completed(theirs) == _completed(ours)
 
 
 def _completed(given: Any) -> Any:
     try:
-        return records(resolve(given))
-    except (ConfigError, KeyError, TypeError):  # of modules or stages that are not ours
+        return records(resolve_recorded(given))
+    except (ConfigError, AttributeError, TypeError):  # of modules or stages that are not ours
         return given
 
 

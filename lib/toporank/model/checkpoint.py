@@ -2,23 +2,108 @@
 
 A checkpoint is an ordinary Lightning file. Its description is one JSON text under the key `toporank`:
 feature modules and parameters, column names, widths, hyper-parameters, training-set fingerprint, versions,
-git state, epoch and validation metrics.
+git state, epoch and validation metrics. Since checkpoints come from elsewhere, a description is checked like
+a configuration, and the sizes that it names are bounded before anything of that size is made.
 """
 
 from __future__ import annotations
 
 import json
-import pickletools
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from toporank.config.training import LARGEST
 from toporank.errors import CheckpointError
 from toporank.model import topoqa
+from toporank.model.torch_file import DamagedFileError, TorchFile
+from toporank.validation import faults_of
 
 KEY = "toporank"
-MARK = '{"toporank_checkpoint":'
-"""How the description begins, which is how it is found without unpickling anything."""
+NAMED_FAULTS, LONGEST = 3, 200
+"""Faults of a description that an error names, and characters of each."""
+
+Text = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Width = Annotated[int, Field(ge=1, le=100_000)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    """A part of a description. Keys that this version does not know are kept: newer ones may write them."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=True)
+
+
+class Shape(_Part):
+    """What of the hyper-parameters decides the network."""
+
+    hidden: Annotated[int, Field(ge=1, le=LARGEST["hidden"])]
+    heads: Annotated[int, Field(ge=1, le=LARGEST["heads"])]
+    layers: Annotated[int, Field(ge=1, le=LARGEST["layers"])]
+    readout: Annotated[int, Field(ge=1, le=LARGEST["readout"])]
+    attention_dropout: Annotated[float, Field(ge=0, lt=1)]
+
+
+class FeatureRecord(_Part):
+    """The module of a feature stage; its parameters are checked by the module."""
+
+    module: Text
+
+
+class SelectionRecord(_Part):
+    """How the epochs of the run were judged."""
+
+    rule: Text
+    spearman_weight: float
+
+
+class Origin(_Part):
+    """The run that a fine-tune started from."""
+
+    run: Text
+    epoch: Count
+
+
+class TrainingSet(_Part):
+    """Fingerprint of the training graphs, and how many decoys were trained and validated on."""
+
+    fingerprint: Text
+    train: Count
+    val: Count
+
+
+class Provenance(_Part):
+    """What the checkpoint was made with."""
+
+    git: Text = "unknown"
+    versions: dict[Text, Text] = {}
+
+
+class Description(_Part):
+    """What every checkpoint says: the network, and the graphs it takes."""
+
+    node_width: Width
+    edge_width: Width
+    hyperparameters: Shape
+    format: int | None = None
+    features: dict[Text, FeatureRecord] | None = None
+    node_columns: list[Text] | None = None
+    edge_columns: list[Text] | None = None
+
+
+class OwnDescription(Description):
+    """What a checkpoint of this workflow says besides: where it comes from."""
+
+    run: Text
+    seed: Count
+    epoch: Count
+    metrics: dict[Text, float]
+    selection: SelectionRecord
+    training_set: TrainingSet
+    parent: Origin | None = None
+    provenance: Provenance = Provenance()
 
 
 def describe(content: dict[str, Any]) -> str:
@@ -32,28 +117,49 @@ def read_description(path: Path | str) -> dict[str, Any]:
     A checkpoint of TopoQA does not describe itself; its description is made up from its tensors and says so
     under `origin`. It has no run, seed, epoch, metrics, selection, training set or provenance.
 
-    Raises CheckpointError when the file is damaged or comes from neither.
+    Raises CheckpointError, of one line, when the file is damaged, comes from neither, or describes no network
+    that could be: the error names the keys at fault.
     """
-    path = Path(path)
+    with open_checkpoint(path) as file:
+        return description_of(file, Path(path))
+
+
+def open_checkpoint(path: Path | str) -> TorchFile:
+    """Open a checkpoint, to be used in a `with`. Raises CheckpointError when it cannot be read."""
     try:
-        description = _description(path)
+        return TorchFile(path)
     except FileNotFoundError as error:
         raise CheckpointError("no such checkpoint", where=path) from error
-    except (OSError, zipfile.BadZipFile, ValueError, EOFError) as error:
+    except (OSError, zipfile.BadZipFile, DamagedFileError, EOFError, NotImplementedError) as error:
         raise CheckpointError(f"not a readable checkpoint: {error}", where=path) from error
+
+
+def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
+    """`read_description` of an open file. path : for messages."""
+    content = file.content if isinstance(file.content, dict) else {}
+    if isinstance(content.get(KEY), str):
+        return _checked(OwnDescription, _from_json(content[KEY], path), path)
+    description = topoqa.describe(content.get("state_dict"), path)
     if description is None:
         remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {topoqa.ORIGIN}"
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
+    return _checked(Description, description, path)
+
+
+def _from_json(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"not a readable checkpoint: its description is damaged: {error}", where=path) from error
+
+
+def _checked(model: type[BaseModel], description: Any, path: Path) -> dict[str, Any]:
+    """The description as it was given, if it is one."""
+    faults = [ascii(fault)[1:-1][:LONGEST] for fault in faults_of(model, description, where="description")]
+    if faults:
+        more = f"; and {len(faults) - NAMED_FAULTS} more" if len(faults) > NAMED_FAULTS else ""
+        raise CheckpointError(
+            f"not a usable checkpoint: {'; '.join(faults[:NAMED_FAULTS])}{more}",
+            where=path, remedy="the file is damaged, or was made by another version or program",
+        )  # fmt: skip
     return description
-
-
-def _description(path: Path) -> dict[str, Any] | None:
-    """None when the file is sound but nothing we know."""
-    with zipfile.ZipFile(path) as archive:
-        name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
-        if name is None:
-            return None
-        pickled = archive.read(name)
-    texts = (argument for _, argument, _ in pickletools.genops(pickled) if isinstance(argument, str))
-    own = next((text for text in texts if text.startswith(MARK)), None)
-    return topoqa.describe(pickled, path) if own is None else json.loads(own)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,9 +14,14 @@ from toporank.config.training import SHAPE_KEYS
 from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
-from toporank.model.checkpoint import read_description
+from toporank.model.checkpoint import description_of, open_checkpoint
 from toporank.model.network import DockQNet
 from toporank.model.scaling import Standardise, is_scaled
+from toporank.model.torch_file import DamagedFileError, TorchFile
+from toporank.model.torch_file import Tensor as SavedTensor
+
+PREFIX = "network."
+"""Of the names of weights in a checkpoint of this workflow."""
 
 
 def build_network(
@@ -34,22 +40,45 @@ def build_network(
 def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """Network and description of a checkpoint, without executing code from it.
 
-    Raises CheckpointError when it is damaged or its weights do not fit its description.
+    The shapes that the description implies are compared with those of the file before any memory is taken for them.
+    Raises CheckpointError when the file is damaged or its weights do not fit its description.
     """
-    description = read_description(path)
-    hyperparameters = description["hyperparameters"]
-    widths = description["node_width"], description["edge_width"]
-    network = build_network(*widths, hyperparameters, description.get("features"))
-    try:
-        state = torch.load(path, weights_only=True, map_location="cpu")["state_dict"]
-        if description.get("origin") == topoqa.ORIGIN:
-            weights = topoqa.network_weights(state, hyperparameters["heads"])
-        else:
-            weights = {key.removeprefix("network."): value for key, value in state.items()}
-        network.load_state_dict(weights)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError) as error:
-        raise CheckpointError(f"weights do not load: {error}", where=path) from error
-    return network.eval(), description
+    with open_checkpoint(path) as file:
+        description = description_of(file, Path(path))
+        hyperparameters = description["hyperparameters"]
+        with torch.device("meta"):  # shapes without numbers
+            network = build_network(
+                description["node_width"], description["edge_width"], hyperparameters, description.get("features")
+            )
+        shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+        try:
+            if description.get("origin") == topoqa.ORIGIN:
+                theirs = _state(file, topoqa.published_shapes(shapes, hyperparameters["heads"]))
+                state = topoqa.network_weights(theirs, hyperparameters["heads"])
+            else:
+                ours = _state(file, {f"{PREFIX}{name}": shape for name, shape in shapes.items()})
+                state = {name.removeprefix(PREFIX): tensor for name, tensor in ours.items()}
+        except (OSError, zipfile.BadZipFile, EOFError, DamagedFileError) as error:
+            raise CheckpointError(f"weights do not load: {error}", where=path) from error
+    network.load_state_dict(state, assign=True)
+    return network.requires_grad_().eval(), description
+
+
+def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """The tensors of these names and shapes, float32. Raises DamagedFileError when one is not so in the file."""
+    saved = file.content.get("state_dict")
+    saved = saved if isinstance(saved, dict) else {}
+    for name, shape in shapes.items():
+        found = saved.get(name)
+        if not isinstance(found, SavedTensor):
+            raise DamagedFileError(f"{name} is missing")
+        if found.shape != shape:
+            raise DamagedFileError(f"{name} has the shape {found.shape}, the network needs {shape}")
+    state = {name: torch.from_numpy(file.numbers(saved[name]).astype(np.float32)) for name in shapes}
+    for name, tensor in state.items():
+        if not torch.isfinite(tensor).all():
+            raise DamagedFileError(f"{name} has values that are not finite numbers")
+    return state
 
 
 def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:

@@ -3,61 +3,149 @@
 from __future__ import annotations
 
 import json
+import math
+import statistics
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
-import pandas as pd
+from pydantic import Field
 
-from toporank.errors import CheckpointError
+from toporank.config.base import Name, Section
+from toporank.errors import CheckpointError, ConfigError, GraphError
+from toporank.evaluation.ranking import Score
 from toporank.evaluation.selection import MEMBERS
-from toporank.features.registry import same
+from toporank.features.registry import same_features
+from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
+from toporank.model.network import DockQNet
 from toporank.model.scorer import check_fits, load_weights, predict
+from toporank.validation import checked
 
 DECIMALS = 7
 """Of written scores: finer would be noise of single precision."""
 
 
-def read_ensemble(folder: Path) -> tuple[list[Path], bool]:
-    """The checkpoints of a folder, and whether the score is their mean, as `selection.write_ensemble` left it."""
-    members = folder / MEMBERS
-    mean = members.exists() and json.loads(members.read_text())["score"] == "mean"
-    return sorted(folder.glob("*.ckpt")), mean
+class Ensemble(NamedTuple):
+    """Checkpoints whose spread is reported, and whether the score is their mean."""
+
+    members: list[Path]
+    mean: bool
 
 
-def score_pack(checkpoint: Path, ensemble: list[Path], pack: Path, *, mean: bool = False) -> pd.DataFrame:
-    """Score every graph of a pack: target, decoy, pred_dockq and pred_sd.
+class _Members(Section):
+    """members.json, as `selection.write_ensemble` leaves it."""
 
-    checkpoint gives the score or, with `mean`, the checkpoints of `ensemble` together. pred_sd is the standard
-    deviation over those of `ensemble`, nan with fewer than two. Raises CheckpointError when a checkpoint was
-    trained on other features than the graphs have.
+    score: Literal["best", "mean"]
+    rule: str
+    members: list[Name] = Field(min_length=1)
+
+
+class _Scorer(NamedTuple):
+    path: Path
+    network: DockQNet
+    description: dict[str, Any]
+
+
+def read_ensemble(folder: Path) -> Ensemble:
+    """The ensemble in a folder. Without members.json, as earlier versions left it, its mean is not the score.
+
+    Raises CheckpointError when members.json is damaged or names a checkpoint that is not there.
+    """
+    path = folder / MEMBERS
+    found = sorted(folder.glob("*.ckpt"))
+    if not path.exists():
+        return Ensemble(found, mean=False)
+    try:
+        stored = checked(_Members, json.loads(path.read_text(encoding="utf-8")), where=MEMBERS)
+    except (ValueError, RecursionError, ConfigError) as error:
+        raise CheckpointError(f"not a usable list of members: {' '.join(str(error).split())}", where=path) from error
+    members = sorted(folder / f"{name}.ckpt" for name in stored.members)
+    if members != found:
+        odd = sorted({file.name for file in members} ^ {file.name for file in found})
+        raise CheckpointError(
+            f"the checkpoints beside it are not its members: {', '.join(odd)}", where=path,
+            remedy="restore the folder, or delete it: scores then have no spread",
+        )  # fmt: skip
+    return Ensemble(members, mean=stored.score == "mean")
+
+
+def score_pack(checkpoint: Path, members: list[Path], pack: Path, *, mean: bool = False) -> list[Score]:
+    """Score every graph of a pack, in its order.
+
+    checkpoint gives the score or, with `mean`, all `members` together, of which it must then be one. pred_sd is the
+    standard deviation over the members, None with fewer than two.
+    Raises CheckpointError when a checkpoint cannot be used or was trained on other features than the graphs have.
     """
     store = GraphStore.open([pack])
-    if len(store) == 0:
-        return pd.DataFrame(columns=["target", "decoy", "pred_dockq", "pred_sd"])
-    table = store.decoys[["target", "decoy"]].copy()
-    members = np.array([_scores(member, store) for member in ensemble])
-    table["pred_dockq"] = members.mean(axis=0) if mean else _scores(checkpoint, store)
-    table["pred_sd"] = members.std(axis=0, ddof=1) if len(members) > 1 else np.nan
-    return table.round({"pred_dockq": DECIMALS, "pred_sd": DECIMALS})
-
-
-def _scores(checkpoint: Path, store: GraphStore) -> np.ndarray:
-    """float64, shape (len(store),)."""
-    network, description = load_weights(checkpoint)
-    theirs, ours = description.get("features"), store.metadata.get("features")
-    if not same(theirs, ours):
-        different = sorted(
-            k for k in {**(theirs or {}), **(ours or {})} if (theirs or {}).get(k) != (ours or {}).get(k)
-        )
+    contents, scorers = {}, {}
+    for path in dict.fromkeys([checkpoint, *members]):
+        loaded = load_weights(path)  # says what is wrong with a file, if it is no checkpoint
+        contents[path] = sha256(path)
+        scorers.setdefault(contents[path], _Scorer(path, *loaded))
+    if mean and contents[checkpoint] not in [contents[path] for path in members]:
         raise CheckpointError(
-            f"was trained on other features than these graphs have: {', '.join(different)} differ",
-            where=checkpoint, remedy="build the graphs with the checkpoint's features",
-        )  # fmt: skip
-    check_fits(description, store, checkpoint)
-    if description.get("origin") == topoqa.ORIGIN:
+            f"the score is the mean of the ensemble of {len(members)} checkpoints beside it, and this is none of them",
+            where=checkpoint,
+            remedy="score with one of them, or copy this checkpoint to a folder of its own to score with it alone",
+        )
+    _check_alike([*scorers.values()], store)
+    predicted = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
+    own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
+    return [
+        Score(target, decoy, _mean([each[i] for each in theirs]) if mean else round(own[i], DECIMALS),
+              round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None)
+        for i, (target, decoy) in enumerate(_names(store))
+    ]  # fmt: skip
+
+
+def _names(store: GraphStore) -> list[tuple[str, str]]:
+    """Target and decoy of every graph."""
+    return list(zip(store.decoys["target"], store.decoys["decoy"], strict=True))
+
+
+def _mean(values: list[float]) -> float:
+    return round(statistics.fmean(values), DECIMALS)
+
+
+def _check_alike(scorers: list[_Scorer], store: GraphStore) -> None:
+    """Raise CheckpointError unless all networks were trained on the features that the graphs have."""
+    first = scorers[0]
+    for other in scorers[1:]:
+        _check_features(other, first.description.get("features"), f"{first.path}")
+    if len(store) == 0:
+        return
+    for scorer in scorers:
+        _check_features(scorer, store.metadata.get("features"), "these graphs have")
+        check_fits(scorer.description, store, scorer.path)
+
+
+def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
+    theirs = scorer.description.get("features")
+    if same_features(theirs, ours):
+        return
+    theirs, ours = theirs or {}, ours or {}
+    different = sorted(stage for stage in {**theirs, **ours} if theirs.get(stage) != ours.get(stage))
+    raise CheckpointError(
+        f"was trained on other features than {whose}: {', '.join(different)} differ",
+        where=scorer.path, remedy="build the graphs with the checkpoint's features",
+    )  # fmt: skip
+
+
+def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
+    """Predicted DockQ of every graph. Raises GraphError when a graph makes it no number."""
+    if len(store) == 0:
+        return []
+    network = scorer.network
+    if scorer.description.get("origin") == topoqa.ORIGIN:
         from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
 
         network = PlainNetwork.of(network).eval()
-    return predict(network, store).double().numpy()
+    values = predict(network, store).double().tolist()
+    odd = [name for name, value in zip(_names(store), values, strict=True) if not math.isfinite(value)]
+    if odd:
+        raise GraphError(
+            f"the predictions for {len(odd)} decoys are not finite numbers, the first is {'/'.join(odd[0])}",
+            where=scorer.path, remedy="the graphs hold numbers far from those it was trained on",
+        )  # fmt: skip
+    return values

@@ -1,22 +1,20 @@
 """Checkpoints of TopoQA, the published implementation: what they look like and what they become here.
 
-Such a file is recognised by the names of its tensors, which are read out of the pickle as text: nothing of
-it is run, and torch is not needed. Its network is ours under other names, but for the edge update, which it
-computes once for each head and then averages; being linear, that is one map with averaged weights
+Such a file is recognised by the names of its tensors. Its network is ours under other names, but for the edge
+update, which it computes once for each head and then averages; being linear, that is one map with averaged weights
 (Han et al. 2025).
 """
 
 from __future__ import annotations
 
-import pickletools
-from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
 from toporank.building.stages import node_columns
 from toporank.errors import CheckpointError
 from toporank.features.presets import PRESETS
-from toporank.features.registry import records, resolve
+from toporank.features.registry import records, resolve_recorded
+from toporank.model.torch_file import Tensor
 
 ORIGIN = "TopoQA"
 FEATURES = "topoqa_compat"
@@ -54,21 +52,22 @@ AVERAGED = {
 }
 """Their name of a tensor to ours, where heads × hidden rows become the mean over heads."""
 
-_INTEGERS = {"BININT", "BININT1", "BININT2", "LONG1"}
-
 TENSORS = frozenset({*RENAMED, *AVERAGED})
+DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "fc1.weight": 2}
+"""Of the tensors that tell the shape of the network."""
 
 
-def describe(pickled: bytes, path: Path) -> dict[str, Any] | None:
+def describe(state: Any, path: Path) -> dict[str, Any] | None:
     """A description, as `checkpoint.read_description` gives it, of a TopoQA checkpoint; None for any other.
 
-    pickled : the pickle of the file. path : the file, for messages.
+    state : its `state_dict` as `torch_file` reads it. path : the file, for messages.
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
-    shapes = tensor_shapes(pickled, TENSORS)
-    if set(shapes) != TENSORS:
+    found = state if isinstance(state, dict) else {}
+    shapes = {name: tensor.shape for name, tensor in found.items() if isinstance(tensor, Tensor)}
+    if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
-    choices = resolve(PRESETS[FEATURES])
+    choices = resolve_recorded(PRESETS[FEATURES])
     nodes, edges = node_columns(choices), choices["edges"].columns
     (hidden, node_width), (_, edge_width) = shapes["embed.0.weight"], shapes["edge_embed.0.weight"]
     if (node_width, edge_width) != (len(nodes), len(edges)):
@@ -87,32 +86,14 @@ def describe(pickled: bytes, path: Path) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def tensor_shapes(pickled: bytes, names: Set[str]) -> dict[str, tuple[int, ...]]:
-    """Shapes of the named tensors of a pickle, read from its text; names that are not there are left out.
-
-    In what torch writes, a name is followed by a reference to the stored numbers, the offset into them, and
-    a tuple of the dimensions.
-    """
-    shapes: dict[str, tuple[int, ...]] = {}
-    name, numbers = None, None
-    for operation, argument, _ in pickletools.genops(pickled):
-        if isinstance(argument, str) and argument in names and argument not in shapes:
-            name, numbers = argument, None
-        elif operation.name == "BINPERSID":
-            numbers = []
-        elif name is not None and numbers is not None:
-            if operation.name in _INTEGERS:
-                numbers.append(argument)
-            elif "TUPLE" in operation.name:
-                shapes[name], name = tuple(numbers[1:]), None
-    return shapes
+def published_shapes(ours: dict[str, tuple[int, ...]], heads: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of the published tensors by their names, from those of our `DockQNet`."""
+    same = {old: ours[new] for old, new in RENAMED.items()}
+    return same | {old: (heads * ours[new][0], *ours[new][1:]) for old, new in AVERAGED.items()}
 
 
 def network_weights(state: dict[str, Any], heads: int) -> dict[str, Any]:
-    """State of our `DockQNet` from theirs; values are tensors.
-
-    Raises KeyError where one is missing, RuntimeError where its rows do not divide among the heads.
-    """
+    """State of our `DockQNet` from theirs, which has `published_shapes`; values are tensors or arrays."""
     weights = {new: state[old] for old, new in RENAMED.items()}
     for old, new in AVERAGED.items():
         rows = state[old]

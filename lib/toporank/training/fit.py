@@ -15,7 +15,7 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.evaluation.selection import CHECKPOINT_OF
-from toporank.features.registry import same
+from toporank.features.registry import same_features
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
@@ -107,7 +107,7 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
         set_statistics(network, store, split_indices(store, "train").tolist())
         return network
     inherited, description = load_weights(run.parent)
-    if not same(description.get("features"), features):
+    if not same_features(description.get("features"), features):
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     check_fits(description, store, run.parent)
     network.load_state_dict(inherited.state_dict())

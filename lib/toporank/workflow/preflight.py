@@ -18,7 +18,7 @@ from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys,
 from toporank.decoys.identity import Decoy
 from toporank.decoys.labels import Label, label_problems, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
-from toporank.features.registry import Choice, resolve
+from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
@@ -116,7 +116,7 @@ def feature_choices(config: Config) -> dict[str, Choice]:
     description = read_description(checkpoint_of(config))
     if not description.get("features"):
         raise CheckpointError("does not say which features it was trained on", where=checkpoint_of(config))
-    return resolve(description["features"])
+    return resolve_recorded(description["features"])
 
 
 def checkpoint_of(config: Config) -> str:

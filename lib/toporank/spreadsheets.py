@@ -1,0 +1,66 @@
+"""Tables of text that people open in spreadsheet programs, in which a name must not become a formula.
+
+Such a program computes a cell that begins with `=`, `+`, `-`, `@` or a control character. A name like that is written
+with an apostrophe before it, which the program takes as "this is text"; reading the table takes it away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from toporank.files import write_text
+
+_FORMULA = re.compile("'*[=+\\-@＝＋－＠\x00-\x1f]")
+_DEFUSED = re.compile("'+[=+\\-@＝＋－＠\x00-\x1f]")
+
+
+def defused(value: Any) -> Any:
+    """A text that no spreadsheet computes; anything but a text stays as it is.
+
+    >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
+    ("'=1+1", '1AVZ', -0.5)
+    """
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def restored(value: Any) -> Any:
+    """The text that was defused.
+
+    >>> restored("'=1+1"), restored("'quoted'")
+    ('=1+1', "'quoted'")
+    """
+    return value[1:] if isinstance(value, str) and _DEFUSED.match(value) else value
+
+
+def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> None:
+    """Write a table with a header; None and nan are empty cells.
+
+    tabs : separated by tabs and without quotes; a text with a tab or line break is then a csv.Error.
+    """
+    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
+    lines = []
+    for row in [columns, *rows]:
+        line = io.StringIO()  # ends in \r\n, so that the writer quotes a text with either
+        csv.writer(line, **style).writerow(
+            None if value != value else defused(value) for value in row
+        )  # nan is not nan
+        lines.append(f"{line.getvalue()[:-2]}\n")
+    write_text(path, "".join(lines))
+
+
+def _cell(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else defused(value)
+
+
+def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:
+    """The rows of such a table by column, as text."""
+    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
+    with open(path, encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle, **style):
+            yield {column: restored(value) for column, value in row.items()}
