@@ -51,6 +51,7 @@ clean: ## remove everything the workflow made, the reuse store included
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
+	@$(BIN)/python -m toporank compile
 	@touch $@
 
 .venv/installed-dev: .venv/installed requirements-dev.txt
