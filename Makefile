@@ -37,7 +37,8 @@ bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DEC
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
 
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
-	$(BIN)/snakemake --cores $(CORES) benchmark_training
+	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
+	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
 bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sweep.py --work $(or $(WORK),benchmarks/sweep) --cores $(CORES)

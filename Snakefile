@@ -35,7 +35,6 @@ if not JOBS.scoring_only:
 
 include: "rules/scoring.smk"
 include: "rules/report.smk"
-include: "rules/benchmark.smk"
 
 
 rule all:
