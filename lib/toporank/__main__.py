@@ -31,7 +31,7 @@ CONFIG_INTRODUCTION = """\
 # Configuration
 
 `config/config.yaml` is the embedded example; `config/study.yaml` is the original study. Give your own with
-`snakemake --configfile FILE`, or put a `config/config.yaml` into your working directory: it is used instead
+`--configfile FILE`, or put a `config/config.yaml` into your working directory: it is used instead
 of the example. Unknown keys are errors. Relative paths are looked up in the working directory and then in
 the repository.
 
