@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-training bench-sweep bench-network clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-light bench-training bench-sweep bench-network clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -35,6 +35,9 @@ bench-features: .venv/installed-dev dssp ## time the features, stage by stage; D
 
 bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
+
+bench-light: .venv/installed-dev ## CPU seconds of scoring, dry runs and the like; BEFORE=checkout to compare with another
+	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_light.py $(if $(BEFORE),--repository $(BEFORE)) --repository .
 
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
