@@ -1,6 +1,6 @@
 """What light work costs: CPU seconds of the whole process tree, as a Markdown table, for one checkout or for several.
 
-    PYTHONPATH=lib:tests/slurm python tests/benchmarks/bench_light.py [--repository BEFORE --repository AFTER] [--rounds 3]
+    PYTHONPATH=lib:tests/slurm python tests/benchmarks/bench_light.py [--repository BEFORE --repository AFTER]
 
 Light is what a user does many times a day, so that starting programs costs more than computing: scoring five decoys,
 the same as the first thing after installing, a run with nothing to do, dry runs, and a training that was finished
