@@ -66,7 +66,7 @@ def test_its_318_chains_fit_into_what_mkdssp_is_given():
 def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
     """In a process of its own, whose memory is not that of the tests before."""
     code = (
-        "import test_large as t; from toporank.workflow.environment import peak_memory;"
+        "import test_large as t; from toporank.training.memory import peak_memory;"
         "from toporank.features.registry import DEFAULT_MODULES, resolve;"
         "c = resolve({stage: {} for stage in DEFAULT_MODULES}); many = t.tiled(t.COPIES);"
         "interface = c['interface'](many).index; topology = c['topology'](many, interface);"
