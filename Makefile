@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-training bench-sweep bench-network clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-light bench-training bench-sweep bench-network clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -36,8 +36,12 @@ bench-features: .venv/installed-dev dssp ## time the features, stage by stage; D
 bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
 
+bench-light: .venv/installed-dev ## CPU seconds of scoring, dry runs and the like; BEFORE=checkout to compare with another
+	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_light.py $(if $(BEFORE),--repository $(BEFORE)) --repository .
+
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
-	$(BIN)/snakemake --cores $(CORES) benchmark_training
+	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
+	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
 bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sweep.py --work $(or $(WORK),benchmarks/sweep) --cores $(CORES)
@@ -51,6 +55,7 @@ clean: ## remove everything the workflow made, the reuse store included
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
+	@$(BIN)/python -m toporank compile
 	@touch $@
 
 .venv/installed-dev: .venv/installed requirements-dev.txt

@@ -10,7 +10,7 @@
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.16")
 
 
 # seconds of work each: not worth a cluster job
@@ -35,7 +35,6 @@ if not JOBS.scoring_only:
 
 include: "rules/scoring.smk"
 include: "rules/report.smk"
-include: "rules/benchmark.smk"
 
 
 rule all:

@@ -5,12 +5,14 @@ features show ID     one module with its parameters and columns, or what a prese
 store list           the reuse store by kind: entries, size, how many a results folder shows, age
 store prune          what would be deleted; with --yes, deletes it
 config               every configuration key, as Markdown (config/README.md is made of this)
+compile              compiles what is compiled, once after installing
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -29,7 +31,7 @@ CONFIG_INTRODUCTION = """\
 # Configuration
 
 `config/config.yaml` is the embedded example; `config/study.yaml` is the original study. Give your own with
-`snakemake --configfile FILE`, or put a `config/config.yaml` into your working directory: it is used instead
+`--configfile FILE`, or put a `config/config.yaml` into your working directory: it is used instead
 of the example. Unknown keys are errors. Relative paths are looked up in the working directory and then in
 the repository.
 
@@ -45,10 +47,12 @@ def main(arguments: list[str] | None = None) -> None:
     features.add_parser("list", help="all feature modules")
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
+    commands.add_parser("compile", help="compile what is compiled, once after installing")
     _add_store(commands)
     args = parser.parse_args(arguments)
     try:
-        text = {"config": lambda _: config_markdown(), "features": _features, "store": _store}[args.command](args)
+        answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
+        text = answers[args.command](args)
     except ConfigError as error:
         sys.exit(str(error))
     print(text, end="")
@@ -78,6 +82,19 @@ def _store(args: argparse.Namespace) -> str:
         storekeeping.remove(going)
     verb = "deleted" if args.yes else "would be deleted (delete with --yes)"
     return f"{storekeeping.table(going)}{len(going)} of {len(kept)} entries {verb}\n"
+
+
+def _compile(_: argparse.Namespace) -> str:
+    """Says what it compiles while it does; with the code already there it only takes the time to load it."""
+    from toporank import installation  # imports torch and numba
+
+    begin = before = time.monotonic()
+    print("Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True)
+    for part in installation.compile_everything():
+        print(f"  {part}: {time.monotonic() - before:.1f} s", flush=True)
+        before = time.monotonic()
+    folders = "".join(f"  {folder}\n" for folder in installation.cache_folders())
+    return f"Compiled in {time.monotonic() - begin:.0f} s. Kept in\n{folders}"
 
 
 def _features(args: argparse.Namespace) -> str:

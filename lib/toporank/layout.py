@@ -47,9 +47,6 @@ SCORE_REPORT = "results/scores/{dataset}/report.html"
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
 EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"
-BENCHMARK = "results/benchmark/training.csv"
-BENCHMARK_TEXT = "results/benchmark/training.md"
-BENCHMARK_PLOT = "results/benchmark/training.svg"
 
 
 def ledger(stage: str) -> str:

@@ -21,10 +21,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
+from bench_training import train
 
 from toporank import layout
 from toporank.config.training import Hyperparameters
-from toporank.training.benchmark import train
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = [{"name": "example", "decoys": "resources/example/decoys", "labels": "resources/example/labels.csv"}]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import re
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,12 +17,12 @@ from _synthetic import members, small_run, training_graphs, training_pack
 
 from toporank.config import load_config
 from toporank.config.hardware import Hardware
-from toporank.errors import ConfigError, TrainingError
+from toporank.errors import TrainingError
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
-from toporank.training import train
+from toporank.training import fit, train
 from toporank.training.data import training_batches, validation_batches
-from toporank.training.distributed import on_devices
+from toporank.training.distributed import on_devices, this_device
 from toporank.training.run import Run
 
 TWO = Hardware(devices=2)
@@ -40,68 +44,117 @@ def test_the_devices_share_out_every_batch(tmp_path, n_devices):
         assert max(len(a) - len(b) for a, b in zip(shares[0], shares[-1], strict=True)) <= 1
 
 
-def refuse() -> None:
-    raise ConfigError("it is refused", where="here", remedy="ask otherwise")
-
-
 def crash() -> None:
     os._exit(3)
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_in_a_process_is_said():
-    with pytest.raises(ConfigError, match=r"here: it is refused \(ask otherwise\)"):
-        on_devices(1, refuse)
+def test_a_process_that_ends_by_itself_is_an_error():
     with pytest.raises(TrainingError, match="one of 1 processes ended"):
         on_devices(1, crash)
 
 
+OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4,
+                                          "ranking_every": 2}}  # fmt: skip
+NOT_A_NUMBER = "nan"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Runs of two processes by name, as folders, and what the last of them, which fails, was stopped with."""
+
+    folder: Path
+    error: TrainingError
+
+
+class NotYetError(Exception):
+    """In place of starting processes: what they would do."""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Trained:
+    """All runs of this file in one pair of processes, which take longer to start than to train.
+
+    Each run is prepared up to where it would start its processes, one pair does the work of all, and each is finished.
+    """
+    folder = tmp_path_factory.mktemp("two")
+    wrong = training_graphs()
+    wrong["T1", "d3", "train"].x[:] = float("nan")
+    packs = {name: packed(folder / f"{name}_pack", odd_graphs()) for name in OBJECTIVES}
+    packs[NOT_A_NUMBER] = packed(folder / f"{NOT_A_NUMBER}_pack", wrong)
+    with pytest.MonkeyPatch.context() as patch:
+        work = [prepared(name, pack, folder, patch) for name, pack in packs.items()]
+        with pytest.raises(TrainingError) as caught:
+            on_devices(2, in_turn, work, folder / "outcomes")
+        with open(folder / "outcomes", "rb") as file:
+            for name in OBJECTIVES:
+                outcome = pickle.load(file)
+                patch.setattr(fit, "on_devices", lambda *_, outcome=outcome: outcome)
+                train_one(name, packs[name], folder)
+    return Trained(folder, caught.value)
+
+
+def odd_graphs() -> dict:
+    """The last batch of both splits has one graph, so that one process has none."""
+    graphs = training_graphs()
+    return {key: graph for key, graph in graphs.items() if key[:2] != ("T0", "d0")}
+
+
+def packed(path: Path, graphs: dict) -> Path:
+    write_pack(path, members(path.with_suffix(".graphs"), graphs))
+    return path
+
+
+def train_one(name: str, pack: Path, folder: Path, hardware: Hardware = TWO) -> Path:
+    """Without dropout, which differs from device to device."""
+    run = run_on(hardware.model_copy(update={"validation_batch": 11}), name, max_epochs=2, attention_dropout=0.0,
+                 accumulate=1, **OBJECTIVES.get(name, {}))  # fmt: skip
+    output = folder / f"{name}_on{hardware.devices}"
+    assert train.train_run(run, [pack], 2, output, folder / "store")["epochs"] == 2
+    return output
+
+
+def prepared(name: str, pack: Path, folder: Path, patch: pytest.MonkeyPatch) -> tuple:
+    """What each process of a run has to do, and with which arguments."""
+
+    def tell(n_devices: int, *work) -> None:
+        assert n_devices == 2
+        raise NotYetError(work)
+
+    patch.setattr(fit, "on_devices", tell)
+    with pytest.raises(NotYetError) as caught:
+        train_one(name, pack, folder)
+    return caught.value.args[0]
+
+
+def in_turn(work: list[tuple], outcomes: Path) -> None:
+    """Do the work of several runs in this process; the first process writes down what came out of each."""
+    for do, *arguments in work:
+        outcome = do(*arguments)
+        if this_device() == 0:
+            with open(outcomes, "ab") as file:
+                pickle.dump(outcome, file)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
-@pytest.mark.parametrize(
-    "objective",
-    [
-        {},
-        {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4, "ranking_every": 2},
-    ],
-    ids=["mse", "bce-listwise"],
-)
-def test_two_processes_train_as_one_does(tmp_path, objective):
-    """The last batch of both splits has one graph, so that one process has none. Without dropout, which differs."""
-    graphs = training_graphs()
-    for key in [key for key in graphs if key[:2] == ("T0", "d0")]:
-        del graphs[key]
-    pack = tmp_path / "pack"
-    write_pack(pack, members(tmp_path / "graphs", graphs))
-    tables, weights = [], []
-    for hardware in (Hardware(), TWO):
-        folder = tmp_path / f"on{hardware.devices}"
-        run = run_on(
-            hardware.model_copy(update={"validation_batch": 11}),
-            "run",
-            max_epochs=2,
-            attention_dropout=0.0,
-            accumulate=1,
-            **objective,
-        )
-        summary = train.train_run(run, [pack], 2, folder, tmp_path / "store")
-        assert summary["epochs"] == 2
-        tables.append(pd.read_csv(folder / "metrics.csv"))
-        weights.append(torch.load(folder / "last.ckpt", weights_only=True)["state_dict"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_two_processes_train_as_one_does(trained, objective):
+    two = trained.folder / f"{objective}_on2"
+    one = train_one(objective, trained.folder / f"{objective}_pack", trained.folder, Hardware())
+    for folder in (one, two):
         assert json.loads((folder / "summary.json").read_text())["best_loss"]["epoch"] in (0, 1)
+    tables = [pd.read_csv(folder / "metrics.csv") for folder in (one, two)]
     pd.testing.assert_frame_equal(*tables, rtol=1e-5, atol=1e-5)
+    weights = [torch.load(folder / "last.ckpt", weights_only=True)["state_dict"] for folder in (one, two)]
     for name in weights[0]:
         torch.testing.assert_close(weights[1][name], weights[0][name], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.slow
-def test_a_loss_that_is_no_number_on_one_device_stops_all_and_names_the_decoys(tmp_path):
-    graphs = training_graphs()
-    graphs["T1", "d3", "train"].x[:] = float("nan")
-    pack = tmp_path / "pack"
-    write_pack(pack, members(tmp_path / "graphs", graphs))
-    with pytest.raises(TrainingError, match=r"the training loss is not a finite number in epoch 0, .*T1/d3"):
-        train.train_run(run_on(TWO, "run"), [pack], 2, tmp_path / "out", tmp_path / "store")
+@pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
+def test_a_loss_that_is_no_number_on_one_device_stops_all_and_names_the_decoys(trained):
+    assert re.search(r"the training loss is not a finite number in epoch 0, .*T1/d3", str(trained.error))
 
 
 def test_a_run_asks_for_the_cores_of_all_its_processes():

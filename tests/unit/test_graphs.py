@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from _synthetic import METADATA, file_content, random_graph
+from toporank.building.tables import write_residues
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
@@ -27,15 +28,13 @@ from torch_geometric.loader import DataLoader
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import read_ledger
 from toporank.building.plan import make_plans
-from toporank.building.stages import STAGES
+from toporank.building.stages import GRAPHS, STAGES, graph_metadata
 from toporank.building.store import Store
-from toporank.building.tables import write_residues
 from toporank.decoys.folders import find_decoys
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.graphs.pickles import LONGEST
 from toporank.graphs.pyg_file import Graph, graph_bytes, read_graph
-from toporank.building.stages import GRAPHS, graph_metadata
 from toporank.layout import SUFFIX
 from toporank.structures.read import read_complex
 

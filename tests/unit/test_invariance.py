@@ -20,12 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, write
+from toporank.building.stages import graph_metadata
 from toporank.features.nodes import along_principal_axes
 from toporank.features.presets import PRESETS
 from toporank.features.registry import resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
-from toporank.building.stages import graph_metadata
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, predict
 from toporank.structures.complex import Complex

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from toporank.building.gap import write_receipt
 
 from described_checkpoint import write_description
-from toporank.building.gap import write_receipt
 from toporank.building.ledger import LedgerRow, write_ledger
 from toporank.building.plan import read_plan
 from toporank.config import Config, load_config

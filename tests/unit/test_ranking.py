@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from _synthetic import METADATA, labelled, members, random_graph, small_run, training_graphs, training_pack

@@ -41,7 +41,9 @@ COLUMNS = CoverageRow._fields
 _SEPARATOR = re.compile("[\t\r\n]")
 
 
-def coverage_table(plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: Iterable[Label]) -> list[CoverageRow]:
+def coverage_table(
+    plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: Iterable[Label]
+) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
     A label without decoy is a row of its own with status `label_without_decoy`; a decoy without fate was not asked
@@ -61,7 +63,9 @@ def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:
     return found
 
 
-def _row(target: str, decoy: str, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None) -> CoverageRow:
+def _row(
+    target: str, decoy: str, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
+) -> CoverageRow:
     if plan is None:
         became = Status.NO_DECOY, "", "the label table names it, but there is no such file"
     elif fate is None:

@@ -114,7 +114,7 @@ class Config(Section):
     def _references(self) -> Config:
         names = [d.name for d in self.datasets]
         distinct(names, "data set name")
-        for reserved in sorted({"training", "finetune", "final", "scores", "evaluation", "benchmark"} & set(names)):
+        for reserved in sorted({"training", "finetune", "final", "scores", "evaluation"} & set(names)):
             raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
         used = {"training.datasets": self.training.datasets}
         used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ def default_config(repository: Path) -> Path:
     return own if own.exists() else repository / own
 
 
-def need_training(targets: Iterable[str]) -> bool:
-    """Whether what is asked for on the command line cannot be had without training."""
-    return not all(name in ("build_graphs", "coverage") or re.match("results/[^/]+/", name) for name in targets) or not targets
+def need_training(targets: Collection[str]) -> bool:
+    """Whether some of what is asked for on the command line, everything by default, cannot be had without training."""
+    without = re.compile(r"build_graphs|coverage|results/(?!training/|finetune/|final/|scores/|evaluation/)[^/]+/.*")
+    return not targets or not all(without.fullmatch(name) for name in targets)
 
 
 def one_of(names: Iterable[str]) -> str:

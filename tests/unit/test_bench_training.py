@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from _synthetic import SMALL, members, training_graphs
 
+from benchmarks.bench_training import interval, text, train, verdict
 from toporank.config.training import Hyperparameters
 from toporank.graphs.packing import write_pack
-from toporank.report.benchmark import interval, text
-from toporank.training.benchmark import train, verdict
 
 
 def outcomes(**optimised: float) -> pd.DataFrame:

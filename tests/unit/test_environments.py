@@ -1,0 +1,177 @@
+"""What has to be installed is written down once, and everywhere else it is the same: pip, conda and Snakemake."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LIBRARY = REPOSITORY / "lib"
+RULE_FILES = sorted(REPOSITORY.glob("rules/*.smk"))
+
+IMPORTED_AS = {"pyyaml": "yaml", "pytorch": "torch", "pytorch_geometric": "torch_geometric"}
+"""Package → what it is imported as, where that differs."""
+PIP_NAMES = {"pytorch": "torch", "pytorch_geometric": "torch_geometric"}
+"""Name in conda-forge → name in the Python package index, where they differ."""
+ONLY_CONDA = {"python", "dssp"}
+COMPUTE_FEATURES = {"features.yaml", "learning.yaml"}
+"""Other environments read what features are, but never compute any: what is imported for that they do not need."""
+OPTIONAL = {"mlflow", "tensorboard", "torchao"}
+"""Imported only when the configuration asks for them; extras of the package."""
+
+
+def normal(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def pins() -> dict[str, str]:
+    """Package → version in requirements.txt."""
+    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
+    return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
+
+
+def conda(environment: Path) -> dict[str, str]:
+    """Package → version constraint in a conda environment file."""
+    entries = yaml.safe_load(environment.read_text())["dependencies"]
+    return {normal(name): version for name, _, version in (entry.partition(" ") for entry in entries)}
+
+
+@functools.cache
+def scripts_of_environments() -> dict[str, set[str]]:
+    """Environment file → the workflow scripts of the rules that use it."""
+    found: dict[str, set[str]] = {}
+    for rule in re.split(r"^\s*rule ", "\n".join(path.read_text() for path in RULE_FILES), flags=re.MULTILINE):
+        for environment in re.findall(r"envs/(\w+\.yaml)", rule):
+            found.setdefault(environment, set()).update(re.findall(r"\b(\w+\.py)\b", rule))
+    return found
+
+
+def file_of(module: str) -> Path | None:
+    """Where a module of the library is; None for a name that is none."""
+    path = LIBRARY.joinpath(*module.split("."))
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
+
+
+@functools.cache
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """What a file imports, and whether only inside a function; with `from a import b` both a and a.b."""
+    tree = ast.parse(path.read_text())
+    late = {
+        id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, id(node) in late) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            found += [(name, id(node) in late) for name in names]
+    return found
+
+
+def with_parents(module: str) -> Iterator[str]:
+    """`a.b.c` → a, a.b, a.b.c: importing one imports all."""
+    parts = module.split(".")
+    return (".".join(parts[: i + 1]) for i in range(len(parts)))
+
+
+@functools.cache
+def imports_torch(module: str) -> bool:
+    """Whether importing a module of the library imports torch."""
+    return "torch" in packages(file_of(module), late=False)
+
+
+def packages(start: Path, *, torch: bool = True, features: bool = True, late: bool = True) -> set[str]:
+    """What a script and all it imports import from outside the library.
+
+    torch : without it, imports inside functions that lead to torch are not followed: another rule's environment has it.
+    features : without it, imports inside functions that compute features do not count.
+    late : whether imports inside functions count at all.
+    """
+    outside, seen, waiting = set(), set(), [start]
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        computes = path.parent.name in ("features", "structures")
+        for name, inside in imports(path):
+            if inside and (not late or (computes and not features)):
+                continue
+            if name.split(".")[0] != "toporank":
+                outside.add(name.split(".")[0])
+                continue
+            files = {module: file for module in with_parents(name) if (file := file_of(module))}
+            if inside and not torch and any(map(imports_torch, files)):
+                continue
+            waiting += files.values()
+        if path.name == "registry.py":  # it imports every feature module by listing the folder
+            waiting += path.parent.glob("*.py")
+    return outside - set(sys.stdlib_module_names) - OPTIONAL
+
+
+def needed(environment: str) -> dict[str, set[str]]:
+    """Script → what it needs in the environment of its rules."""
+    torch = "pytorch" in conda(REPOSITORY / "envs" / environment)
+    return {
+        script: packages(
+            REPOSITORY / "workflow_scripts" / script, torch=torch, features=environment in COMPUTE_FEATURES
+        )
+        for script in sorted(scripts_of_environments()[environment])
+    }
+
+
+def as_imported(package: str) -> str:
+    return IMPORTED_AS.get(package, package)
+
+
+def test_every_rule_file_names_environments_that_exist():
+    assert set(scripts_of_environments()) <= {path.name for path in REPOSITORY.glob("envs/*.yaml")}
+    assert sum(map(len, scripts_of_environments().values())) >= 10
+
+
+@pytest.mark.parametrize("name", sorted(scripts_of_environments()))
+def test_an_environment_has_what_its_scripts_import_and_nothing_else(name):
+    has = set(map(as_imported, set(conda(REPOSITORY / "envs" / name)) - ONLY_CONDA))
+    assert {script: found - has for script, found in needed(name).items() if found - has} == {}
+    assert has - set.union(*needed(name).values()) == set()
+
+
+@pytest.mark.parametrize("name", sorted(scripts_of_environments()))
+def test_versions_are_those_of_requirements(name):
+    theirs = {p: version for p, version in conda(REPOSITORY / "envs" / name).items() if p not in ONLY_CONDA}
+    assert theirs == {package: f"={pins()[PIP_NAMES.get(package, package)]}" for package in theirs}
+
+
+def declared() -> dict[str, str]:
+    """Package → least version in pyproject.toml."""
+    entries = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    return {normal(name): version for name, _, version in (entry.partition(">=") for entry in entries)}
+
+
+def as_numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def test_the_pins_are_allowed_by_the_package():
+    for package, least in declared().items():
+        assert as_numbers(pins()[package]) >= as_numbers(least), package
+
+
+def test_what_only_the_tests_import_is_no_dependency_of_the_package():
+    used = {package for path in LIBRARY.rglob("*.py") for package in packages(path)}
+    libraries = {name for name in declared() if not name.startswith("snakemake")}
+    assert set(map(as_imported, libraries)) <= used
+
+
+def test_the_workflow_asks_for_the_snakemake_that_the_package_asks_for():
+    (least,) = re.findall(r'^min_version\("(.+)"\)', (REPOSITORY / "Snakefile").read_text(), re.MULTILINE)
+    assert least == declared()["snakemake"]

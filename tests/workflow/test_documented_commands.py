@@ -1,0 +1,236 @@
+"""Every command of the documentation works, as it is written, in a fresh clone.
+
+The clone is installed as the README says, the compiling included, and its example built. `HOW` says what is done with
+each command; one that no row of it knows fails. Whatever can be run in seconds is run. Snakemake commands that would
+take long run with `-n` behind them; of the few others that would change the machine or take hours, the parts are
+checked.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from _documented import Command, commands
+from filelock import FileLock
+
+from conftest import REPOSITORY
+from published_checkpoint import published_state, write_published_checkpoint
+
+COMMANDS = commands(REPOSITORY)
+CONDA = """#!/bin/sh
+case "$*" in
+    "info --json") echo '{"conda_prefix": "/opt/conda", "platform": "linux-64"}' ;;
+    --version) echo conda 25.3.0 ;;
+    *) echo '{"get": {"channel_priority": "strict"}}' ;;
+esac
+"""
+"""Says of itself what Snakemake asks before a dry run."""
+PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
+
+
+def run(text: str, clone: Path) -> str:
+    """Run a command as a user would who has typed `source .venv/bin/activate`; what it printed."""
+    path = os.pathsep.join([str(clone / ".venv/bin"), str(clone.parent / "bin"), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(clone / "lib")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        ["bash", "-c", text], cwd=clone, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{text}\n{done.stdout}"
+    return done.stdout
+
+
+# ---- what is done with a command ------------------------------------------------------------------------------
+
+
+def as_it_is(text: str, clone: Path) -> None:
+    """One at a time, since the commands share a folder."""
+    with FileLock(clone.parent / "running.lock"):
+        run(text, clone)
+
+
+def dry(text: str, clone: Path) -> None:
+    """With -n, which does not notice that --cores is missing."""
+    assert re.search(r" (--cores \d|--profile )", text), "neither --cores nor a profile that has it"
+    run(f"{text} -n --quiet rules", clone)
+
+
+def shown(text: str, clone: Path) -> None:
+    """make says what it would do, and the scripts in it exist. They are run by other tests, or take long."""
+    would = run(f"{text} -n", clone)
+    assert would.strip()
+    for script in re.findall(r"\S+\.py\b", would):
+        assert (clone / script).is_file(), script
+
+
+def script_and_options(text: str, clone: Path) -> None:
+    """A script that takes minutes to hours: it exists and has the options."""
+    words = [word for word in shlex.split(text) if "=" not in word]
+    script = (clone / words[1]).read_text()
+    for option in (word for word in words if word.startswith("--")):
+        assert f'"{option}"' in script, option
+
+
+def installed_already(text: str, clone: Path) -> None:
+    """Everything that would be installed is what the tests run with."""
+    for line in (clone / text.split(" -r ")[1]).read_text().splitlines():
+        name, _, version = line.partition("==")
+        if version:
+            assert importlib.metadata.version(name).partition("+")[0] == version, name
+
+
+def same_packages_as_ci(text: str, clone: Path) -> None:
+    """It needs root and changes the machine; continuous integration installs the same."""
+    (packages,) = re.findall(r"packages=\((.*)\)", (clone / ".ci/run").read_text())
+    assert text.endswith(f" {packages}")
+
+
+def makes_the_example(text: str, clone: Path) -> None:
+    """It takes a network and another Python environment; what can be is checked: the script and its tarball."""
+    assert "example-env" in text
+    script = re.search(r"\S+make_example\.py", text)
+    assert script is None or (clone / script[0]).is_file()
+
+
+def known_to_python(text: str, clone: Path) -> None:
+    """It would replace the environment that the tests run with."""
+    run(text.replace("-m venv .venv", "-m venv --help"), clone)
+
+
+How = Callable[[str, Path], None]
+HOW: dict[str, How] = {
+    r"make (demo|help)": as_it_is,
+    r"make [a-z-]+( [A-Z]+=\S+)*": shown,
+    r"snakemake (-n|--unlock)( .*)?": as_it_is,
+    r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
+    r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
+    r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
+    r"snakemake .*": dry,
+    r"(\.venv/bin/)?python -m toporank .*": as_it_is,
+    r"python -c .*": as_it_is,
+    r"source \.venv/bin/activate": as_it_is,
+    r"cp .*": as_it_is,
+    r"python3 -m venv \.venv": known_to_python,
+    r"(PYTHONPATH=lib )?python tests/benchmarks/.*": script_and_options,
+    r"\.venv/bin/(python -m )?pip install -r \S+": installed_already,
+    r"apt-get install .*slurm.*": same_packages_as_ci,
+    r"(python3\.11 -m venv )?example-env.*": makes_the_example,
+}
+"""Pattern of a command → what is done with it; the first that matches counts."""
+
+
+# ---- the clone ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone, installed and with the example built; what a user puts there is there. One for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    clone = shared / "documented" / "clone"
+    with FileLock(shared / "documented.lock"):
+        if not (clone.parent / "finished").exists():
+            shutil.rmtree(clone.parent, ignore_errors=True)
+            copy_tracked_files(clone)
+            install(clone)
+            (clone.parent / "compiling.txt").write_text(run("python -m toporank compile", clone))
+            (clone.parent / "compiled.txt").write_text("\n".join(compiled_files(clone)))
+            (clone.parent / "demo.txt").write_text(run("make demo", clone))
+            provide(clone)
+            (clone.parent / "finished").touch()
+    return clone
+
+
+def copy_tracked_files(clone: Path) -> None:
+    """What git knows or would know, as it lies here."""
+    listed = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode != 0:
+        pytest.skip("not a clone")
+    for name in filter(None, listed.stdout.split("\0")):
+        if (REPOSITORY / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, clone / name)
+
+
+def install(clone: Path) -> None:
+    """The virtual environment of the tests as that of the clone, and a conda that is asked for nothing."""
+    (clone / ".venv").mkdir()
+    for entry in Path(sys.executable).parents[1].iterdir():
+        if entry.name not in ("installed", "installed-dev"):
+            (clone / ".venv" / entry.name).symlink_to(entry)
+    for mark in ("installed", "installed-dev"):
+        (clone / ".venv" / mark).touch()
+    conda = clone.parent / "bin/conda"
+    conda.parent.mkdir()
+    conda.write_text(CONDA)
+    conda.chmod(0o755)
+
+
+def provide(clone: Path) -> None:
+    """Decoys, configurations and checkpoints that the commands name."""
+    shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
+    shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
+    write_published_checkpoint(clone / "topoqa.ckpt", published_state())
+    shutil.copy(clone / "config/config.yaml", clone / "my.yaml")
+    shutil.copy(clone / "config/study.yaml", clone / "study.yaml")
+    datasets = yaml.safe_load((clone / "config/config.yaml").read_text())["datasets"]
+    (clone / "datasets.yaml").write_text(yaml.safe_dump({"datasets": datasets}))
+
+
+def compiled_files(clone: Path) -> list[str]:
+    return sorted(str(path.relative_to(clone)) for path in clone.glob("lib/**/toporank-*/**/*.nb?"))
+
+
+# ---- the tests ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.document}: {command.text}")
+def test_a_documented_command_works(command: Command, clone: Path):
+    how = next((way for pattern, way in HOW.items() if re.fullmatch(pattern, command.text)), None)
+    assert how, "no row of HOW says how to run it"
+    text = command.text
+    for placeholder, value in PLACEHOLDERS.items():
+        text = text.replace(placeholder, value)
+    how(text, clone)
+
+
+def test_every_row_of_the_table_is_used():
+    patterns = {next((p for p in HOW if re.fullmatch(p, command.text)), None) for command in COMMANDS}
+    assert set(HOW) - patterns == set()
+
+
+def test_installing_compiles_everything_and_says_so(clone):
+    said = (clone.parent / "compiling.txt").read_text()
+    assert said.startswith("Compiling: about 40 s, once.")
+    packages = {Path(line).parts[2] for line in (clone.parent / "compiled.txt").read_text().splitlines()}
+    assert packages == {"persistence", "kabsch_sander", "features", "model"}
+
+
+def test_after_installing_nothing_is_compiled_any_more(clone):
+    """Neither by the example, from decoys to report, nor by anything that was run since."""
+    assert compiled_files(clone) == (clone.parent / "compiled.txt").read_text().splitlines()
+
+
+def test_the_demo_says_where_its_results_are(clone):
+    said = (clone.parent / "demo.txt").read_text()
+    for path in re.findall(r"results/\S+", said.partition("\nRanked decoys")[2]):
+        assert (clone / path).is_file()
+
+
+def test_the_manual_of_the_configuration_is_as_the_command_writes_it(clone):
+    assert (clone / "config/README.md").read_bytes() == (REPOSITORY / "config/README.md").read_bytes()
