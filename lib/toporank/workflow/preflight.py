@@ -29,7 +29,8 @@ from toporank.workflow.gap import describe_fates, describe_reasons, describe_sta
 class Preflight:
     """Problems (each one line with its remedy); of every data set its chunks, a line on it, what is to do.
 
-    decoys, labels : of each data set. targets : all there are, where only some are asked for. current : what `onstart` writes down for the jobs.
+    decoys, labels : of each data set. targets : all there are, where only some are asked for.
+    current : what `onstart` writes down for the jobs.
     """
 
     problems: list[str] = field(default_factory=list)
