@@ -41,7 +41,7 @@ JOB_SECONDS = re.compile(r"([0-9.]+) CPU s, ([0-9.]+) of them in features")
 
 
 class Checkout:
-    """A checkout with a folder to work in, its code compiled and a checkpoint trained by it."""
+    """A checkout with a folder to work in."""
 
     def __init__(self, repository: Path, work: Path):
         self.repository, self.work = repository.resolve(), work
