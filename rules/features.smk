@@ -83,7 +83,7 @@ rule assemble_graphs:
     group:
         "chunk"
     conda:
-        "../envs/learning.yaml"
+        "../envs/features.yaml"
     resources:
         mem_mb=jobs.raised(3000),
         runtime=jobs.raised(30),

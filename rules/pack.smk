@@ -11,7 +11,7 @@ rule pack_graphs:
     log:
         "logs/pack/{dataset}.log",
     conda:
-        "../envs/learning.yaml"
+        "../envs/features.yaml"
     resources:
         mem_mb=jobs.raised(4000),
     params:

@@ -12,6 +12,7 @@ packages; a checkout's library is used for it alone.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -40,21 +41,22 @@ JOB_SECONDS = re.compile(r"([0-9.]+) CPU s, ([0-9.]+) of them in features")
 
 
 class Checkout:
-    """A checkout with a folder to work in, its code compiled and a checkpoint trained by it."""
+    """A checkout with a folder to work in."""
 
     def __init__(self, repository: Path, work: Path):
         self.repository, self.work = repository.resolve(), work
         self.studies = 0
         self.environment = environment(self.repository, work / "compiled")
 
-    def prepare(self) -> None:
-        """Train a scorer on the example; everything that is compiled is compiled by that."""
-        self.study = self.new_study()
+    @functools.cached_property
+    def study(self) -> Path:
+        """A finished study of the example with one tiny run; making it compiles everything that is compiled."""
+        home = self.new_study()
         decoys = str(HERE / "resources/example/decoys")
         labels = str(HERE / "resources/example/labels.csv")
-        configure(self.study, datasets=[{"name": "study", "decoys": decoys, "labels": labels}], training=TINY)
-        self.snakemake(self.study, "all")
-        self.checkpoint = self.study / "results/final/best.ckpt"
+        configure(home, datasets=[{"name": "study", "decoys": decoys, "labels": labels}], training=TINY)
+        self.snakemake(home, "all")
+        return home
 
     def new_study(self) -> Path:
         """An empty working directory."""
@@ -109,6 +111,7 @@ class Checkout:
         """Milliseconds a decoy of a full build of n new decoys, beside those spent on features."""
         home = self.new_study()
         many_decoys(home, n, distinct=True)
+        _ = self.study  # so that everything is compiled
         seconds = self.snakemake(home, "build_graphs")
         logs = "".join(path.read_text() for path in home.glob("logs/**/*.log"))
         features = sum(float(spent) for _, spent in JOB_SECONDS.findall(logs))
@@ -117,7 +120,7 @@ class Checkout:
     # ---- helpers ------------------------------------------------------------------------------------------
 
     def scoring(self, decoys: Path) -> list[str]:
-        return ["score", "--config", f"score_decoys={decoys}", f"checkpoint={self.checkpoint}"]
+        return ["score", "--config", f"score_decoys={decoys}", f"checkpoint={self.study / 'results/final/best.ckpt'}"]
 
     def environment_of(self, changes: dict[str, str]) -> dict[str, str]:
         """The environment of a copy; what is not changed is that of the checkout."""
@@ -182,6 +185,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each")
     parser.add_argument("--decoys", type=int, nargs="*", default=[10_000, 100_000], help="of the dry runs")
     parser.add_argument("--built", type=int, default=1000, help="decoys of the full build; 0: none")
+    parser.add_argument("--only", nargs="*", default=[""], help="measure what has one of these words in its name")
     parser.add_argument("--json", type=Path, help="written: every measurement")
     args = parser.parse_args()
     measures: dict[str, Callable[[Checkout], float]] = {
@@ -193,10 +197,9 @@ def main() -> None:
     }
     if args.built:
         measures[f"build of {args.built:,} decoys beside features, ms a decoy"] = lambda c: c.overhead(args.built)
+    measures = {what: how for what, how in measures.items() if any(word in what for word in args.only)}
     with tempfile.TemporaryDirectory(prefix="toporank-light-") as folder:
         checkouts = [Checkout(path, Path(folder, str(k))) for k, path in enumerate(args.repository or [HERE])]
-        for checkout in checkouts:
-            checkout.prepare()
         measured = {what: measure(how, checkouts, args.rounds) for what, how in measures.items()}
     if args.json:
         args.json.write_text(json.dumps(measured, indent=1))

@@ -82,7 +82,7 @@ def test_the_preset_differs_from_the_defaults_in_what_the_manual_says(repository
         if value != default[stage][key]
     }
     manual = (repository / "docs" / "features.md").read_text()
-    table = manual.split("Where the two differ:")[1].split("What is not reproduced")[0]
+    table = manual.split("The differences:")[1].split("Not reproduced:")[0]
     assert {row.split(" | ")[-1].rstrip(" |") for row in table.splitlines() if "`" in row.split(" | ")[-1]} == differing
 
 

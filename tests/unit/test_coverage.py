@@ -1,4 +1,4 @@
-"""Coverage: every decoy and every label has one row, the numbers add up, and only orphans are deleted."""
+"""Coverage: every decoy and every label has one row, the numbers add up."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank import layout
 from toporank.building.coverage import (
     CoverageRow,
     check_policy,
     counts,
     coverage_table,
     read_coverage,
-    remove_orphans,
     write_coverage,
 )
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import PlanRow
+from toporank.building.plan import PlannedDecoy
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
@@ -37,8 +35,8 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def planned(*keys: tuple[str, str]) -> list[PlanRow]:
-    return [PlanRow(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys]
+def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:
+    return [PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys]
 
 
 def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
@@ -274,45 +272,3 @@ def test_a_limit_that_is_met_exactly_is_met():
         except ConfigError:
             refused.append((good, n))
     assert refused == []
-
-
-# ---- orphans ----------------------------------------------------------------------------------------------
-
-
-def make_artefacts(dataset: str, *keys: tuple[str, str]) -> dict[tuple[str, str], list[Path]]:
-    """An artefact of every stage for each decoy."""
-    made = {}
-    for key in keys:
-        made[key] = [Path(f"results/{dataset}", layout.artefact(stage, *key)) for stage in layout.STAGES]
-        for path in made[key]:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("x")
-    return made
-
-
-def test_artefacts_of_removed_decoys_go_and_nothing_else():
-    made = make_artefacts("ds", ("A", "d1"), ("A", "d2"), ("B", "d1"), ("NA", "1e5"))
-    elsewhere = make_artefacts("other", ("A", "d2"))
-    foreign = [Path("results/ds/graphs/A/notes.txt"), Path("results/ds/nodes/A/.d9.parquet.1.tmp")]
-    for path in [*foreign, Path("results/ds/coverage.tsv")]:
-        path.write_text("x")
-    gone = remove_orphans("ds", planned(("A", "d1"), ("NA", "1e5")))
-    assert sorted(gone) == sorted(made["A", "d2"] + made["B", "d1"])
-    assert not any(path.exists() for path in gone)
-    kept = [*made["A", "d1"], *made["NA", "1e5"], *elsewhere["A", "d2"], *foreign, Path("results/ds/coverage.tsv")]
-    assert all(path.exists() for path in kept)
-
-
-def test_a_target_folder_goes_with_its_last_artefact_but_not_with_a_foreign_file_in_it():
-    make_artefacts("ds", ("A", "d1"), ("B", "d1"))
-    Path("results/ds/graphs/B/notes.txt").write_text("mine")
-    remove_orphans("ds", [])
-    assert not Path("results/ds/graphs/A").exists()
-    assert [path.name for path in Path("results/ds/graphs/B").iterdir()] == ["notes.txt"]
-
-
-def test_without_orphans_nothing_is_deleted():
-    made = make_artefacts("ds", ("A", "d1"))
-    assert remove_orphans("ds", planned(("A", "d1"))) == []
-    assert all(path.exists() for path in made["A", "d1"])
-    assert remove_orphans("empty", []) == []

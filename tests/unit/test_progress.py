@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toporank import layout
-from toporank.building.progress import Build, Part, TerminalBlock, duration, note, watch
+from toporank.workflow.progress import Build, Part, TerminalBlock, duration, note, watch
 
 
 @pytest.fixture(autouse=True)

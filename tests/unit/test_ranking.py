@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import PlanRow
+from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.fil
 
 def coverage(fates: dict[tuple[str, str], str], without: tuple = ()) -> list[CoverageRow]:
     """A coverage table of decoys with a status each, and of labels without decoy."""
-    plan = [PlanRow(target, decoy, f"in/{target}/{decoy}.pdb", 1, 0, "") for target, decoy in fates]
+    plan = [PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 1, 0, "") for target, decoy in fates]
     known = {Status.OK: (2, 9), Status.NO_INTERFACE: (3, 0)}
     ledger = [
         LedgerRow(target, decoy, status, "graphs", "", *known.get(status, (-1, -1)), "", 0)

@@ -199,6 +199,38 @@ def compiled_files(clone: Path) -> list[str]:
 # ---- the tests ------------------------------------------------------------------------------------------------
 
 
+DOCUMENT = """
+Type `make lint`, or:
+
+    snakemake -n                 # what would be done
+    a-program-no-one-knows --with \\
+        an-option
+
+with, in the configuration,
+
+    features: {edges: {module: distance}}
+
+```
+mini: 13 decoys = 12 ok
+```
+
+```sh
+one-more
+```
+
+`snakemake` alone is no command.
+"""
+
+
+def test_commands_are_found_in_blocks_and_in_the_text_and_configurations_and_output_are_none(tmp_path):
+    (tmp_path / "README.md").write_text(DOCUMENT)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/a.yaml").write_text("# The study. Run\n#   snakemake --cores 2 all\nkey: 1 # make sense\n")
+    assert {command.text for command in commands(tmp_path)} == {
+        "snakemake -n", "a-program-no-one-knows --with an-option", "one-more", "make lint", "snakemake --cores 2 all",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.document}: {command.text}")
 def test_a_documented_command_works(command: Command, clone: Path):
     how = next((way for pattern, way in HOW.items() if re.fullmatch(pattern, command.text)), None)

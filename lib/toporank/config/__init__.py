@@ -27,7 +27,7 @@ class Dataset(Section):
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
         None,
         description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
-        " nothing for a data set that is only scored.",
+        " unset for a data set that is only scored.",
     )
 
 
@@ -66,7 +66,7 @@ class Coverage(Section):
 
 
 class Workflow(Section):
-    """How the work is cut and where finished work is kept for reuse."""
+    """How the work is divided, and where finished work is kept for reuse."""
 
     chunk_size: int = Field(
         500, ge=1, json_schema_extra={"unit": "decoys"}, description="Decoys that one feature job handles, about."
@@ -80,7 +80,7 @@ class Workflow(Section):
     )
     progress_seconds: float = Field(
         30.0, gt=0, json_schema_extra={"unit": "s"},
-        description="How often a build tells how far it is, where its output is no terminal.",
+        description="How often a build reports its progress where its output is not a terminal.",
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ class Schedule(Section):
         1, ge=1, json_schema_extra={"unit": "epochs"},
         description="Validate, and so judge, after every n-th epoch; a divisor of `max_epochs`.",
     )  # fmt: skip
-    gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; nothing for no limit.")
+    gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     loss: Literal["mse", "huber", "bce"] = Field(
         "mse",
@@ -194,7 +194,7 @@ class Final(Section):
     )
     members: int | None = Field(
         None, ge=2, json_schema_extra={"unit": "runs"},
-        description="The ensemble is the best so many of the final leaderboard; nothing for all. It gives `pred_sd`.",
+        description="The ensemble, which gives `pred_sd`: the top N runs of the final leaderboard; unset means all.",
     )  # fmt: skip
 
 
