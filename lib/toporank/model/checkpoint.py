@@ -15,14 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toporank.config.training import LARGEST
 from toporank.errors import CheckpointError
 from toporank.model import topoqa
 from toporank.model.torch_file import DamagedFileError, TorchFile
-from toporank.validation import faults_of
+from toporank.validation import LARGEST_NETWORK, faults_of
 
 KEY = "toporank"
-SHAPE_KEYS = tuple(LARGEST)
+SHAPE_KEYS = tuple(LARGEST_NETWORK)
 """Hyper-parameters that decide which weights a network has."""
 NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
@@ -41,10 +40,10 @@ class _Part(BaseModel):
 class Shape(_Part):
     """What of the hyper-parameters decides the network."""
 
-    hidden: Annotated[int, Field(ge=1, le=LARGEST["hidden"])]
-    heads: Annotated[int, Field(ge=1, le=LARGEST["heads"])]
-    layers: Annotated[int, Field(ge=1, le=LARGEST["layers"])]
-    readout: Annotated[int, Field(ge=1, le=LARGEST["readout"])]
+    hidden: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["hidden"])]
+    heads: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["heads"])]
+    layers: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["layers"])]
+    readout: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["readout"])]
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
 
 
