@@ -12,6 +12,9 @@ from toporank.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
+"""Of what decides a network's size, in configurations and in checkpoints from elsewhere: far beyond what is of use."""
+
 LONGEST = 80
 """Characters of a wrong value that a message shows."""
 

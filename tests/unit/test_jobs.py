@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toporank.building.plan import Current, write_current
 from toporank.building.stages import stage_features
 from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.training.run import Run
-from toporank.workflow.jobs import Jobs, default_config, one_of, raised
+from toporank.workflow.jobs import Jobs, default_config, need_training, one_of, raised
+from toporank.workflow.preflight import Preflight
 
 STUDY = {
     "datasets": [
@@ -38,7 +40,8 @@ STUDY = {
         },
     },
 }
-CHUNKS = {"one": ["001-of-002", "002-of-002"], "two": ["001-of-001"], "bare": ["001-of-001"]}
+CHUNKS = {"one": ["001-aa.0", "002-bb.0"], "two": ["001-cc.0"], "bare": ["001-dd.0"]}
+CHECK = Preflight(current={name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()})
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +51,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 @pytest.fixture
 def rules() -> Jobs:
-    return Jobs(load_config(STUDY), CHUNKS)
+    return Jobs(load_config(STUDY), CHECK)
 
 
 def wildcards(**values: str) -> SimpleNamespace:
@@ -58,12 +61,25 @@ def wildcards(**values: str) -> SimpleNamespace:
 # ---- files ------------------------------------------------------------------------------------------------
 
 
-def test_a_data_set_has_a_plan_and_a_ledger_for_each_chunk(rules):
-    assert rules.plans(wildcards(dataset="one")) == [
-        "results/one/plan/001-of-002.tsv",
-        "results/one/plan/002-of-002.tsv",
-    ]
-    assert rules.ledgers(wildcards(dataset="bare")) == ["results/bare/ledger/graphs/001-of-001.tsv"]
+def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rules):
+    ledgers = ["results/one/ledger/graphs/001-aa.0.tsv", "results/one/ledger/graphs/002-bb.0.tsv"]
+    assert rules.ledgers(wildcards(dataset="one")) == ledgers
+    job = Jobs(rules.config)
+    assert job.ledgers(wildcards(dataset="one")) == []
+    write_current("one", CHECK.current["one"])
+    assert job.ledgers(wildcards(dataset="one")) == ledgers
+
+
+@pytest.mark.parametrize(
+    ("targets", "needed"),
+    [
+        ([], True), (["all"], True), (["score"], True), (["results/final/best.ckpt"], True),
+        (["build_graphs", "all"], True), (["results/scores/one/ranking.csv"], True),
+        (["build_graphs"], False), (["coverage"], False), (["results/one/graphs/T/d.pt", "build_graphs"], False),
+    ],
+)  # fmt: skip
+def test_what_needs_no_training_is_told_by_its_name(targets, needed):
+    assert need_training(targets) == needed
 
 
 def test_a_run_is_trained_on_every_labelled_data_set(rules):
@@ -72,7 +88,7 @@ def test_a_run_is_trained_on_every_labelled_data_set(rules):
 
 def test_a_run_is_trained_on_the_named_data_sets_alone():
     study = {**STUDY, "training": {**STUDY["training"], "datasets": ["two"]}}
-    assert Jobs(load_config(study), CHUNKS).training_inputs("{dataset}") == ["two"]
+    assert Jobs(load_config(study), CHECK).training_inputs("{dataset}") == ["two"]
 
 
 def test_every_configuration_is_trained_with_every_seed(rules):
@@ -92,7 +108,7 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
     assert rules.parent(wildcards(run="phase1")) == "results/training/best.ckpt"
     assert rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
     study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
-    by_loss = Jobs(load_config(study), CHUNKS)
+    by_loss = Jobs(load_config(study), CHECK)
     assert by_loss.parent(wildcards(run="phase2_seed7")) == "results/finetune/phase1/best_loss.ckpt"
 
 
@@ -123,7 +139,7 @@ def test_parameters_of_a_run_are_those_of_its_configuration(rules):
 def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
     assert rules.final_options() == "--score best"
     study = {**STUDY, "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}}}
-    assert Jobs(load_config(study), CHUNKS).final_options() == "--score mean --members 3"
+    assert Jobs(load_config(study), CHECK).final_options() == "--score mean --members 3"
 
 
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
@@ -142,7 +158,7 @@ def test_equal_configurations_give_equal_parameters(rules):
     study = json.loads(json.dumps(STUDY))
     study["training"]["sweep"] = dict(reversed(study["training"]["sweep"].items()))
     study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
-    other = Jobs(load_config(study), CHUNKS)
+    other = Jobs(load_config(study), CHECK)
     for run in ("small_seed222", "standard_seed777", "phase1"):
         assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(wildcards(run=run))
 
@@ -167,7 +183,7 @@ def test_a_seed_no_generator_takes_is_a_config_error(part):
         load_config(study)
 
 
-def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
+def test_a_stage_depends_on_its_modules_and_those_before_it_and_no_other():
     def texts(**changes: dict) -> dict[str, str]:
         choices = resolve({**{stage: {} for stage in DEFAULT_MODULES}, **changes})
         return {stage: stage_features(choices, stage) for stage in ("interface", "topology", "nodes", "graphs")}
@@ -183,7 +199,7 @@ def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
         }.items()
     }
     assert changed == {
-        "interface": {"interface", "graphs"},
+        "interface": {"interface", "topology", "nodes", "graphs"},
         "topology": {"topology", "nodes", "graphs"},
         "nodes": {"nodes", "graphs"},
         "edges": {"graphs"},
@@ -197,7 +213,7 @@ def test_a_stage_depends_on_the_modules_it_needs_and_no_other():
 
 def scoring(**other: str) -> Jobs:
     config: Config = load_config({**STUDY, "score_decoys": "my/decoys", **other})
-    return Jobs(config, {dataset.name: ["001-of-001"] for dataset in config.datasets})
+    return Jobs(config)
 
 
 def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():

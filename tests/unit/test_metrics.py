@@ -381,6 +381,17 @@ def test_summary_of_one_target_has_no_intervals(two_targets):
     assert summary["pooled"]["spearman"] == {"value": None, "low": None, "high": None}
 
 
+def test_samples_in_which_a_metric_is_undefined_are_left_out_of_its_interval():
+    """Counted as 0, they would pull the lower end down: a third of the samples of few targets are such."""
+    perfect = [(target, y, y) for target in "AB" for y in (0.1, 0.5, 0.9)]
+    constant = [(target, 0.1, p) for target in "CDEF" for p in (0.01, 0.02, 0.03)]
+    rho = metrics.summarise(table_of(perfect + constant), n_bootstrap=200)["per_target"]["spearman"]
+    assert (rho["low"], rho["high"], rho["n_targets"]) == (1.0, 1.0, 2)
+    apart = table_of([("A", 0.9, 0.9), ("A", 0.8, 0.8), ("B", 0.1, 0.1), ("B", 0.2, 0.2)])
+    auroc = metrics.summarise(apart, n_bootstrap=200)["pooled"]["auroc"]
+    assert auroc == {"value": 1.0, "low": 1.0, "high": 1.0}
+
+
 @pytest.mark.parametrize("n_bootstrap", [0, 1, 20])
 def test_summary_is_strict_json(two_targets, n_bootstrap):
     summary = metrics.summarise(two_targets, n_bootstrap=n_bootstrap)

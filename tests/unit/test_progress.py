@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import logging
-from pathlib import Path
 
 import pytest
 
 from toporank import layout
-from toporank.workflow.progress import Build, Part, TerminalBlock, duration, note, watch
+from toporank.workflow.progress import Build, Part, TerminalBlock, duration, watch
 
 
 @pytest.fixture(autouse=True)
@@ -33,12 +32,10 @@ def parts(*chunks: str, dataset: str = "mini") -> list[Part]:
     return [Part(dataset, stage, chunk) for chunk in chunks for stage in layout.STAGES]
 
 
-def planned(jobs: list[Part], n: int) -> None:
-    """Plans of n decoys for the chunks of some jobs."""
-    for job in jobs:
-        path = Path(layout.PLAN.format(dataset=job.dataset, chunk=job.chunk))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("# repairs 0\nnames of the columns\n" + "a decoy\n" * n)
+def note(job: Part, done: int, failed: int) -> None:
+    """As `building.chunk` leaves word."""
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    job.path.write_text(f"{done}\t{failed}\n")
 
 
 def test_the_share_of_the_work_gives_rate_and_time_left():
@@ -103,11 +100,10 @@ def test_a_duration_in_words(seconds, text):
 def watched(caplog, scenes, n=2, **keywords) -> list[str]:
     """What is told of two data sets; each sleep plays one scene."""
     jobs = parts("001-of-001", dataset="a") + parts("001-of-001", dataset="b")
-    planned(jobs, n)
     scene = iter(scenes)
     logger = logging.getLogger("told")
     with caplog.at_level(logging.INFO, logger="told"):
-        watch(jobs, logger, 30, sleep=lambda seconds: next(scene)(jobs), **keywords).join(20)
+        watch(dict.fromkeys(jobs, n), logger, 30, sleep=lambda seconds: next(scene)(jobs), **keywords).join(20)
     return [record.message.partition(" done")[0] for record in caplog.records]
 
 
@@ -146,7 +142,6 @@ def test_on_a_terminal_the_lines_stand_at_its_foot(caplog, monkeypatch):
     logger = logging.getLogger("told")
     logger.setLevel(logging.INFO)
     jobs = parts("001-of-001")
-    planned(jobs, 2)
 
     def sleep(seconds: float) -> None:
         waits.append(seconds)

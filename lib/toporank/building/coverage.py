@@ -6,16 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toporank import layout
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
-from toporank.config import Coverage
 from toporank.decoys.identity import Status
-from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
 from toporank.spreadsheets import read_rows, write_rows
+
+if TYPE_CHECKING:
+    from toporank.config import Coverage
+    from toporank.decoys.labels import Label
 
 
 class CoverageRow(NamedTuple):

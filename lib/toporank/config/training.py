@@ -8,17 +8,13 @@ from pydantic import Field, field_validator, model_validator
 
 from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.hardware import Hardware, Loading, Tracker
-from toporank.validation import checked
+from toporank.validation import LARGEST_NETWORK, checked
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
 """Hyper-parameters that decide which weights a network has."""
 
 RANKED_TOGETHER = 4
 """Decoys of a target that a ranking term compares, if nothing else is said."""
-
-
-LARGEST = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
-"""Of what decides the network's size, here and in checkpoints from elsewhere: far beyond what is of use."""
 
 
 class Schedule(Section):
@@ -117,13 +113,13 @@ class Schedule(Section):
 class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
-    hidden: int = Field(32, ge=1, le=LARGEST["hidden"], description="Width of node and edge embeddings.")
+    hidden: int = Field(32, ge=1, le=LARGEST_NETWORK["hidden"], description="Width of node and edge embeddings.")
     heads: int = Field(
-        8, ge=1, le=LARGEST["heads"], description="Attention heads of each layer; their results are averaged."
+        8, ge=1, le=LARGEST_NETWORK["heads"], description="Attention heads of each layer; their results are averaged."
     )
-    layers: int = Field(2, ge=1, le=LARGEST["layers"], description="Edge-aware GATv2 layers.")
+    layers: int = Field(2, ge=1, le=LARGEST_NETWORK["layers"], description="Edge-aware GATv2 layers.")
     readout: int = Field(
-        64, ge=1, le=LARGEST["readout"], description="Width of the two layers between pooling and score."
+        64, ge=1, le=LARGEST_NETWORK["readout"], description="Width of the two layers between pooling and score."
     )
 
 

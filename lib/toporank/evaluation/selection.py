@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from toporank.files import replacing, write_text
+from toporank.spreadsheets import restored, write_rows
 
 CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
 """For each selection rule the checkpoint that is a run's best under it. Every rule wants its metric low."""
@@ -62,7 +63,8 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     """Read leaderboard.csv; names stay text, empty text stays empty."""
     text = ["run", "config", "parent", "stopped", "folder"]
     table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
-    return table.fillna(dict.fromkeys(text, ""))
+    table[text] = table[text].fillna("").map(restored)
+    return table
 
 
 def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
@@ -131,9 +133,9 @@ def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Pa
     """
     table = leaderboard(summaries, rule)
     chosen = {**winner(table, rule), "fine_tuning": verdict(table)}
-    write_text(table_path, table.to_csv(index=False))
-    write_text(table_path.with_name("winners.csv"), winners(table).to_csv(index=False))
-    write_text(table_path.with_name("configs.csv"), by_config(table, rule).to_csv(index=False))
+    tables = {table_path.name: table, "winners.csv": winners(table), "configs.csv": by_config(table, rule)}
+    for name, each in tables.items():
+        write_rows(table_path.with_name(name), each.columns, each.itertuples(index=False))
     with replacing(best.with_suffix(".ckpt")) as temporary:
         shutil.copyfile(chosen["checkpoint"], temporary)
     write_text(best.with_suffix(".json"), json.dumps(chosen, indent=1))

@@ -15,11 +15,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toporank.config.training import LARGEST
 from toporank.errors import CheckpointError
 from toporank.model import topoqa
 from toporank.model.torch_file import DamagedFileError, TorchFile
-from toporank.validation import faults_of
+from toporank.validation import LARGEST_NETWORK, faults_of
 
 KEY = "toporank"
 NAMED_FAULTS, LONGEST = 3, 200
@@ -39,10 +38,10 @@ class _Part(BaseModel):
 class Shape(_Part):
     """What of the hyper-parameters decides the network."""
 
-    hidden: Annotated[int, Field(ge=1, le=LARGEST["hidden"])]
-    heads: Annotated[int, Field(ge=1, le=LARGEST["heads"])]
-    layers: Annotated[int, Field(ge=1, le=LARGEST["layers"])]
-    readout: Annotated[int, Field(ge=1, le=LARGEST["readout"])]
+    hidden: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["hidden"])]
+    heads: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["heads"])]
+    layers: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["layers"])]
+    readout: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["readout"])]
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
 
 

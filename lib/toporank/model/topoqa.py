@@ -10,10 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from toporank.building.stages import node_columns
 from toporank.errors import CheckpointError
-from toporank.features.presets import PRESETS
-from toporank.features.registry import records, resolve_recorded
 from toporank.model.torch_file import Tensor
 
 ORIGIN = "TopoQA"
@@ -67,6 +64,10 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     shapes = {name: tensor.shape for name, tensor in found.items() if isinstance(tensor, Tensor)}
     if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
+    from toporank.building.stages import node_columns  # with all feature modules, which other checkpoints do not need
+    from toporank.features.presets import PRESETS
+    from toporank.features.registry import records, resolve_recorded
+
     choices = resolve_recorded(PRESETS[FEATURES])
     nodes, edges = node_columns(choices), choices["edges"].columns
     (hidden, node_width), (_, edge_width) = shapes["embed.0.weight"], shapes["edge_embed.0.weight"]

@@ -1,4 +1,4 @@
-"""Predictions held against labels: headline cards, the table of all metrics, class by class."""
+"""Predictions against labels: headline cards, the table of all metrics, figures, class by class."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
+from toporank.report import figures
 from toporank.report.formatting import SPLITS, interval, number
-from toporank.report.results import Study
+from toporank.report.results import Result, Study
 
 DECIMALS = {"hits": 1, "success": 2, "attainable": 2}
 """Of the metrics whose name begins so; all others have three."""
@@ -43,15 +44,33 @@ ROWS = (
 """Rows of the metric table: pooled values stand below their per-target twins."""
 
 
-def evaluations(study: Study) -> list[dict[str, Any]]:
-    """One entry a data set: name, cards of its splits, rows of its metric table."""
+def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
+    """One entry a data set: name, cards of its splits, rows of its metric table, two figures.
+
+    metrics : as from `target_metrics`.
+    """
     return [
         {"name": name, "cards": [card(split, summary[split]) for split in SPLITS if split in summary],
          "splits": [SPLITS[split] for split in SPLITS if split in summary],
          "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS],
          "calibrations": [{"name": SPLITS[split], **summary[split]["calibration"]}
-                          for split in SPLITS if summary.get(split, {}).get("calibration")]}
+                          for split in SPLITS if summary.get(split, {}).get("calibration")],
+         "figures": pictures(name, summary, metrics)}
         for name, summary in study.evaluations.items()
+    ]  # fmt: skip
+
+
+def pictures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> list[tuple[Any, str]]:
+    """Figures of the evaluation of a data set, each with its caption."""
+    targets = metrics[metrics["dataset"] == dataset] if len(metrics) else metrics
+    if targets.empty:
+        return []
+    pooled = {split: part["pooled"]["spearman"]["value"] for split, part in summary.items() if "pooled" in part}
+    return [
+        (figures.loss_against_random(dataset, targets),
+         "Ranking loss of each target. Below the diagonal the ranking picks better than chance."),
+        (figures.spearman_by_split(dataset, targets, pooled),
+         "Spearman of each target (dots), their mean (bar) and the pooled value (diamond)."),
     ]  # fmt: skip
 
 
@@ -60,7 +79,7 @@ def card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
     base = {
         "split": split,
         "name": SPLITS[split],
-        "learned": split == "train",
+        "memorised": split == "train",
         "labels": summary["n_labels"],
         "not_scored": summary["n_not_scored"],
         "scored": "per_target" in summary,
@@ -107,19 +126,34 @@ def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple
     return number(found["value" if pooled else "mean"], digits), interval(found["low"], found["high"], digits)
 
 
+def table_of(results: list[Result]) -> pd.DataFrame:
+    """Results as a table, in which the data sets keep their order."""
+    table = pd.DataFrame(results, columns=Result._fields)
+    return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+
+
 def target_metrics(labelled: pd.DataFrame) -> pd.DataFrame:
-    """`metrics.per_target` of every data set, with columns dataset and split. labelled : `Study.labelled`."""
-    groups = labelled.groupby("dataset", observed=True, sort=False)
-    tables = [
-        per_target(part).assign(dataset=name, split=lambda table, part=part: table["target"].map(splits_of(part)))
-        for name, part in groups
-    ]
+    """`metrics.per_target` of every data set, with columns dataset and split. labelled : of `Study.labelled`."""
+    tables = []
+    for name, part in labelled.groupby("dataset", sort=False):
+        split_of = dict(zip(part["target"], part["split"], strict=True))
+        tables.append(per_target(part).assign(dataset=name, split=lambda table, of=split_of: table["target"].map(of)))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
-def splits_of(decoys: pd.DataFrame) -> dict[str, str]:
-    """The split of each target."""
-    return dict(zip(decoys["target"], decoys["split"], strict=True))
+def scatter(labelled: pd.DataFrame) -> list[dict[str, Any]]:
+    """Predicted against true DockQ for each data set and split that has both."""
+    panels = []
+    for dataset, part in labelled.groupby("dataset", sort=False):
+        for split, name in SPLITS.items():
+            decoys = part[part["split"] == split]
+            if len(decoys):
+                panels.append({
+                    "dataset": dataset, "split": split, "name": name, "decoys": len(decoys),
+                    "svg": figures.predicted_against_true(dataset, split, decoys),
+                    "confusion": confusion(decoys),
+                })  # fmt: skip
+    return panels
 
 
 def confusion(decoys: pd.DataFrame) -> list[dict[str, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import pandas as pd
 
 from toporank.decoys.identity import Status
 
@@ -39,9 +38,14 @@ RULES = {
 """Selection rules in words."""
 
 
+def is_missing(value: Any) -> bool:
+    """Whether there is no number."""
+    return value is None or math.isnan(value)
+
+
 def number(value: Any, digits: int = 3) -> str:
     """A number with fixed digits and a true minus sign; a dash when it is missing."""
-    if value is None or pd.isna(value):
+    if is_missing(value):
         return NOTHING
     text = f"{value:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
@@ -49,15 +53,15 @@ def number(value: Any, digits: int = 3) -> str:
 
 def interval(low: Any, high: Any, digits: int = 3) -> str:
     """`[low, high]`; empty when there is no interval."""
-    if low is None or high is None or pd.isna(low) or pd.isna(high):
+    if is_missing(low) or is_missing(high):
         return ""
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
-def plain(value: Any) -> str:
+def parameter_text(value: Any) -> str:
     """A parameter as a user would type it; lists separated by commas."""
     if isinstance(value, list | tuple):
-        return ", ".join(plain(entry) for entry in value)
+        return ", ".join(parameter_text(entry) for entry in value)
     if isinstance(value, float):
         return f"{value:g}"
     return "none" if value is None else str(value)

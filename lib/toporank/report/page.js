@@ -35,18 +35,20 @@ for (const table of $("table.sortable")) {
   }
 }
 
+// A column with class "n" is one of numbers; others sort as people sort names. What is missing comes last.
+
+const names = new Intl.Collator("en", { numeric: true });
+const isMissing = text => ["", DASH, "nan", "None"].includes(text);
+
 function sort(table, head) {
   const descending = head.getAttribute("aria-sort") === "ascending";
   for (const other of $("th[aria-sort]", table)) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-  const key = row => { const cell = row.cells[head.dataset.c]; return cell.dataset.v ?? cell.textContent.trim(); };
+  const key = row => { const cell = row.cells[head.dataset.c]; return (cell.dataset.v ?? cell.textContent).trim(); };
+  const compare = head.classList.contains("n") ? (a, b) => Number(a) - Number(b) : names.compare;
   const body = table.tBodies[0];
   const rows = [...body.rows].map(row => [key(row), row]);
-  rows.sort(([a], [b]) => {
-    const x = parseFloat(a), y = parseFloat(b);
-    const order = isNaN(x) || isNaN(y) ? isNaN(x) - isNaN(y) || a.localeCompare(b) : x - y;
-    return descending ? -order : order;
-  });
+  rows.sort(([a], [b]) => isMissing(a) - isMissing(b) || (isMissing(a) ? 0 : compare(a, b) * (descending ? -1 : 1)));
   body.append(...rows.map(([, row]) => row));
 }
 

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.report.formatting import FATES, SPLITS, fate_name
-from toporank.report.results import Study
+from toporank.report.results import Result, Study, by_target
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""
 
 
-def targets(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    """What the line of each target tells before it is opened. metrics : as from `assessment.target_metrics`."""
-    known = {(row["dataset"], row["target"]): row for row in metrics.to_dict("records")}
+def targets(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the line of each target says before it is opened.
+
+    metrics : rows of `metrics.per_target` by data set and target.
+    """
     return [
-        summary(dataset, target, rows, known.get((dataset, target))) for (dataset, target), rows in by_target(study)
+        summary(dataset, target, rows, metrics.get((dataset, target)))
+        for (dataset, target), rows in by_target(study.decoys)
     ]
 
 
-def by_target(study: Study) -> Any:
-    """((data set, target), its decoys best first) in page order."""
-    return study.decoys.groupby(["dataset", "target"], observed=True, sort=True)
-
-
-def summary(dataset: str, target: str, rows: pd.DataFrame, metrics: dict[str, Any] | None) -> dict[str, Any]:
+def summary(dataset: str, target: str, rows: list[Result], metrics: dict[str, Any] | None) -> dict[str, Any]:
     """One target; `pick` is the decoy ranked first, None when none was scored."""
-    scored = rows[rows["pred_dockq"].notna()]
-    pick = scored.iloc[0].to_dict() if len(scored) else None
-    split = next((s for s in rows["split"] if s), "")
+    scored = [row for row in rows if row.pred_dockq is not None]
+    split = next((row.split for row in rows if row.split), "")
     return {
         "dataset": dataset,
         "target": target,
@@ -39,8 +34,8 @@ def summary(dataset: str, target: str, rows: pd.DataFrame, metrics: dict[str, An
         "split_name": SPLITS.get(split, ""),
         "decoys": len(rows),
         "scored": len(scored),
-        "pick": pick,
-        "pick_class": CAPRI_NAMES.index(pick["pred_capri"]) if pick else None,
+        "pick": scored[0] if scored else None,
+        "pick_class": CAPRI_NAMES.index(scored[0].pred_capri) if scored else None,
         "metrics": metrics,
     }
 
@@ -52,42 +47,37 @@ def compact(study: Study) -> dict[str, Any]:
     f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     A list without any value is left out.
     """
-    order = [*FATES, *sorted(set(study.decoys["fate"]) - set(FATES))]
+    order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
     return {
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": list(CAPRI_NAMES),
         "fates": [fate_name(fate) for fate in order],
-        "targets": [columns(rows, order) for _, rows in by_target(study)],
+        "targets": [columns(rows, order) for _, rows in by_target(study.decoys)],
     }
 
 
-def columns(rows: pd.DataFrame, order: list[str]) -> dict[str, Any]:
+def columns(rows: list[Result], order: list[str]) -> dict[str, Any]:
     """One target's entry of `compact`."""
     lists = {
-        "d": list(rows["decoy"]),
-        "r": whole(rows["rank"]),
-        "p": rounded(rows["pred_dockq"]),
-        "s": rounded(rows["pred_sd"]),
-        "y": rounded(rows["dockq"]),
-        "n": whole(rows["n_interface_residues"]),
-        "c": whole(rows["n_chains"]),
-        "f": [order.index(fate) for fate in rows["fate"]],
-        "P": classes(rows["pred_capri"]),
-        "Y": classes(rows["capri"]),
+        "d": [row.decoy for row in rows],
+        "r": [row.rank for row in rows],
+        "p": [rounded(row.pred_dockq) for row in rows],
+        "s": [rounded(row.pred_sd) for row in rows],
+        "y": [rounded(row.dockq) for row in rows],
+        "n": [row.n_interface_residues for row in rows],
+        "c": [row.n_chains for row in rows],
+        "f": [order.index(row.fate) for row in rows],
+        "P": "".join(class_digit(row.pred_capri) for row in rows),
+        "Y": "".join(class_digit(row.capri) for row in rows),
     }
     return {key: entry for key, entry in lists.items() if key == "d" or any(v not in (None, "-") for v in entry)}
 
 
-def rounded(values: pd.Series) -> list[float | None]:
-    """Numbers with `DIGITS` decimals, None where missing."""
-    return [None if pd.isna(value) else round(float(value), DIGITS) for value in values]
+def rounded(value: float | None) -> float | None:
+    """A number with `DIGITS` decimals, None where it is missing."""
+    return None if value is None else round(value, DIGITS)
 
 
-def whole(values: pd.Series) -> list[int | None]:
-    """Counts, None where missing."""
-    return [None if pd.isna(value) else int(value) for value in values]
-
-
-def classes(names: pd.Series) -> str:
-    """One character a decoy: the number of its CAPRI class, `-` where unknown."""
-    return "".join(str(CAPRI_NAMES.index(name)) if name else "-" for name in names)
+def class_digit(name: str) -> str:
+    """The number of a CAPRI class, `-` where it is unknown."""
+    return str(CAPRI_NAMES.index(name)) if name else "-"

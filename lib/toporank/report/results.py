@@ -5,56 +5,74 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
-from toporank.building.coverage import read_coverage
+from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
-from toporank.evaluation.ranking import read_ranking
-from toporank.evaluation.selection import read_leaderboard
+from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.model.checkpoint import read_description
 from toporank.report.formatting import NOT_SCORED, SCORED
 
-FROM_RANKING = ("rank", "pred_dockq", "pred_sd", "pred_capri")
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Result(NamedTuple):
+    """A decoy, or a label without decoy. What is not known is None or, of text, empty.
+
+    `fate` is a key of `formatting.FATES` or another status, `capri` the true CAPRI class.
+    """
+
+    dataset: str
+    target: str
+    decoy: str
+    status: str
+    stage: str
+    reason: str
+    dockq: float | None
+    split: str
+    n_chains: int | None
+    n_interface_residues: int | None
+    rank: int | None
+    pred_dockq: float | None
+    pred_sd: float | None
+    pred_capri: str
+    fate: str
+    capri: str
 
 
 @dataclass(frozen=True)
 class Study:
     """Everything a page shows.
 
-    table : one row for every decoy and every label without decoy. Columns of coverage and `FROM_RANKING`, and
-        dataset, fate (`words.FATES`) and capri, the true CAPRI class, empty where unknown. Ordered by data set
-        as given, then target, then best predicted first.
+    datasets : names in the given order, also of those without any row.
+    results : by data set as given, then target, then best predicted first.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     """
 
-    table: pd.DataFrame
+    datasets: list[str]
+    results: list[Result]
     evaluations: dict[str, dict[str, Any]]
     leaderboard: pd.DataFrame | None
     curves: dict[str, pd.DataFrame]
     checkpoint: dict[str, Any]
 
     @property
-    def decoys(self) -> pd.DataFrame:
-        """The rows of `table` that are decoys."""
-        return self.table[self.table["fate"] != Status.NO_DECOY]
+    def decoys(self) -> list[Result]:
+        """The results that are decoys."""
+        return [row for row in self.results if row.fate != Status.NO_DECOY]
 
     @property
-    def datasets(self) -> list[str]:
-        """Names of the data sets, in the given order; also of those without any row."""
-        return list(self.table["dataset"].cat.categories)
-
-    @property
-    def labelled(self) -> pd.DataFrame:
+    def labelled(self) -> list[Result]:
         """Decoys with both a predicted and a true DockQ."""
-        return self.table[self.table["pred_dockq"].notna() & self.table["dockq"].notna()]
+        return [row for row in self.results if row.pred_dockq is not None and row.dockq is not None]
 
 
 def read_study(
@@ -74,40 +92,44 @@ def read_study(
     for name in (*ranked, *evaluated):
         if name not in covered:
             raise ConfigError("its coverage was not given", where=f"data set {name}", remedy="add it to --coverage")
-    board = read_leaderboard(leaderboard) if leaderboard else None
-    return Study(
-        study_table(covered, ranked), evaluated, board, {} if board is None else read_curves(board),
-        read_description(checkpoint),
-    )  # fmt: skip
+    board, curves = read_training(leaderboard) if leaderboard else (None, {})
+    results = [row for name, rows in covered.items() for row in joined(name, rows, ranked.get(name, []))]
+    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint))
 
 
-def study_table(covered: dict[str, pd.DataFrame], ranked: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """`Study.table` from the coverage and the ranking of each data set; a ranking may be missing."""
-    identity = ["target", "decoy"]
-    parts = []
-    for name, coverage in covered.items():
-        ranking = ranked.get(name, pd.DataFrame(columns=[*identity, *FROM_RANKING]))[[*identity, *FROM_RANKING]]
-        ranking = ranking.assign(place=range(len(ranking)))
-        joined = coverage.merge(ranking, on=identity, how="left", validate="1:1").assign(dataset=name)
-        parts.append(joined.sort_values(["target", "place", "decoy"]))
-    table = pd.concat(parts, ignore_index=True)
-    table["dataset"] = pd.Categorical(table["dataset"], categories=list(covered))
-    numbers = {column: table[column].astype(float) for column in ("dockq", "pred_dockq", "pred_sd")}
-    table = table.assign(**numbers, rank=table["rank"].astype("Int64"), pred_capri=table["pred_capri"].fillna(""))
-    unscored = table["status"].where(table["status"] != Status.OK, NOT_SCORED)
-    table["fate"] = unscored.where(table["pred_dockq"].isna(), SCORED)
-    known = table["dockq"].notna()
-    table["capri"] = ""
-    table.loc[known, "capri"] = np.array(CAPRI_NAMES)[capri_class(table.loc[known, "dockq"])]
-    return table.drop(columns="place")
+def joined(dataset: str, coverage: list[CoverageRow], ranking: list[RankedDecoy]) -> list[Result]:
+    """The results of a data set; its ranking may be empty."""
+    order = {(row.target, row.decoy): place for place, row in enumerate(ranking)}
+    rows = [
+        result(dataset, row, ranking[order[row.target, row.decoy]] if (row.target, row.decoy) in order else None)
+        for row in coverage
+    ]
+    return sorted(rows, key=lambda row: (row.target, order.get((row.target, row.decoy), len(order)), row.decoy))
 
 
-def read_curves(leaderboard: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """metrics.csv of every run on the leaderboard that has one, in the order of the leaderboard."""
-    files = {
-        run: Path(folder, "metrics.csv") for run, folder in zip(leaderboard["run"], leaderboard["folder"], strict=True)
-    }
-    return {run: pd.read_csv(file) for run, file in files.items() if file.exists()}
+def result(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Result:
+    """One row of coverage with its rank and score."""
+    scored = ranked is not None and ranked.pred_dockq is not None
+    found = (ranked.rank, ranked.pred_dockq, ranked.pred_sd, ranked.pred_capri) if ranked else (None, None, None, "")
+    fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
+    capri = "" if row.dockq is None else CAPRI_NAMES[int(capri_class(row.dockq))]
+    return Result(dataset, *row[:-1], *found, fate, capri)
+
+
+def by_target(results: Iterable[Result]) -> list[tuple[tuple[str, str], list[Result]]]:
+    """((data set, target), its results in order) of each target."""
+    return [(key, list(rows)) for key, rows in groupby(results, key=attrgetter("dataset", "target"))]
+
+
+def read_training(leaderboard: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The leaderboard, and metrics.csv of every run on it that has one, in its order."""
+    import pandas as pd
+
+    from toporank.evaluation.selection import read_leaderboard
+
+    board = read_leaderboard(leaderboard)
+    files = {run: Path(folder, "metrics.csv") for run, folder in zip(board["run"], board["folder"], strict=True)}
+    return board, {run: pd.read_csv(file) for run, file in files.items() if file.exists()}
 
 
 def is_finetune(folder: str) -> bool:
@@ -120,7 +142,10 @@ def validation_random_pick(study: Study) -> float | None:
 
     None when the data sets of the page are not those of the training, which their number of graphs tells.
     """
-    known = study.table[(study.table["split"] == "val") & (study.table["status"] == Status.OK)]
-    if not len(known) or len(known) != study.checkpoint["training_set"]["val"]:
+    known = [row for row in study.results if row.split == "val" and row.status == Status.OK and row.dockq is not None]
+    if not known or len(known) != study.checkpoint.get("training_set", {}).get("val"):
         return None
-    return float(np.mean([random_pick_loss(group) for _, group in known.groupby("target")["dockq"]]))
+    targets: dict[str, list[float]] = {}
+    for row in known:
+        targets.setdefault(row.target, []).append(row.dockq)
+    return sum(map(random_pick_loss, targets.values())) / len(targets)

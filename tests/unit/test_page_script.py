@@ -1,0 +1,217 @@
+"""The report in a real browser: sorting, filtering and ordering, without an error or a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from browser import NAMES, Browser, find_browser
+from described_checkpoint import DESCRIPTION, METRICS
+from toporank.building.coverage import CoverageRow
+from toporank.decoys.identity import Status
+from toporank.decoys.labels import Label
+from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.ranking import Score, ranking
+from toporank.evaluation.selection import leaderboard
+from toporank.report.page import render
+from toporank.report.results import Study, joined
+
+TARGETS = ("1PPE", "1AVZ", "1GCQ", "1E10", "T10", "T9", "2I25", "7CEI")
+"""Some begin with a number, some are one for a careless reader."""
+SCORES = (0.31, 0.9, 0.12, 0.5, 0.7, 0.65, 0.2, 0.45)
+TRUE = (0.5, 0.1, 0.2, 0.55, 0.75, 0.6, 0.3, 0.4)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator[Browser]:
+    program = find_browser()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed (apt-get install chromium)")
+    opened = Browser(program, tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
+def study(targets: tuple[str, ...], board: pd.DataFrame | None, *, labelled: bool) -> Study:
+    """Two decoys of each target that are scored, `best` and `rest`, and one that failed."""
+    rows, scores = [], []
+    for k, target in enumerate(targets):
+        for name, place in (("best", k), ("rest", k + 1)):
+            dockq = TRUE[place % len(TRUE)] if labelled else None
+            rows.append(CoverageRow(target, name, Status.OK, "graphs", "", dockq, "val" * labelled, 2, 10 + k, "x"))
+            scores.append(Score(target, name, SCORES[k % len(SCORES)] / (1 if name == "best" else 2), None))
+        rows.append(CoverageRow(target, f"lost{k}", Status.FAILED, "nodes", f"reason {k}", None, "", None, None, "x"))
+    rows.sort()
+    table = ranking(rows, scores)
+    labels = [Label(row.target, row.decoy, row.dockq, row.split) for row in rows if row.dockq is not None]
+    evaluations = {"bench": evaluate(table, labels)[1]} if labelled else {}
+    return Study(["bench"], joined("bench", rows, table), evaluations, board, {}, DESCRIPTION)
+
+
+def write(folder: Path, shown: Study) -> Path:
+    path = folder / "report.html"
+    path.write_text(render(shown), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory) -> pd.DataFrame:
+    """Runs whose numbers sort otherwise as texts, one of them without a Spearman."""
+    folder, paths = tmp_path_factory.mktemp("runs"), []
+    for name, seed, epochs, spearman in (("a_seed10", 10, 9, -0.2), ("a_seed9", 9, 100, 0.1), ("b_seed2", 2, 20, None)):
+        values = {"epoch": epochs - 1, **METRICS, "val_loss": 1 / epochs, "val_spearman": spearman}
+        checkpoints = dict.fromkeys(("best_loss", "best_selection", "best_ranking"), values)
+        summary = {"run": name, "seed": seed, "epochs": epochs, "stopped": "", "parent": None, **checkpoints}
+        paths.append(folder / "training" / name / "summary.json")
+        paths[-1].parent.mkdir(parents=True)
+        paths[-1].write_text(json.dumps(summary))
+    return leaderboard(paths, "val_loss")
+
+
+@pytest.fixture(scope="module")
+def page(browser, board, tmp_path_factory) -> Browser:
+    """The browser with the page of a labelled study."""
+    browser.open(write(tmp_path_factory.mktemp("page"), study(TARGETS, board, labelled=True)))
+    return browser
+
+
+def sorted_by(page: Browser, section: str, column: str, clicks: int = 1) -> list[str]:
+    """Texts of a column, or of its cells' first column, after clicks on its header."""
+    return page.run(f"""(() => {{
+        const table = document.querySelector("#{section} table.sortable");
+        const head = [...table.querySelectorAll("th[data-c]")].find(th => th.textContent.trim() === {column!r});
+        for (let i = 0; i < {clicks}; i++) head.querySelector("button").click();
+        return [...table.tBodies[0].rows].map(row => row.cells[head.dataset.c].textContent.trim());
+    }})()""")
+
+
+def shown_targets(page: Browser) -> list[str]:
+    return page.run("[...document.querySelectorAll('.target:not([hidden])')].map(node => node.dataset.name)")
+
+
+def set_value(page: Browser, control: str, value: str, event: str) -> None:
+    """As a user does; the filter waits for the next key."""
+    page.run(f"""new Promise(done => {{
+        const control = document.getElementById("{control}");
+        control.value = {value!r};
+        control.dispatchEvent(new Event("{event}"));
+        setTimeout(done, 200);
+    }})""")
+
+
+# ---- sorting ----------------------------------------------------------------------------------------------
+
+
+def test_names_sort_as_people_sort_them_and_not_by_a_number_they_begin_with(page):
+    assert sorted_by(page, "skipped", "target") == ["1AVZ", "1E10", "1GCQ", "1PPE", "2I25", "7CEI", "T9", "T10"]
+    assert sorted_by(page, "skipped", "target") == ["T10", "T9", "7CEI", "2I25", "1PPE", "1GCQ", "1E10", "1AVZ"]
+
+
+def test_the_header_says_how_a_table_is_sorted(page):
+    sorted_by(page, "skipped", "decoy", 2)
+    heads = "[...document.querySelectorAll('#skipped th[aria-sort]')].map(th => th.textContent + th.ariaSort)"
+    assert page.run(heads) == ["decoydescending"]
+
+
+def test_numbers_sort_by_size(page):
+    assert sorted_by(page, "leaderboard", "seed") == ["2", "9", "10"]
+    assert sorted_by(page, "leaderboard", "epochs", 2) == ["100", "20", "9"]
+    assert sorted_by(page, "leaderboard", "loss") == ["0.0100", "0.0500", "0.1111"]
+
+
+def test_a_missing_number_comes_last_in_both_directions(page):
+    assert sorted_by(page, "leaderboard", "Spearmanpooled") == ["−0.200", "0.100", "–"]
+    assert sorted_by(page, "leaderboard", "Spearmanpooled") == ["0.100", "−0.200", "–"]
+
+
+# ---- the rankings -----------------------------------------------------------------------------------------
+
+
+def test_a_target_that_is_opened_shows_its_decoys_best_first(page):
+    rows = page.run("""new Promise(done => {
+        const node = [...document.querySelectorAll(".target")].find(node => node.dataset.name === "1PPE");
+        node.addEventListener("toggle", () => setTimeout(() =>
+            done([...node.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent)))));
+        node.open = true;
+    })""")
+    assert [row[:4] for row in rows] == [
+        ["1", "best", "0.310", "acceptable"], ["2", "rest", "0.155", "incorrect"], ["–", "lost0", "–", "–"],
+    ]  # fmt: skip
+
+
+def test_every_target_has_its_strip(page):
+    assert page.run("document.querySelectorAll('.target .see svg.strip').length") == len(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"), [("1a", ["1AVZ"]), ("LOST4", ["T10"]), ("t", sorted(TARGETS)), ("nothing like it", [])]
+)
+def test_the_filter_finds_targets_and_decoys(page, query, found):
+    set_value(page, "order", "", "change")
+    set_value(page, "filter", query, "input")
+    assert shown_targets(page) == found
+    assert page.run("document.getElementById('empty').hidden") == bool(found)
+    set_value(page, "filter", "", "input")
+    assert shown_targets(page) == sorted(TARGETS)
+
+
+def test_one_target_can_be_chosen_and_is_opened(page):
+    index = sorted(TARGETS).index("2I25")
+    set_value(page, "choice", str(index), "change")
+    assert shown_targets(page) == ["2I25"]
+    assert page.run("document.querySelector('.target:not([hidden])').open")
+    set_value(page, "choice", "", "change")
+
+
+def test_targets_can_be_put_in_another_order(page):
+    by_score = [target for _, target in sorted(zip(SCORES, TARGETS, strict=True))]
+    for value, expected in (("pred up", by_score), ("pred down", by_score[::-1]), ("", sorted(TARGETS))):
+        set_value(page, "order", value, "change")
+        assert shown_targets(page) == expected
+
+
+def test_a_page_says_and_asks_nothing(page):
+    assert page.complaints == []
+    assert [url.split("/")[-1] for url in page.requests] == ["report.html"]
+
+
+def test_what_a_page_says_and_asks_is_noticed(browser, tmp_path):
+    """The control of the test above, after which `page` is another one."""
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        "<img src='x.png'><script>console.error('said'); setTimeout(() => { throw Error('thrown'); })</script>"
+    )
+    browser.open(bad)
+    browser.run("new Promise(done => setTimeout(done, 100))")
+    assert [url.split("/")[-1] for url in browser.requests] == ["bad.html", "x.png"]
+    assert all(any(word in complaint for complaint in browser.complaints) for word in ("said", "thrown"))
+
+
+# ---- other pages ------------------------------------------------------------------------------------------
+
+
+def test_a_long_list_is_shown_in_two_steps(browser, tmp_path):
+    browser.open(write(tmp_path, study(tuple(f"T{i:02}" for i in range(30)), None, labelled=False)))
+    assert len(shown_targets(browser)) == 25
+    assert browser.run("document.getElementById('more').textContent") == "Show all 30 targets"
+    browser.run("document.getElementById('more').click()")
+    assert len(shown_targets(browser)) == 30
+
+
+def test_a_single_target_is_open_and_names_stay_text(browser, tmp_path):
+    browser.open(write(tmp_path, study(("<img src=x onerror=alert(1)>",), None, labelled=False)))
+    assert browser.run("document.querySelector('.target').open")
+    assert browser.run("document.querySelector('.tools').hidden")
+    assert browser.run("document.querySelectorAll('main img').length") == 0
+    assert browser.complaints == []
+    assert len(browser.requests) == 1
+
+
+def test_a_page_without_decoys_has_no_error(browser, tmp_path):
+    browser.open(write(tmp_path, study((), None, labelled=False)))
+    assert "There is no decoy to rank" in browser.run("document.body.textContent")
+    assert browser.complaints == []
