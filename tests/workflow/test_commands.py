@@ -88,13 +88,12 @@ def test_a_misspelt_key_is_an_error_that_names_the_right_one(fresh):
     assert "features.topology.radios: unknown key (did you mean 'radius'?)" in stopped.stdout
 
 
-@pytest.mark.parametrize("checkpoint", [["checkpoint=results/final/best.ckpt"], []], ids=["named", "by default"])
-def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(study, checkpoint):
-    """Its ensemble, too; and afterwards the study is as finished as it was."""
+def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(study):
+    """Its ensemble, too; it is the one that is used when none is named; and the study is as finished as it was."""
     before = study.tree()
     mine = study.home / "my decoys"
     shutil.copytree(study.home / "decoys/1GCQ", mine)
-    printed = study.run("score", "--config", f"score_decoys={mine}", *checkpoint).stdout
+    printed = study.run("score", "--config", f"score_decoys={mine}").stdout
     assert not re.search("train_sweep|select_final|finetune", printed)
     ranking = pd.read_csv(study.results / "scores/my_decoys/ranking.csv")
     of_study = pd.read_csv(study.results / "scores/mini/ranking.csv").query("target == '1GCQ'")
@@ -103,6 +102,8 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     assert ranking["pred_sd"].tolist() == of_study["pred_sd"].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
+    named = ("score", "--config", f"score_decoys={mine}", "checkpoint=results/final/best.ckpt")
+    assert "Nothing to be done" in study.run(*named).stdout
 
 
 def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp_path):
@@ -161,8 +162,6 @@ def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
     "arguments",
     [
         ("--lint",),
-        ("--profile", "slurm", "-n", "--quiet", "rules"),
-        ("--configfile", "config/study.yaml", "-n", "--quiet", "rules"),
         ("--profile", "slurm", "--configfile", "config/study.yaml", "-n", "--quiet", "rules"),
     ],
     ids=" ".join,
