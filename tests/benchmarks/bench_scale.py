@@ -6,19 +6,20 @@ Counted are CPU seconds of the Snakemake process and everything it started and w
 largest resident memory of any of these processes. The decoys are those of the embedded example over and over under
 new names, as hard links: a tree with all of them built is real in every file Snakemake and the preflight look at, but
 cheap to make, for equal content is computed once and then found in the reuse store. The overhead of a build is
-measured with another set, in which a REMARK makes every file differ, so that everything is computed: what the feature
-jobs say they spent on features is subtracted from the CPU seconds of the whole.
+measured with another set, in which a last digit of one coordinate makes every decoy differ, so that everything is
+computed: what the feature jobs say they spent on features is subtracted from the CPU seconds of the whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
-import dataclasses
 import gzip
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,12 @@ from pathlib import Path
 
 from one_node import cluster, missing
 
-from toporank.building.ledger import read_ledger, write_ledger
-from toporank.building.plan import read_plan
+from toporank.building import view
+from toporank.building.ledger import Ledger, read_ledger, write_ledger
+from toporank.building.plan import chunk_names, read_chunk
 from toporank.decoys.identity import Status
-from toporank.files import link_or_copy, write_text
-from toporank.layout import RECEIPT, STAGES, artefact
+from toporank.files import link_or_copy
+from toporank.layout import LEDGER, PLAN, STAGES
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = REPOSITORY / "resources" / "example"
@@ -88,8 +90,7 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
     """Dry runs before and after a build of n decoys, and a rerun with one of them changed."""
     decoys = make_dataset(home, n, distinct=False)
     snakemake(home, "-n")  # the first start reads files that later ones find in memory
-    for plan in home.glob("results/many/plan/*"):
-        plan.unlink()
+    shutil.rmtree(home / "results/many/plan")
     yield row("dry run, nothing built", n, snakemake(home, "-n"))
     if not build:
         return
@@ -114,29 +115,27 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
 def lay_out(home: Path, sample: Path) -> None:
     """Bring a data set to its built state from a real build of the example's decoys, which it consists of.
 
-    Every artefact becomes a link, every ledger and receipt is written, and Snakemake takes note of them as its own.
+    Every artefact becomes a link, every ledger is written, and Snakemake takes note of them as its own.
     """
     make_dataset(sample, N_SOURCES, distinct=False)
     snakemake(sample)
-    fates = {
-        stage: {r.decoy: r for path in (sample / "results/many/ledger" / stage).iterdir() for r in read_ledger(path)}
-        for stage in STAGES
+    ledgers = {
+        stage: [read_ledger(path) for path in (sample / "results/many/ledger" / stage).iterdir()] for stage in STAGES
     }
-    built = sample / "results/many/plan/built"
-    recipes = {stage: next((built / stage).iterdir()).read_text().partition("\n")[0] for stage in STAGES}
+    fates = {stage: {r.decoy: r for ledger in found for r in ledger.rows} for stage, found in ledgers.items()}
     names = sorted(fates["graphs"])
-    for stage in STAGES:
-        for plan in sorted((home / "results/many/plan").glob("*.tsv")):
+    with contextlib.chdir(home):
+        for stage, chunk in itertools.product(STAGES, chunk_names(Path(PLAN.format(dataset="many", chunk="x")).parent)):
             rows = []
-            for member in read_plan(plan):
+            for member in read_chunk("many", chunk):
                 fate = fates[stage][names[int(member.decoy[1:]) % N_SOURCES]]
-                rows.append(dataclasses.replace(fate, target=member.target, decoy=member.decoy))
+                place, mtime = view.place("many", stage, member.key), 0
                 if fate.status == Status.OK:
-                    made = sample / "results/many" / artefact(stage, fate.target, fate.decoy)
-                    link_or_copy(made, home / "results/many" / artefact(stage, member.target, member.decoy))
-            write_ledger(home / "results/many/ledger" / stage / plan.name, rows)
-            receipt = home / RECEIPT.format(dataset="many", stage=stage, chunk=plan.stem)
-            write_text(receipt, f"{recipes[stage]}\n{plan.read_text()}")
+                    link_or_copy(sample.resolve() / view.place("many", stage, fate.key), place)
+                    mtime = place.stat().st_mtime_ns
+                rows.append(fate._replace(target=member.target, decoy=member.decoy, mtime_ns=mtime))
+            path = Path(LEDGER.format(dataset="many", stage=stage, chunk=chunk))
+            write_ledger(path, Ledger(ledgers[stage][0].recipe, rows))
     snakemake(home, "--touch")
     snakemake(home)  # the coverage
 
@@ -203,8 +202,8 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
         else:
             packed = source.suffix == ".gz"
             content = gzip.decompress(source.read_bytes()) if packed else source.read_bytes()
-            mark = b"# %06d\n" % i if b"cif" in suffix.encode() else b"REMARK   1 %06d\n" % i
-            path.write_bytes(gzip.compress(mark + content, 1) if packed else mark + content)
+            content = moved(content, i)
+            path.write_bytes(gzip.compress(content, 1) if packed else content)
         if (source.parent.name, stem) in labels:
             split = "val" if target == "T000" else "train"
             rows.append(f"{target},d{i:06d},{labels[source.parent.name, stem]},{split}")
@@ -212,6 +211,13 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
     (home / "config/config.yaml").write_text("datasets: [{name: many, decoys: decoys, labels: labels.csv}]\n")
     (home / "labels.csv").write_text("\n".join(rows) + "\n")
     return paths
+
+
+def moved(content: bytes, number: int) -> bytes:
+    """A structure with its first coordinate moved by some thousandths of an Å, as many as its number says."""
+    x = re.search(rb"^ATOM.*?(-?\d+\.\d{3})", content, re.MULTILINE)
+    other = b"%.3f" % (float(x[1]) + (number + 1) / 1000)
+    return content[: x.start(1)] + other.rjust(len(x[1]))[-len(x[1]) :].rjust(len(x[1])) + content[x.end(1) :]
 
 
 def snakemake(home: Path, *arguments: str, **environment: str) -> Cost:

@@ -16,17 +16,14 @@ import numpy as np
 import pytest
 from _cases import ALL, OK, Case, base
 
+from building import build as build_decoys
 from dssp_agreement import compare, needs_mkdssp
 from structures_text import pdb, write
-from toporank.building.chunk import run_chunk
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import make_plans
-from toporank.building.stages import GRAPHS, STAGES
 from toporank.building.store import Store
 from toporank.decoys.identity import Decoy, split_suffix
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.graphs.pyg_file import read_graph
-from toporank.layout import LEDGER, PLAN
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp
 from toporank.structures.read import read_complex
@@ -38,15 +35,10 @@ NOBODY = 65534
 def build(path: Path, folder: Path) -> tuple[LedgerRow, Path]:
     """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
     decoy = Decoy("set", "T", split_suffix(path.name)[0], path.absolute())
-    before, here, choices = None, Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
+    here, choices = Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
     os.chdir(folder)
     try:
-        (chunk,) = make_plans("set", [decoy], {}, 10)
-        plan = Path(PLAN.format(dataset="set", chunk=chunk))
-        for stage in (*STAGES.values(), GRAPHS):
-            ledger = Path(LEDGER.format(dataset="set", stage=stage.name, chunk=chunk))
-            (row,) = run_chunk(stage, "set", plan, before, ledger, choices, Store(Path("store")))
-            before = ledger
+        (row,) = build_decoys([decoy], choices, Store(Path("store")))
     finally:
         os.chdir(here)
     return row, folder / "results/set/graphs/T" / f"{decoy.name}.pt"

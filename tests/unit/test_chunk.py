@@ -9,12 +9,14 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 import toporank
+from building import build as build_decoys
 from toporank.building import chunk, view
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
@@ -507,10 +509,9 @@ def test_a_replaced_artefact_under_results_does_not_reach_the_next_stage(example
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
 
     def build(dataset: str, exchange: bool) -> LedgerRow:
-        ((name, members),) = deal(planned(decoys, {}), 10).items()
-        write_plans(dataset, {f"{name}.0": members})
+        mine = [replace(decoy, dataset=dataset) for decoy in decoys]
         for each in STAGES[: STAGES.index(stage) + 1]:
-            rows = run_chunk(each, dataset, f"{name}.0", choices, Store(Path(dataset)))
+            rows = build_decoys(mine, choices, Store(Path(dataset)), stages=(each,))
             if exchange:
                 one, other = (view.place(dataset, each, row.key) for row in rows)
                 one.unlink()

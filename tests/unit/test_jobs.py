@@ -259,7 +259,7 @@ def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
     tuned = {
         "phases": [{"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]}, {"name": "q", "seed": 1}]
     }
-    rules = Jobs(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHUNKS)
+    rules = Jobs(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHECK)
     inputs = rules.finetune_inputs("{dataset}")
     assert inputs(wildcards(run="p")) == ["two"]
     assert inputs(wildcards(run="q")) == ["one", "two"]

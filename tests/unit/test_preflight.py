@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from toporank.building.gap import write_receipt
 
 from described_checkpoint import write_description
-from toporank.building.ledger import LedgerRow, write_ledger
-from toporank.building.plan import read_plan
+from toporank.building.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.plan import read_chunk, read_current
 from toporank.config import Config, load_config
 from toporank.decoys.identity import Status
+from toporank.decoys.labels import read_split_labels
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
 from toporank.structures.dssp import dssp_version
@@ -25,7 +24,6 @@ from toporank.workflow.preflight import (
     preflight,
     submission_problems,
     training_problems,
-    written_chunks,
 )
 
 REPOSITORY = Path("repository")
@@ -57,35 +55,54 @@ def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
     return preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=dssp)
 
 
+def chunk_of(result: Preflight, dataset: str = "good") -> str:
+    (name,) = result.chunks[dataset]
+    return name
+
+
 # ---- everything well --------------------------------------------------------------------------------------
 
 
 def test_a_good_data_set_is_planned_and_summed_up():
     result = check(GOOD)
     assert result.problems == []
-    assert result.chunks == {"good": ["001-of-001"]}
     assert result.summary == {"good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"}
-    plan = read_plan(Path("results/good/plan/001-of-001.tsv"))
+    plan = read_chunk("good", chunk_of(result))
     assert {(row.target, row.decoy): row.dockq for row in plan} == {
         ("A", "d1"): "0.9", ("A", "d2"): "0.1", ("B", "d1"): "0.5",
     }  # fmt: skip
 
 
-def test_the_labels_are_written_for_the_jobs():
-    check(GOOD)
-    written = pd.read_csv("results/good/labels.csv")
-    assert written.values.tolist() == [
-        ["A", "d1", 0.9, "train"],
-        ["A", "d2", 0.1, "train"],
-        ["B", "d1", 0.5, "val"],
-        ["B", "gone", 0.5, "val"],
-    ]
+def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock():
+    result = check(GOOD)
+    assert read_current("good") is None
+    assert not Path("results/good/labels.csv").exists()
+    result.write()
+    assert read_current("good") == result.current["good"]
+    assert read_split_labels(Path("results/good/labels.csv")) == [
+        ("A", "d1", 0.9, "train"), ("A", "d2", 0.1, "train"), ("B", "d1", 0.5, "val"), ("B", "gone", 0.5, "val"),
+    ]  # fmt: skip
+
+
+def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
+    """Another chunk size, other targets, other labels, other decoys."""
+    check(GOOD).write()
+    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    times = {path: path.stat().st_mtime_ns for path in before}
+    Path("labels.csv").write_text(LABELS.replace("0.9", "0.8"))
+    Path("decoys/A/d1.pdb").write_text("other atoms")
+    Path("decoys/B/d1.pdb").unlink()
+    check(GOOD, workflow={"chunk_size": 1})
+    check(GOOD, targets=["A"])
+    del before[Path("results/good/gap.tsv")]  # for people
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path: path.stat().st_mtime_ns for path in before} == {path: times[path] for path in before}
 
 
 def test_a_second_check_touches_no_file():
     check(GOOD)
     files = [path for path in Path("results").rglob("*") if path.is_file()]
-    assert len(files) == 3
+    assert len(files) == 2
     for path in files:
         os.utime(path, ns=(1, 1))
     check(GOOD)
@@ -96,18 +113,17 @@ def test_a_data_set_without_labels_is_planned_too():
     result = check({"name": "bare", "decoys": "decoys"})
     assert result.problems == []
     assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
+    result.write()
     assert Path("results/bare/labels.csv").read_text() == "target,decoy,dockq,split\n"
 
 
 def test_what_is_built_is_told_from_what_is_not():
-    check(GOOD)
-    rows = [
-        LedgerRow("A", "d1", Status.OK, "graphs", "", 2, 9, "", 3),
-        LedgerRow("A", "d2", Status.FAILED, "nodes", "", -1, -1, "", 0),
-    ]
-    write_ledger(Path("results/good/ledger/graphs/001-of-001.tsv"), rows)
-    write_receipt("good", "graphs", "001-of-001", "recipe", Path("results/good/plan/001-of-001.tsv").read_text())
-    assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 not built yet + 1 ok;")
+    chunk = chunk_of(check(GOOD))
+    members = {row.key: row for row in read_chunk("good", chunk)}
+    fates = {("A", "d1"): Status.OK, ("A", "d2"): Status.FAILED, ("B", "d1"): Status.NO_INTERFACE}
+    rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
+    write_ledger(Path(f"results/good/ledger/graphs/{chunk}.tsv"), Ledger("recipe", rows))
+    assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
 
 
 def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
@@ -119,13 +135,20 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
     assert check(GOOD).summary["good"].startswith("1 decoys")
 
 
-def test_jobs_find_the_chunks_that_the_main_process_planned():
-    settings = config(GOOD, {"name": "other", "decoys": "decoys"}, workflow={"chunk_size": 1})
-    assert written_chunks(settings) == {"good": [], "other": []}
-    assert preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False).chunks == written_chunks(
-        settings
-    )
-    assert len(written_chunks(settings)["good"]) > 1
+def test_of_some_targets_these_are_built_and_all_decoys_are_known():
+    result = check(GOOD, targets=["A"], workflow={"chunk_size": 1})
+    built = [row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)]
+    known = [row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)]
+    assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
+
+
+def test_one_decoy_is_planned_by_itself():
+    result = check(GOOD)
+    assert [row.key for row in read_chunk("good", result.chunk_of_decoy("good", "B", "d1", again=False))] == [
+        ("B", "d1")
+    ]
+    with pytest.raises(ConfigError, match=r"dataset good: no decoy B/d2 \(did you mean 'A/d2'"):
+        result.chunk_of_decoy("good", "B", "d2", again=False)
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():
@@ -143,7 +166,7 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
 
 
 def missing_folder():
-    return {"name": "bad", "decoys": "nowhere"}, "dataset bad, nowhere: the decoy folder cannot be listed: No such file"
+    return {"name": "bad", "decoys": "nowhere"}, "dataset bad: there is no "
 
 
 def folder_that_is_a_file():
@@ -209,7 +232,7 @@ def test_a_problem_is_told_and_does_not_raise(trouble):
     result = check(dataset)
     assert len(result.problems) == 1, result.problems
     assert told in result.problems[0]
-    assert result.chunks == {"bad": []}
+    assert result.chunks == {"bad": {}}
     assert result.summary == {}
 
 
@@ -218,7 +241,7 @@ def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trou
     dataset, _ = trouble()
     result = check(dataset, GOOD)
     assert len(result.problems) == 1
-    assert result.chunks["good"] == ["001-of-001"]
+    assert len(result.chunks["good"]) == 1
     assert "good" in result.summary
 
 
@@ -374,4 +397,58 @@ def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
 @pytest.mark.parametrize(("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)])
 def test_a_python_that_a_cluster_could_not_start_is_a_problem(python, problems):
     """Snakemake writes its path into jobs without quotes."""
-    assert len(submission_problems(python)) == problems
+    assert len(submission_problems("cluster-generic", python)) == problems
+
+
+def test_slurm_without_sbatch_is_a_problem(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (problem,) = submission_problems("slurm", "/opt/venv/bin/python")
+    assert problem.startswith("--profile slurm: sbatch is not on the PATH (")
+    (tmp_path / "sbatch").touch(mode=0o755)
+    assert submission_problems("slurm", "/opt/venv/bin/python") == []
+
+
+# ---- scoring ----------------------------------------------------------------------------------------------
+
+
+def scored(folder: str, name: str = "models") -> list[str]:
+    settings = load_config({"score_decoys": folder, "score_name": name})
+    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
+    if not result.problems:
+        result.write()
+    return result.problems
+
+
+def test_another_folder_under_a_name_that_is_taken_is_refused():
+    Path("first/T").mkdir(parents=True)
+    Path("first/T/d.pdb").write_text("atoms")
+    assert scored("decoys") == scored("decoys") == scored(str(Path("decoys").resolve())) == []
+    (problem,) = scored("first")
+    for part in ("results/models/", str(Path("first").resolve()), str(Path("decoys").resolve()), "score_name="):
+        assert part in problem
+    assert scored("first", "other") == []
+
+
+# ---- labels -----------------------------------------------------------------------------------------------
+
+
+def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
+    Path("labels.csv").write_text("Target,Model,DockQ,split\na,d1,0.9,train\nb,d1,0.5,val\n")
+    (problem,) = check(GOOD).problems
+    assert problem.startswith("dataset good: none of the 2 labels belongs to any of the 3 decoys")
+    assert "did you mean A/d1?" in problem
+
+
+def test_labels_of_one_target_are_refused_where_something_is_trained():
+    Path("labels.csv").write_text("Target,Model,DockQ\nA,d1,0.9\nA,d2,0.5\n")
+    (problem,) = check(GOOD).problems
+    assert problem.startswith("training: only one target with decoys, 'A'")
+    settings = config(GOOD)
+    untrained = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False, check_training=False)
+    assert untrained.problems == []
+
+
+def test_labels_of_several_data_sets_are_seen_together():
+    for name, target, split in (("one", "A", "train"), ("two", "B", "val")):
+        Path(f"{name}.csv").write_text(f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n")
+    assert check(*({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))).problems == []

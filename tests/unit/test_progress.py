@@ -149,7 +149,7 @@ def test_on_a_terminal_the_lines_stand_at_its_foot(caplog, monkeypatch):
             logger.info("something else")
             all_done(jobs)
 
-    watch(jobs, logger, 30, terminal, sleep).join(20)
+    watch(dict.fromkeys(jobs, 2), logger, 30, terminal, sleep).join(20)
     assert waits == [10, 2, 2]
     up = "\n\x1b[1A"
     drawn = [

@@ -172,10 +172,11 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
 
     labels, decoys : of one data set that is trained on, or of all of them together.
     """
+    stray = mismatch(labels, decoys)
+    if stray:
+        return [stray]
     known = {decoy.key for decoy in decoys}
     matched = [label for label in labels if label[:2] in known]
-    if labels and decoys and not matched:
-        return [_mismatch(labels, decoys)]
     targets = {label.target for label in matched if label.split != "test"}
     if len(targets) == 1:
         return [
@@ -190,8 +191,11 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     ]
 
 
-def _mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
-    """Say that no label has a decoy, with the likeliest reason."""
+def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
+    """That no label has a decoy, with the likeliest reason; empty when one has, or there are none."""
+    known = {decoy.key for decoy in decoys}
+    if not labels or not decoys or any(label[:2] in known for label in labels):
+        return ""
     what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
     for likeness, advice in _LIKENESSES:
         alike = {likeness(decoy.target, decoy.name): decoy for decoy in decoys}

@@ -16,7 +16,7 @@ from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
-from toporank.decoys.labels import Label, label_problems, read_labels, write_labels
+from toporank.decoys.labels import Label, label_problems, mismatch, read_labels, write_labels
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
@@ -82,7 +82,7 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
         result.chunks[dataset.name] = {}
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
     if check_training and not config.score_decoys:
-        result.problems += _training_labels(result, config)
+        result.problems += _label_problems(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
@@ -176,15 +176,16 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
 
 
-def _training_labels(result: Preflight, config: Config) -> list[str]:
+def _label_problems(result: Preflight, config: Config) -> list[str]:
     """Why the labels of the data sets that are trained on are of no use; nothing where a data set could not be read."""
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return []
-    each = [f"dataset {n}: {line}" for n in names for line in label_problems(result.labels[n], result.decoys[n])[:1]
-            if line.startswith("none of")]  # fmt: skip
+    stray = {name: mismatch(result.labels[name], result.decoys[name]) for name in names}
+    if any(stray.values()):
+        return [f"dataset {name}: {line}" for name, line in stray.items() if line]
     together = ([row for name in names for row in table[name]] for table in (result.labels, result.decoys))
-    return each or [f"training: {line}" for line in label_problems(*together)]
+    return [f"training: {line}" for line in label_problems(*together)]
 
 
 def _writing(dataset: str, step: Callable[[], object]) -> None:
