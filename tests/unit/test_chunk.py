@@ -393,7 +393,7 @@ def files_of(package: str) -> list[Path]:
         lambda text: text.replace('    """Find the interface residues', '    """Look for the interface residues'),
         lambda text: text.replace('"""Interface residues:', '"""The interface residues:'),
         lambda text: text.replace('    """Parameters of `interface/ca_cutoff/v1`."""\n', '    """Other words."""\n'),
-        lambda text: text.replace("pairs = pairs[", "pairs = (pairs)["),
+        lambda text: text.replace("sorted(set(names))", "(sorted(set(names)))"),
     ],
     ids=["comment", "empty line", "docstring of a function", "of the module", "of a class", "layout"],
 )
@@ -404,7 +404,13 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
 @pytest.mark.parametrize(
     ("name", "old", "new", "concerned"),
     [
-        ("features/interface.py", "distance < parameters.cutoff", "distance <= parameters.cutoff", {"interface"}),
+        ("features/interface.py", "MAX_CONTACTS = 500_000", "MAX_CONTACTS = 400_000", {"interface"}),
+        (
+            "features/neighbours.py",
+            "distance < cutoff",
+            "distance <= cutoff",
+            {"interface", "topology", "edges", "graphs"},
+        ),
         ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
         ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
