@@ -9,7 +9,7 @@ from pathlib import Path
 from toporank.config.training import Hyperparameters
 from toporank.errors import TopoRankError
 from toporank.files import write_text
-from toporank.report.benchmark import plot, text
+from toporank.report.benchmark import markdown_table, write_plot
 from toporank.training.benchmark import LEARNING_RATE, compare, verdict
 from toporank.validation import checked
 
@@ -32,8 +32,8 @@ def main() -> None:
     except TopoRankError as error:
         sys.exit(str(error))
     write_text(args.table, table.to_csv(index=False))
-    write_text(args.text, text(table, *verdict(table)))
-    plot(table, args.plot)
+    write_text(args.text, markdown_table(table, *verdict(table)))
+    write_plot(table, args.plot)
 
 
 if __name__ == "__main__":

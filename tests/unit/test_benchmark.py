@@ -9,7 +9,7 @@ from _synthetic import SMALL, members, training_graphs
 
 from toporank.config.training import Hyperparameters
 from toporank.graphs.packing import write_pack
-from toporank.report.benchmark import interval, text
+from toporank.report.benchmark import markdown_table, mean_and_interval
 from toporank.training.benchmark import train, verdict
 
 
@@ -31,7 +31,7 @@ def outcomes(**optimised: float) -> pd.DataFrame:
 def test_it_passes_only_when_three_times_as_fast_and_as_good_within_three_percent(change, passes):
     ratios, passed = verdict(outcomes(**change))
     assert passed is passes
-    assert ("Passed" if passes else "Failed") in text(outcomes(**change), ratios, passed)
+    assert ("Passed" if passes else "Failed") in markdown_table(outcomes(**change), ratios, passed)
 
 
 def test_both_arms_train_the_same_network_on_the_same_batches(tmp_path):
@@ -59,4 +59,4 @@ def test_both_arms_train_the_same_network_on_the_same_batches(tmp_path):
     ],
 )
 def test_an_interval_is_students(values, expected):
-    assert interval(np.array(values)) == expected
+    assert mean_and_interval(np.array(values)) == expected

@@ -15,11 +15,11 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def text(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
+def markdown_table(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
     """Markdown: mean over seeds ± half of the 95 % interval (Student's t), and the verdict."""
     lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
     for arm, rows in table.groupby("arm", sort=True):
-        cells = [interval(rows[name].to_numpy()) for name in COLUMNS]
+        cells = [mean_and_interval(rows[name].to_numpy()) for name in COLUMNS]
         lines.append(f"| {arm} | " + " | ".join(cells) + " |")
     lines += [
         "",
@@ -31,7 +31,7 @@ def text(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def interval(values: np.ndarray) -> str:
+def mean_and_interval(values: np.ndarray) -> str:
     """Mean ± half-width, both to the second digit of the half-width."""
     if len(values) < 2:
         return f"{values.mean():.4g}"
@@ -40,7 +40,7 @@ def interval(values: np.ndarray) -> str:
     return f"{values.mean():.{places}f} ± {half:.{places}f}"
 
 
-def plot(table: pd.DataFrame, path: Path) -> None:
+def write_plot(table: pd.DataFrame, path: Path) -> None:
     """CPU seconds of an epoch and validation loss of each arm, a point for each seed."""
     from matplotlib.figure import Figure
 
