@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toporank.decoys.labels import read_labels, read_split_labels
+from toporank.decoys.labels import Label, read_labels, read_split_labels
 from toporank.errors import ConfigError
 
 
@@ -107,7 +107,7 @@ def test_what_the_preflight_wrote_is_read_back(tmp_path):
     (tmp_path / "in.csv").write_text("Target,Model,DockQ,split\n3E12,007,0.125,train\nNA,a,1,val\n")
     table = read_labels(tmp_path / "in.csv", validation_percent=20.0, split_seed=0)
     table.to_csv(tmp_path / "out.csv", index=False)
-    assert read_split_labels(tmp_path / "out.csv").to_dict() == table.to_dict()
+    assert read_split_labels(tmp_path / "out.csv") == [Label(*row) for row in table.itertuples(index=False)]
 
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
