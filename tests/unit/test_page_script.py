@@ -18,7 +18,7 @@ from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import Score, ranking
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
-from toporank.report.results import Study, joined
+from toporank.report.results import Study, joined_results
 
 TARGETS = ("1PPE", "1AVZ", "1GCQ", "1E10", "T10", "T9", "2I25", "7CEI")
 """Some begin with a number, some are one for a careless reader."""
@@ -49,7 +49,7 @@ def study(targets: tuple[str, ...], board: pd.DataFrame | None, *, labelled: boo
     table = ranking(rows, scores)
     labels = [Label(row.target, row.decoy, row.dockq, row.split) for row in rows if row.dockq is not None]
     evaluations = {"bench": evaluate(table, labels)[1]} if labelled else {}
-    return Study(["bench"], joined("bench", rows, table), evaluations, board, {}, DESCRIPTION)
+    return Study(["bench"], joined_results("bench", rows, table), evaluations, board, {}, DESCRIPTION)
 
 
 def write(folder: Path, shown: Study) -> Path:

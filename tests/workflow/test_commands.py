@@ -126,7 +126,7 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     assert ranking["pred_dockq"].notna().sum() == 2
     assert ranking["pred_sd"].isna().all()
     export = pd.read_csv(study.results / "scores/my_models/model_pred_dockq.csv")
-    assert list(export.columns) == ["MODEL", "PRED_DOCKQ"]
+    assert list(export.columns) == ["MODEL", "PRED_DOCKQ", "TARGET"]
     assert export["PRED_DOCKQ"].is_monotonic_decreasing
     assert "näher 1" in study.text("scores/my_models/report.html")
 

@@ -1,4 +1,4 @@
-"""Whether the spread of an ensemble tells how wrong its score is."""
+"""Whether the spread of an ensemble predicts the error of its score."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ BINS = 5
 
 
 def calibration(dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike) -> dict[str, Any] | None:
-    """How the standard deviation over an ensemble goes with the error |p − y|; three arrays of shape (n,).
+    """How the standard deviation over an ensemble relates to the error |p − y|; three arrays of shape (n,).
 
     Returns n, the decoys with a deviation; spearman of deviation and error; within_1_sd and within_2_sd, the shares
     of errors that are no larger (0.68 and 0.95 if errors were normal with that deviation); and table, the
     reliability table: decoys by increasing deviation in up to `BINS` equal parts, each with n, sd (mean) and rmse,
-    which are equal where the deviation can be believed. None where no decoy has a deviation.
+    which are equal where the deviation is reliable. None where no decoy has a deviation.
     """
     rows = pd.DataFrame({"error": np.abs(np.subtract(predicted, dockq)), "sd": np.asarray(sd, dtype=float)}).dropna()
     if rows.empty:

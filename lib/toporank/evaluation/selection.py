@@ -24,7 +24,7 @@ REGRETTED = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spea
 """Metrics whose regret is shown; -1 where higher is better."""
 
 MEMBERS = "members.json"
-"""Beside the checkpoints of an ensemble: who they are, and whether the score is their mean."""
+"""Beside the checkpoints of an ensemble: their runs, and whether the score is their mean."""
 
 
 def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
@@ -129,7 +129,8 @@ def verdict(table: pd.DataFrame) -> str:
 def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Path) -> dict[str, Any]:
     """Write the leaderboard, `<best>.ckpt` (a copy of the winner) and `<best>.json` (why it won).
 
-    Beside the leaderboard: `winners.csv`, the winner under each rule, and `configs.csv`, mean and deviation over seeds.
+    Beside the leaderboard: `winners.csv`, the winner under each rule, and `configs.csv`, mean and standard deviation
+    over seeds.
     """
     table = leaderboard(summaries, rule)
     chosen = {**winner(table, rule), "fine_tuning": verdict(table)}
@@ -143,9 +144,9 @@ def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Pa
 
 
 def write_ensemble(summaries: list[Path], rule: str, folder: Path, members: int | None, score: str) -> list[str]:
-    """Copy the best checkpoints of the leaderboard under `rule` to `<folder>/<run>.ckpt` and say who they are.
+    """Copy the best checkpoints of the leaderboard under `rule` to `<folder>/<run>.ckpt` and list them in members.json.
 
-    members : how many runs; None for every one. score : `best` or `mean`, what `pred_dockq` is. Returns the runs.
+    members : how many runs; None for all. score : `best` or `mean`, what `pred_dockq` is. Returns the runs.
     """
     table = leaderboard(summaries, rule).iloc[:members]
     for row in table.itertuples():

@@ -113,7 +113,7 @@ def describe(content: dict[str, Any]) -> str:
 def read_description(path: Path | str) -> dict[str, Any]:
     """The description of a checkpoint. Reads text out of the file, runs no code from it and needs no torch.
 
-    A checkpoint of TopoQA does not describe itself; its description is made up from its tensors and says so
+    A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and says so
     under `origin`. It has no run, seed, epoch, metrics, selection, training set or provenance.
 
     Raises CheckpointError, of one line, when the file is damaged, comes from neither, or describes no network

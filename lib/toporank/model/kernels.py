@@ -1,13 +1,13 @@
 """Attention and edge update over sorted edges, in one pass and without keeping anything of size edges × heads × width.
 
-The edges of a batch are sorted by the node they point to, so that all that a node attends to lies together. On a CPU
-compiled loops go from edge to edge; the large products, those with edge vectors, are made in tiles that stay in the
-cache. Gradients are written out: with z the sum before the leaky ReLU, the score s = att · leaky(z), and the share α
-the softmax of s over the edges of a node,
+The edges of a batch are sorted by the node they point to, so that all edges into a node are neighbours. On a CPU,
+compiled loops run over the edges; the large products, those with edge vectors, are computed in tiles that fit into
+the cache. Gradients are written out: with z the sum before the leaky ReLU, the score s = att · leaky(z), and the
+share α the softmax of s over the edges of a node,
 
     ds = α (dα − Σ α dα)    u = ds · leaky'(z)    dz = u · att    d att = Σ u · z
 
-of which the way back needs only the sign of z: z is a sum of three linear maps, and Σ u · z that of their parts.
+for which the backward pass needs only the sign of z: z is a sum of three linear maps, and Σ u · z that of their parts.
 Elsewhere (GPU, torch.compile) the same formula is written in torch operations.
 """
 
@@ -28,9 +28,9 @@ from toporank import compilation
 
 NEGATIVE_SLOPE = 0.2
 REORDERING = {"reassoc", "contract", "arcp", "nsz"}
-"""Liberties with sums that vector instructions need. Infinities and nan stay what they are."""
+"""What vector instructions need to reorder sums. Infinities and nan keep their meaning."""
 TILE = 512
-"""Edges whose product is made at once: 512 × 256 numbers of single precision are half a megabyte."""
+"""Edges whose product is computed at once: 512 × 256 numbers of single precision are half a megabyte."""
 
 vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
 
@@ -318,7 +318,7 @@ def _scatter(
 
 @vectorised
 def _add_ends(source_of, destination_of, source, destination, out):
-    """Add to each edge what its ends say. Here and below nodes and edges are (…, width)."""
+    """Add the parts of both ends to each edge. Here and below nodes and edges are (…, width)."""
     for e in range(len(source_of)):
         j, i = source_of[e], destination_of[e]
         for c in range(out.shape[1]):
@@ -327,7 +327,7 @@ def _add_ends(source_of, destination_of, source, destination, out):
 
 @vectorised
 def _spread_ends(source_of, destination_of, out, gradient, d_source, d_destination, d_out):
-    """The way back of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is written."""
+    """The backward pass of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is written."""
     one = out.dtype.type(1)
     for e in range(len(source_of)):
         j, i = source_of[e], destination_of[e]

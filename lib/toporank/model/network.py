@@ -73,9 +73,9 @@ class EdgeAwareGATv2(nn.Module):
 class DockQNet(nn.Module):
     """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
 
-    scale_nodes, scale_edges : what is done to the features first; nothing, unless the network's maker puts a
+    scale_nodes, scale_edges : what is done to the features first; nothing, unless `scorer.build_network` puts a
     `toporank.model.scaling.Standardise` there.
-    recompute : compute layers again on the way back rather than keep what they computed.
+    recompute : compute layers again in the backward pass instead of keeping their results.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class DockQNet(nn.Module):
             embedding = None
         nodes = _mean(x, batch.node_graph, len(batch.index))
         edges = _mean(edge, batch.edge_graph, len(batch.index))
-        with torch.autocast(x.device.type, enabled=False):  # few numbers, and scores of 8 bits would have ties
+        with torch.autocast(x.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
             score = self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))
         return torch.sigmoid(score).squeeze(1)
 

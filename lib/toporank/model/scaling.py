@@ -1,7 +1,8 @@
 """Scaling of features by the training set: mean and standard deviation of each column, kept in the network.
 
-A feature module with `scaling: training_set` leaves its values as they are; its network begins with the numbers
-found here, which are part of its weights: they travel in the checkpoint, and a fine-tuned network keeps its parent's.
+A feature module with `scaling: training_set` leaves its values as they are; its network applies the numbers
+found here first. They are part of its weights: they travel in the checkpoint, and a fine-tuned network keeps those of
+its parent.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from toporank.graphs.pack import GraphStore
 
 BATCH = 64
-"""Graphs that are looked at together."""
+"""Graphs read at a time."""
 LEAST_SPREAD = 1e-6
 """Standard deviation, relative to the mean where that is above 1, up to which a column is constant: single precision
 cannot tell."""
@@ -56,8 +57,8 @@ def _tables(store: GraphStore, indices: list[int], field: str) -> Iterator[Tenso
 def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation of each column over tables (n, k) with the same columns: float32, (k,) each.
 
-    A column of zeros and ones says yes or no and stays as it is: 0 and 1. A constant column becomes zeros: its
-    standard deviation counts as 1. Runs over the tables once (Chan, Golub & LeVeque 1983, Am. Stat. 37:242).
+    A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes zeros: its
+    standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983, Am. Stat. 37:242).
     """
     count, mean, squares, indicator = 0, 0.0, 0.0, True
     for table in tables:

@@ -50,17 +50,17 @@ def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     metrics : as from `target_metrics`.
     """
     return [
-        {"name": name, "cards": [card(split, summary[split]) for split in SPLITS if split in summary],
+        {"name": name, "cards": [split_card(split, summary[split]) for split in SPLITS if split in summary],
          "splits": [SPLITS[split] for split in SPLITS if split in summary],
          "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS],
          "calibrations": [{"name": SPLITS[split], **summary[split]["calibration"]}
                           for split in SPLITS if summary.get(split, {}).get("calibration")],
-         "figures": pictures(name, summary, metrics)}
+         "figures": evaluation_figures(name, summary, metrics)}
         for name, summary in study.evaluations.items()
     ]  # fmt: skip
 
 
-def pictures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> list[tuple[Any, str]]:
+def evaluation_figures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> list[tuple[Any, str]]:
     """Figures of the evaluation of a data set, each with its caption."""
     targets = metrics[metrics["dataset"] == dataset] if len(metrics) else metrics
     if targets.empty:
@@ -74,7 +74,7 @@ def pictures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> li
     ]  # fmt: skip
 
 
-def card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
+def split_card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
     """The headline numbers of one split; `scored` is False when none of its labels has a prediction."""
     base = {
         "split": split,
@@ -126,7 +126,7 @@ def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple
     return number(found["value" if pooled else "mean"], digits), interval(found["low"], found["high"], digits)
 
 
-def table_of(results: list[Result]) -> pd.DataFrame:
+def results_table(results: list[Result]) -> pd.DataFrame:
     """Results as a table, in which the data sets keep their order."""
     table = pd.DataFrame(results, columns=Result._fields)
     return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})

@@ -38,7 +38,7 @@ WIDTH = 3.4
 """Of every figure, in inches: shown at 340 px, its 8 point text appears as 11 px."""
 
 MANY_POINTS = 1500
-"""From here on points are drawn as one image instead of one element each."""
+"""From this many points on, they are drawn as one image instead of one element each."""
 
 STYLE = {
     "svg.fonttype": "none", "font.size": 8, "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK,
@@ -62,7 +62,7 @@ def drawing(name: str, height: float, rows: int = 1, **options: object) -> Itera
 
 
 def svg(figure: Figure, label: str) -> Markup:
-    """A figure as an SVG element to stand in HTML; `label` tells in words what it shows."""
+    """A figure as an SVG element to stand in HTML; `label` describes it in words."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, dpi=220, metadata={"Date": None})
     text = buffer.getvalue()

@@ -8,7 +8,7 @@ from typing import Any
 from toporank.decoys.identity import Status
 
 NOTHING = "–"
-"""Stands where there is no number."""
+"""Shown where there is no number."""
 
 SCORED, NOT_SCORED = "scored", "not_scored"
 
@@ -21,14 +21,14 @@ FATES = {
     NOT_SCORED: "not scored",
     Status.NO_DECOY: "label without decoy",
 }
-"""What can become of a decoy or a label, in the order the page lists it, and how it is called there."""
+"""What can become of a decoy or a label, in the order the page lists it, and its name there."""
 
 SPLITS = {
     "test": "test",
     "val": "validation",
     "train": "training",
 }
-"""Splits in the order the page lists them, and how they are called there."""
+"""Splits in the order the page lists them, and their names there."""
 
 RULES = {
     "val_loss": "lowest validation loss",
@@ -73,5 +73,5 @@ def counted(n: int, noun: str) -> str:
 
 
 def fate_name(fate: str) -> str:
-    """A fate in words; an unknown one as it stands."""
+    """A fate in words; an unknown one unchanged."""
     return FATES.get(fate, fate.replace("_", " "))

@@ -24,7 +24,7 @@ def render(study: Study) -> str:
 
 def content(study: Study) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
-    training, assessed = training_content(study), assessment_content(study)
+    training, assessed, decoys = training_content(study), assessment_content(study), rankings.decoys_for_script(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
@@ -34,9 +34,9 @@ def content(study: Study) -> dict[str, Any]:
         "features": tables.features(study),
         "coverage": tables.coverage(study),
         **training,
-        "targets": rankings.targets(study, assessed.pop("metrics")),
+        "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
-        "decoys_json": htmlsafe_json_dumps(rankings.compact(study), separators=(",", ":"), ensure_ascii=False),
+        "decoys_json": htmlsafe_json_dumps(decoys, separators=(",", ":"), ensure_ascii=False),
         "has_truth": len(study.labelled) > 0,
         "has_deviation": any(row.pred_sd is not None for row in study.results),
         "not_scored": tables.not_scored(study),
@@ -58,7 +58,7 @@ def assessment_content(study: Study) -> dict[str, Any]:
         return {"evaluations": [], "scatter": [], "metrics": {}}
     from toporank.report import assessment
 
-    labelled = assessment.table_of(study.labelled)
+    labelled = assessment.results_table(study.labelled)
     metrics = assessment.target_metrics(labelled)
     return {
         "evaluations": assessment.evaluations(study, metrics),

@@ -12,18 +12,18 @@ DIGITS = 3
 """Of DockQ in the page; files hold more."""
 
 
-def targets(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -> list[dict[str, Any]]:
+def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -> list[dict[str, Any]]:
     """What the line of each target says before it is opened.
 
     metrics : rows of `metrics.per_target` by data set and target.
     """
     return [
-        summary(dataset, target, rows, metrics.get((dataset, target)))
+        target_line(dataset, target, rows, metrics.get((dataset, target)))
         for (dataset, target), rows in by_target(study.decoys)
     ]
 
 
-def summary(dataset: str, target: str, rows: list[Result], metrics: dict[str, Any] | None) -> dict[str, Any]:
+def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str, Any] | None) -> dict[str, Any]:
     """One target; `pick` is the decoy ranked first, None when none was scored."""
     scored = [row for row in rows if row.pred_dockq is not None]
     split = next((row.split for row in rows if row.split), "")
@@ -40,8 +40,8 @@ def summary(dataset: str, target: str, rows: list[Result], metrics: dict[str, An
     }
 
 
-def compact(study: Study) -> dict[str, Any]:
-    """The decoys of all targets for the page's script: lists of equal length, best first, in the order of `targets`.
+def decoys_for_script(study: Study) -> dict[str, Any]:
+    """The decoys of all targets for the page's script: lists of equal length, best first, targets as `target_lines`.
 
     d names, r ranks, p and s predicted DockQ and its deviation, y true DockQ, n interface residues, c chains,
     f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
@@ -52,12 +52,12 @@ def compact(study: Study) -> dict[str, Any]:
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": list(CAPRI_NAMES),
         "fates": [fate_name(fate) for fate in order],
-        "targets": [columns(rows, order) for _, rows in by_target(study.decoys)],
+        "targets": [decoy_lists(rows, order) for _, rows in by_target(study.decoys)],
     }
 
 
-def columns(rows: list[Result], order: list[str]) -> dict[str, Any]:
-    """One target's entry of `compact`."""
+def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
+    """One target's entry of `decoys_for_script`."""
     lists = {
         "d": [row.decoy for row in rows],
         "r": [row.rank for row in rows],

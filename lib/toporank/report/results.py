@@ -93,21 +93,21 @@ def read_study(
         if name not in covered:
             raise ConfigError("its coverage was not given", where=f"data set {name}", remedy="add it to --coverage")
     board, curves = read_training(leaderboard) if leaderboard else (None, {})
-    results = [row for name, rows in covered.items() for row in joined(name, rows, ranked.get(name, []))]
+    results = [row for name, rows in covered.items() for row in joined_results(name, rows, ranked.get(name, []))]
     return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint))
 
 
-def joined(dataset: str, coverage: list[CoverageRow], ranking: list[RankedDecoy]) -> list[Result]:
+def joined_results(dataset: str, coverage: list[CoverageRow], ranking: list[RankedDecoy]) -> list[Result]:
     """The results of a data set; its ranking may be empty."""
     order = {(row.target, row.decoy): place for place, row in enumerate(ranking)}
     rows = [
-        result(dataset, row, ranking[order[row.target, row.decoy]] if (row.target, row.decoy) in order else None)
+        joined_row(dataset, row, ranking[order[row.target, row.decoy]] if (row.target, row.decoy) in order else None)
         for row in coverage
     ]
     return sorted(rows, key=lambda row: (row.target, order.get((row.target, row.decoy), len(order)), row.decoy))
 
 
-def result(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Result:
+def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Result:
     """One row of coverage with its rank and score."""
     scored = ranked is not None and ranked.pred_dockq is not None
     found = (ranked.rank, ranked.pred_dockq, ranked.pred_sd, ranked.pred_capri) if ranked else (None, None, None, "")

@@ -44,11 +44,11 @@ def balance(decoys: list[Result]) -> dict[str, Any]:
 
 
 def run_card(study: Study) -> list[dict[str, Any]]:
-    """Cards of the run: title and (name, value) pairs each. What the checkpoint does not say has no card."""
+    """Cards of the run: title and (name, value) pairs each. What the checkpoint does not record has no card."""
     model = study.checkpoint
     made = model.get("provenance", {})
     cards = {
-        "Checkpoint": origin(model),
+        "Checkpoint": checkpoint_origin(model),
         "Its validation metrics": validation_metrics(study) if "metrics" in model else [],
         "Training set": training_set(model["training_set"]) if "training_set" in model else [],
         "Network and training": [
@@ -62,7 +62,7 @@ def run_card(study: Study) -> list[dict[str, Any]]:
     return [{"title": title, "pairs": pairs} for title, pairs in cards.items() if pairs]
 
 
-def origin(model: dict[str, Any]) -> Pairs:
+def checkpoint_origin(model: dict[str, Any]) -> Pairs:
     """Which checkpoint it is, and how it came to be. model : its description."""
     if "origin" in model:
         return [("imported from", model["origin"])]
@@ -77,7 +77,7 @@ def origin(model: dict[str, Any]) -> Pairs:
 
 
 def training_set(training: dict[str, Any]) -> Pairs:
-    """Sizes and fingerprint of the training set, as the checkpoint tells them."""
+    """Sizes and fingerprint of the training set, as recorded in the checkpoint."""
     return [
         ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
         ("fingerprint", training["fingerprint"]),
@@ -145,10 +145,10 @@ def coverage_row(name: str, results: list[Result], skipped: list[str]) -> dict[s
         (Status.NO_DECOY, row["labels_without_decoy"], "without a decoy"),
     ]
     both = [("decoy", row["decoys"], of_decoys), ("label", row["labels"], of_labels)]
-    return row | {"lines": [sum_line(*line) for line in both if line[0] == "decoy" or line[1]]}
+    return row | {"lines": [counted_parts(*line) for line in both if line[0] == "decoy" or line[1]]}
 
 
-def sum_line(noun: str, total: int, parts: list[tuple[str, int, str]]) -> dict[str, Any]:
+def counted_parts(noun: str, total: int, parts: list[tuple[str, int, str]]) -> dict[str, Any]:
     """`66 decoys = 65 with a result + 1 no interface`, and the parts of the bar below it."""
     terms = " + ".join(f"{n:,} {name}" for place, (_, n, name) in enumerate(parts) if n or place == 0)
     return {"sentence": f"{counted(total, noun)} = {terms}", "parts": [(status, n) for status, n, _ in parts]}
@@ -163,12 +163,12 @@ def not_scored(study: Study) -> list[dict[str, str]]:
     )
     return [
         {"dataset": row.dataset, "target": row.target, "decoy": row.decoy, "fate": row.fate,
-         "fate_name": fate_name(row.fate), "stage": row.stage, "reason": reason(row)}
+         "fate_name": fate_name(row.fate), "stage": row.stage, "reason": reason_not_scored(row)}
         for row in rows
     ]  # fmt: skip
 
 
-def reason(row: Result) -> str:
+def reason_not_scored(row: Result) -> str:
     """Why a decoy has no score."""
     if row.fate == NOT_SCORED:
         return "its graph is there, but no score of it was given to this page"
