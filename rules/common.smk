@@ -33,19 +33,12 @@ CHECK = None  # in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
-    CHECK = preflight.preflight(
-        CONFIG,
-        REPOSITORY,
-        choices=CHOICES,
-        check_dssp=check_dssp,
-        check_installed=installed,
-        check_training=jobs.need_training(workflow.dag_settings.targets),
-    )
+    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
     for name, line in CHECK.summary.items():
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
-    for problem in CHECK.problems:
+    for problem in [*CHECK.problems, *CHECK.untrainable]:
         logger.warning(f"Preflight: {problem}")
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
@@ -62,7 +55,7 @@ wildcard_constraints:
 
 
 onstart:
-    problems = list(CHECK.problems)
+    problems = CHECK.problems + (CHECK.untrainable if jobs.trains(workflow.dag) else [])
     if workflow.non_local_exec:
         problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:

@@ -18,7 +18,7 @@ from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.training.run import Run
-from toporank.workflow.jobs import Jobs, default_config, need_training, one_of, raised
+from toporank.workflow.jobs import Jobs, default_config, one_of, raised
 from toporank.workflow.preflight import Preflight
 
 STUDY = {
@@ -68,18 +68,6 @@ def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rul
     assert job.ledgers(wildcards(dataset="one")) == []
     write_current("one", CHECK.current["one"])
     assert job.ledgers(wildcards(dataset="one")) == ledgers
-
-
-@pytest.mark.parametrize(
-    ("targets", "needed"),
-    [
-        ([], True), (["all"], True), (["score"], True), (["results/final/best.ckpt"], True),
-        (["build_graphs", "all"], True), (["results/scores/one/ranking.csv"], True),
-        (["build_graphs"], False), (["coverage"], False), (["results/one/graphs/T/d.pt", "build_graphs"], False),
-    ],
-)  # fmt: skip
-def test_what_needs_no_training_is_told_by_its_name(targets, needed):
-    assert need_training(targets) == needed
 
 
 def test_a_run_is_trained_on_every_labelled_data_set(rules):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,9 @@ def default_config(repository: Path) -> Path:
     return own if own.exists() else repository / own
 
 
-def need_training(targets: Collection[str]) -> bool:
-    """Whether some of what is asked for on the command line, everything by default, cannot be had without training."""
-    without = re.compile(r"build_graphs|coverage|results/(?!training/|finetune/|final/|scores/|evaluation/)[^/]+/.*")
-    return not targets or not all(without.fullmatch(name) for name in targets)
+def trains(dag: Any) -> bool:
+    """Whether a run will train something."""
+    return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -156,7 +155,6 @@ class Jobs:
         return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.labels is not None]
 
     def reports(self) -> list[str]:
-        """The page of the whole study, or of each scored data set."""
-        if self.scoring_only:
-            return [layout.SCORE_REPORT.format(dataset=name) for name in self.datasets]
-        return [layout.REPORT]
+        """The page of the whole study, and that of each data set."""
+        pages = [layout.SCORE_REPORT.format(dataset=name) for name in self.datasets]
+        return pages if self.scoring_only else [layout.REPORT, *pages]

@@ -29,6 +29,7 @@ from toporank.workflow.gap import describe_fates, describe_reasons, describe_sta
 class Preflight:
     """Problems (each one line with its remedy); of every data set its chunks, a line on it, what is to do.
 
+    untrainable : problems only where something is trained.
     decoys, labels : of each data set. targets : all there are, where only some are asked for.
     current : what `onstart` writes down for the jobs.
     """
@@ -37,6 +38,7 @@ class Preflight:
     chunks: dict[str, Chunks] = field(default_factory=dict)
     summary: dict[str, str] = field(default_factory=dict)
     gap: dict[str, list[str]] = field(default_factory=dict)
+    untrainable: list[str] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
@@ -62,11 +64,10 @@ class Preflight:
 
 
 def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
-              check_installed: bool = True, check_training: bool = True) -> Preflight:  # fmt: skip
+              check_installed: bool = True) -> Preflight:  # fmt: skip
     """Look at everything the workflow will need and plan the feature jobs. What a running build reads is not changed.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
-    check_training : whether something is to be trained.
     Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
     result = Preflight(_recipes={stage: recipe(stage, choices) for stage in layout.STAGES})
@@ -81,8 +82,8 @@ def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], c
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
-    if check_training and not config.score_decoys:
-        result.problems += _label_problems(result, config)
+    if not config.score_decoys:
+        _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     return result
@@ -176,16 +177,16 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
 
 
-def _label_problems(result: Preflight, config: Config) -> list[str]:
-    """Why the labels of the data sets that are trained on are of no use; nothing where a data set could not be read."""
+def _check_labels(result: Preflight, config: Config) -> None:
+    """Note why the labels of the data sets that are trained on are of no use; not where a data set has problems."""
     names = config.training_datasets
     if not all(name in result.labels for name in names):
-        return []
+        return
     stray = {name: mismatch(result.labels[name], result.decoys[name]) for name in names}
-    if any(stray.values()):
-        return [f"dataset {name}: {line}" for name, line in stray.items() if line]
-    together = ([row for name in names for row in table[name]] for table in (result.labels, result.decoys))
-    return [f"training: {line}" for line in label_problems(*together)]
+    result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
+    if not any(stray.values()):
+        together = ([row for name in names for row in table[name]] for table in (result.labels, result.decoys))
+        result.untrainable = [f"training: {line}" for line in label_problems(*together)]
 
 
 def _writing(dataset: str, step: Callable[[], object]) -> None:
