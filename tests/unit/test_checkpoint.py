@@ -240,9 +240,13 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
     others = {
         "model/checkpoint.py",  # how weights are read and written
         "model/topoqa.py",  # how those of others are
-        "training/trackers.py",  # tell, and change nothing
+        "training/provenance.py",  # says what a result was made with
+        "training/trackers.py",  # show metrics, and change nothing
     }
-    code = "import sys, toporank.training.fit; print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    code = (
+        "import sys, toporank.training.fit, toporank.training.train;"
+        "print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
