@@ -411,8 +411,8 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
         "model/checkpoint.py",  # how weights are read and written
         "model/topoqa.py",  # how those of others are
         "model/torch_file.py",  # how both are read
-        "training/trackers.py",  # tell, and change nothing
-        "training/provenance.py",  # so does this
+        "training/provenance.py",  # says what a result was made with
+        "training/trackers.py",  # show metrics, and change nothing
     }
     code = (
         "import sys, toporank.training.fit, toporank.training.train;"

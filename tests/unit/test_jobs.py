@@ -103,7 +103,8 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
 def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
     assert rules.rankings() == [f"results/scores/{name}/ranking.csv" for name in ("one", "two", "bare")]
     assert rules.evaluations() == [f"results/evaluation/{name}/summary.json" for name in ("one", "two")]
-    assert rules.reports() == ["results/report.html"]
+    pages = [f"results/scores/{name}/report.html" for name in ("one", "two", "bare")]
+    assert rules.reports() == ["results/report.html", *pages]
 
 
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):

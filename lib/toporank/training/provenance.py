@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import platform
 import subprocess
 from importlib import metadata
@@ -22,6 +23,8 @@ TRAINING_SOURCES = (
     *(f"training/{name}.py" for name in ("lightning", "memory", "run", "sampling", "splits", "train")),
 )  # fmt: skip
 """What decides the result of a training run, below this package."""
+TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
+"""The packages whose version does, too."""
 
 
 def provenance() -> dict[str, Any]:
@@ -54,6 +57,8 @@ def git_state() -> str:
 
 
 def training_code() -> str:
-    """Digest of the code that decides the result of a training run."""
+    """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
     root = Path(toporank.__file__).parent
-    return source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))
+    found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
+    digest = source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))
+    return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]
