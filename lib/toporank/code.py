@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
+import json
 from pathlib import Path
+
+from toporank.files import write_text
+
+KNOWN = Path(__file__).parent / "__pycache__" / "digests.json"
+"""Digests by the content of their files: parsing them at each start would take longer than all else we do there."""
+
+
+def source_digest(sources: tuple[str, ...]) -> str:
+    """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
+    contents = {hashlib.sha256(content).hexdigest(): content for content in map(_read, sources)}
+    known = _known()
+    if not contents.keys() <= known.keys():
+        known |= {key: _digest(content) for key, content in contents.items() if key not in known}
+        with contextlib.suppress(OSError):  # an installation that cannot be written to
+            write_text(KNOWN, json.dumps(known))
+    return hashlib.sha256("".join(known[key] for key in contents).encode()).hexdigest()[:16]
+
+
+def _read(source: str) -> bytes:
+    return Path(source).read_bytes()
 
 
 @functools.cache
-def source_digest(sources: tuple[str, ...]) -> str:
-    """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
-    digest = hashlib.sha256()
-    for source in sources:
-        tree = ast.parse(Path(source).read_bytes())
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
-        digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:16]
+def _known() -> dict[str, str]:
+    try:
+        found = json.loads(KNOWN.read_text(encoding="utf-8"))
+        return {str(key): str(digest) for key, digest in found.items()}
+    except (OSError, ValueError, AttributeError):  # none yet, or damaged: it is made anew
+        return {}
+
+
+def _digest(content: bytes) -> str:
+    tree = ast.parse(content)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()

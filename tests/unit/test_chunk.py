@@ -17,13 +17,13 @@ import pytest
 
 import toporank
 from building import build as build_decoys
+from toporank import code
 from toporank.building import chunk, view
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import deal, planned, write_plans
 from toporank.building.stages import Making, code_digest
 from toporank.building.store import Entry, Store
-from toporank.code import source_digest
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
@@ -362,7 +362,6 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
             monkeypatch.setattr(module, "__file__", str(copy / Path(module.__file__).relative_to(here)))
 
     def digests() -> dict[str, str]:
-        source_digest.cache_clear()
         return {kind: code_digest(kind, choices) for kind in KINDS}
 
     def edit_and_compare(name: str, change: Callable[[str], str]) -> set[str]:
@@ -373,8 +372,7 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
         after = digests()
         return {kind for kind in KINDS if before[kind] != after[kind]}
 
-    yield edit_and_compare
-    source_digest.cache_clear()
+    return edit_and_compare
 
 
 KINDS = {"complex", "interface", "topology", "nodes", "edges", "graphs"}
@@ -456,6 +454,27 @@ def test_a_stage_depends_on_the_chosen_module_alone(edit, tmp_path, monkeypatch)
     own.write_text("NEW = 1\n")
     monkeypatch.setattr(sys.modules[choices["topology"].module.compute.__module__], "__file__", str(own))
     assert code_digest("topology", choices) != default
+
+
+def test_digests_are_kept_and_a_damaged_note_of_them_does_no_harm(tmp_path, monkeypatch):
+    source, known = tmp_path / "a.py", tmp_path / "kept/digests.json"
+    monkeypatch.setattr(code, "KNOWN", known)
+
+    def digest(text: str) -> str:
+        source.write_text(text)
+        code._known.cache_clear()
+        return code.source_digest((str(source),))
+
+    first = digest("A = 1\n")
+    monkeypatch.setattr(code.ast, "parse", None)
+    assert digest("A = 1\n") == first
+    monkeypatch.undo()
+    monkeypatch.setattr(code, "KNOWN", known)
+    assert digest("A = 2\n") != first
+    for damage in ("", "[]", "{"):
+        known.write_text(damage)
+        assert digest("A = 1  # one\n") == first
+    code._known.cache_clear()
 
 
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
