@@ -33,10 +33,10 @@ from toporank.building.store import Store
 from toporank.decoys.folders import find_decoys
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
-from toporank.graphs.pickles import LONGEST
 from toporank.graphs.pyg_file import Graph, graph_bytes, read_graph
 from toporank.layout import SUFFIX
 from toporank.structures.read import read_complex
+from toporank.torch_files.pickles import LONGEST
 
 PYG_TYPES = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 MATRICES = ("x", "edge_index", "edge_attr")
