@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from _synthetic import METADATA, file_content, random_graph
-from toporank.building.tables import write_residues
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
@@ -27,14 +26,15 @@ from torch_geometric.loader import DataLoader
 
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import read_ledger
-from toporank.building.plan import make_plans
-from toporank.building.stages import GRAPHS, STAGES, graph_metadata
+from toporank.building.plan import deal, planned, write_plans
+from toporank.building.stages import graph_metadata
 from toporank.building.store import Store
 from toporank.decoys.folders import find_decoys
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
+from toporank.features.residue_tables import table_bytes
 from toporank.graphs.pyg_file import Graph, graph_bytes, read_graph
-from toporank.layout import SUFFIX
+from toporank.layout import LEDGER, STAGES, SUFFIX
 from toporank.structures.read import read_complex
 from toporank.torch_files.pickles import LONGEST
 
@@ -459,14 +459,12 @@ class Build:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
             self.store = Store(Path("store"))
-            (chunk,) = make_plans("ds", find_decoys("ds", Path("in")), labels, 10)
-            upstream = None
-            for stage in (*STAGES.values(), GRAPHS):
-                ledger = Path(f"results/ds/ledger/{stage.name}/{chunk}.tsv")
-                plan = Path(f"results/ds/plan/{chunk}.tsv")
-                run_chunk(stage, "ds", plan, upstream, ledger, self.choices, self.store)
-                upstream = ledger
-            (self.row,) = read_ledger(upstream)
+            chunks = deal(planned(find_decoys("ds", Path("in")), labels), 10)
+            write_plans("ds", chunks)
+            (chunk,) = chunks
+            for stage in STAGES:
+                run_chunk(stage, "ds", chunk, self.choices, self.store)
+            (self.row,) = read_ledger(Path(LEDGER.format(dataset="ds", stage="graphs", chunk=chunk))).rows
         return read_graph(self.artefact("graphs"))
 
     def artefact(self, stage: str) -> Path:
@@ -573,8 +571,7 @@ def test_tables_of_a_pdb_file_have_empty_labels_and_those_of_an_mmcif_file_its_o
         table = pq.read_table(build.artefact(stage))
         assert table["label_chain"].null_count == table["label_number"].null_count == len(table)
     complex_ = read_complex(example / "decoys" / "1AVZ" / "mid1.cif.gz")
-    write_residues(tmp_path / "t.parquet", complex_, np.array([3, 1]), {}, {})
-    rows = pq.read_table(tmp_path / "t.parquet").to_pylist()
+    rows = pq.read_table(io.BytesIO(table_bytes(complex_, np.array([3, 1]), {}, {}))).to_pylist()
     assert [(row["label_chain"], row["label_number"]) for row in rows] == [complex_.labels[3], complex_.labels[1]]
     assert all(row["label_chain"] and row["label_number"] for row in rows)
 
