@@ -31,10 +31,10 @@ from toporank.decoys.folders import find_decoys
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.features.residue_tables import table_bytes
-from toporank.graphs.pickles import LONGEST
 from toporank.graphs.pyg_file import Graph, graph_bytes, read_graph
 from toporank.layout import SUFFIX
 from toporank.structures.read import read_complex
+from toporank.torch_files.pickles import LONGEST
 
 PYG_TYPES = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 MATRICES = ("x", "edge_index", "edge_attr")

@@ -26,7 +26,7 @@ from toporank.errors import StructureError
 from toporank.features.edges import Edges
 from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
-from toporank.features.registry import Choice, canonical, records
+from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
@@ -58,7 +58,7 @@ SOURCES = {
         *(f"kabsch_sander/{name}.py" for name in ("__init__", "hydrogen_bonds", "states", "surface")),
     ),
     "edges": (*TABLES, *EDGES),
-    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py", "graphs/pickles.py"),
+    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
 }  # fmt: skip
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 PACKAGES = {
@@ -226,11 +226,6 @@ class Making:
         index, table = read_residues(self.nodes.content, self._complex)
         kept = np.array([not reason for reason in table["lost"].to_pylist()])
         return index[kept], matrix(table, node_columns(self.choices))[kept]
-
-
-def node_columns(choices: dict[str, Choice]) -> list[str]:
-    """Names of the node features: those of the node module, then those of the topology module."""
-    return choices["nodes"].columns + choices["topology"].columns
 
 
 def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:

@@ -167,6 +167,11 @@ def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
     return {stage: choice.record() for stage, choice in choices.items()}
 
 
+def node_columns(choices: dict[str, Choice]) -> list[str]:
+    """Names of the node features: those of the node module, then those of the topology module."""
+    return choices["nodes"].columns + choices["topology"].columns
+
+
 def call_mkdssp(choices: dict[str, Choice]) -> bool:
     """Whether any of the choices needs mkdssp to be installed."""
     return any(choice.parameters.calls_mkdssp for choice in choices.values())

@@ -10,15 +10,14 @@ import io
 import math
 import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from toporank.errors import GraphError
-from toporank.graphs import pickles
-from toporank.graphs.pickles import Instance, TensorView
+from toporank.torch_files.archive import TorchFile
+from toporank.torch_files.pickles import DamagedFileError, Global, Instance, SavedTensor
 
 FORMAT = 1
 """Version of the graph file; raise it when what is written changes meaning."""
@@ -28,29 +27,21 @@ FOLDER = "graph"
 """What all entries of an archive lie in."""
 ALIGNMENT = 64
 """Bytes; numbers begin at multiples of it, so that the file can be memory-mapped."""
-MOST_UNPACKED = 2**26
-"""Bytes of a compressed entry; torch compresses none."""
-MOST_REPEATED = 2**24
-"""Elements of a tensor that has more of them than its storage, whose numbers it repeats."""
-LONGEST_SIDE = 2**26
-"""Rows or columns of a tensor."""
 DEEPEST = 50
 """Levels of lists and dictionaries in metadata."""
 MOST_VALUES = 2**20
 """Values in metadata."""
 
-STORAGES = {
-    "FloatStorage": "f4", "DoubleStorage": "f8", "HalfStorage": "f2", "LongStorage": "i8", "IntStorage": "i4",
-    "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?", "BFloat16Storage": "bf2",
-    "uint16": "u2", "uint32": "u4", "uint64": "u8",
+DATA = Global("torch_geometric.data.data", "Data")
+NAMES = {
+    DATA, Global("torch_geometric.data.data", "DataEdgeAttr"), Global("torch_geometric.data.data", "DataTensorAttr"),
+    Global("torch_geometric.data.storage", "GlobalStorage"),
+    Global("torch._utils", "_rebuild_sparse_tensor"), Global("torch.serialization", "_get_layout"),
+    Global("torch", "Size"), Global("torch", "device"),
+    Global("builtins", "set"), Global("__builtin__", "set"), Global("_codecs", "encode"),
+    Global("builtins", "bytearray"), Global("__builtin__", "bytearray"), Global("builtins", "complex"),
 }  # fmt: skip
-"""Types of numbers as torch calls them and as numpy does; bfloat16, the upper half of a float32, has no name there."""
-
-UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError, LookupError,
-    struct.error, OverflowError,
-)  # fmt: skip
-"""What `zipfile` and `pickles` raise for a damaged file."""
+"""What a graph may be made of beside tensors."""
 
 
 class Graph(NamedTuple):
@@ -108,7 +99,7 @@ def _pickled(arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> bytes:
         + _text("_mapping") + mapping + _text("_parent") + b"h\0" + b"ub"
     )  # fmt: skip
     return (
-        b"\x80\x02" + _global(*pickles.DATA) + b")\x81q\0}("
+        b"\x80\x02" + _global(*DATA) + b")\x81q\0}("
         + _text("_edge_attr_cls") + _global("torch_geometric.data.data", "DataEdgeAttr")
         + _text("_tensor_attr_cls") + _global("torch_geometric.data.data", "DataTensorAttr")
         + _text("_store") + store + b"ub."
@@ -163,79 +154,32 @@ def read_graph(path: Path) -> Graph:
     edge_index or edge_attr.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            file = _Archive(archive, path.stat().st_size)
-            found = _attributes(pickles.load(file.read("data.pkl")), path)
-            x, edge_index, edge_attr = (file.matrix(name, found, path) for name in ("x", "edge_index", "edge_attr"))
-            y = _label(file.array(found["y"]) if isinstance(found.get("y"), TensorView) else found.get("y"), path)
-    except UNREADABLE as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise GraphError(f"not a readable graph file: {said}", where=path, remedy=REBUILD) from error
+        with TorchFile(path, NAMES) as file:
+            found = _attributes(file.content, path)
+            x, edge_index, edge_attr = (_matrix(file, name, found, path) for name in ("x", "edge_index", "edge_attr"))
+            y = found.get("y")
+            label = _label(file.numbers(y) if isinstance(y, SavedTensor) else y, path)
+    except (OSError, DamagedFileError) as error:
+        raise GraphError(f"not a readable graph file: {error}", where=path, remedy=REBUILD) from error
     _check_edges(len(x), edge_index, len(edge_attr), path)
     metadata = _metadata(found.get("metadata"), path)
-    return Graph(x.astype(np.float32), edge_index.astype(np.int64), edge_attr.astype(np.float32), y, metadata)
+    return Graph(x.astype(np.float32), edge_index.astype(np.int64), edge_attr.astype(np.float32), label, metadata)
 
 
-class _Archive:
-    """Entries of a zip archive, none of which is read before it is known to be no longer than it can be."""
-
-    def __init__(self, archive: zipfile.ZipFile, size: int):
-        self.archive, self.size = archive, size
-        names = archive.namelist()
-        self.folder = names[0].split("/")[0] if names else ""
-        big = f"{self.folder}/byteorder" in names and self.read("byteorder") == b"big"
-        self.order = ">" if big else "<"
-
-    def read(self, name: str, expected: int | None = None) -> bytes:
-        """An entry, of so many bytes if a number is expected."""
-        entry = self.archive.getinfo(f"{self.folder}/{name}")
-        compressed = entry.compress_type == zipfile.ZIP_DEFLATED
-        if not compressed and entry.compress_type != zipfile.ZIP_STORED:
-            raise ValueError(f"{entry.filename} is compressed in a way that torch.save never uses")
-        most = MOST_UNPACKED if compressed else self.size
-        if name == "data.pkl":
-            most = min(most, pickles.LONGEST)
-        if entry.file_size > most or entry.compress_size > self.size:
-            raise ValueError(
-                f"{entry.filename} is to have {entry.file_size:,} bytes, more than the {most:,} it can have"
-            )
-        if expected is not None and entry.file_size != expected:
-            raise ValueError(f"{entry.filename} has {entry.file_size:,} bytes, the pickle says {expected:,}")
-        return self.archive.read(entry)
-
-    def matrix(self, name: str, found: dict[str, Any], path: Path) -> np.ndarray:
-        """The numbers of a tensor with two dimensions; raises GraphError if there is none of that name."""
-        value = found.get(name)
-        if not isinstance(value, TensorView):
-            what = "missing" if value is None else f"a {_kind(value)}"
-            raise GraphError(f"`{name}` is {what}", where=path, remedy=REBUILD)
-        if len(value.shape) != 2:
-            raise GraphError(f"`{name}` is of shape {value.shape}", where=path, remedy=REBUILD)
-        return self.array(value)
-
-    def array(self, tensor: TensorView) -> np.ndarray:
-        """The numbers of a tensor; those of type bfloat16 as float32."""
-        storage, shape, stride = tensor.storage, tensor.shape, tensor.stride
-        kind = STORAGES.get(tensor.dtype or storage.kind)
-        if kind is None:
-            raise ValueError(f"numbers of type {tensor.dtype or storage.kind} are not read")
-        dtype = np.dtype(self.order + kind.replace("bf2", "u2"))
-        untyped = 1 if storage.kind == "UntypedStorage" else dtype.itemsize
-        n_stored, n = storage.size * untyped // dtype.itemsize, math.prod(shape)
-        reach = tensor.offset + sum((side - 1) * step for side, step in zip(shape, stride, strict=True)) + 1 if n else 0
-        if max(shape, default=0) > LONGEST_SIDE or n > max(n_stored, MOST_REPEATED) or reach > n_stored:
-            raise ValueError(f"a tensor of shape {shape} does not fit into its {n_stored:,} numbers")
-        if not n:
-            return np.zeros(shape, dtype)
-        stored = np.frombuffer(self.read(f"data/{storage.key}", storage.size * untyped), dtype, n_stored)
-        steps = [step * dtype.itemsize for step in stride]
-        values = np.lib.stride_tricks.as_strided(stored[tensor.offset :], shape, steps, writeable=False)
-        return (values.astype(np.uint32) << 16).view(np.float32) if kind == "bf2" else values
+def _matrix(file: TorchFile, name: str, found: dict[str, Any], path: Path) -> np.ndarray:
+    """The numbers of a tensor with two dimensions; raises GraphError if there is none of that name."""
+    value = found.get(name)
+    if not isinstance(value, SavedTensor):
+        what = "missing" if value is None else f"a {_kind(value)}"
+        raise GraphError(f"`{name}` is {what}", where=path, remedy=REBUILD)
+    if len(value.shape) != 2:
+        raise GraphError(f"`{name}` is of shape {value.shape}", where=path, remedy=REBUILD)
+    return file.numbers(value)
 
 
 def _attributes(content: Any, path: Path) -> dict[str, Any]:
     """The attributes of a `Data` object by name."""
-    if not (isinstance(content, Instance) and content.kind == pickles.DATA):
+    if not (isinstance(content, Instance) and content.kind == DATA):
         raise GraphError(f"holds a {_kind(content)}, not a torch_geometric Data", where=path, remedy=REBUILD)
     for name in ("_store", "_mapping"):
         state = content.state if isinstance(content, Instance) else None
@@ -246,7 +190,7 @@ def _attributes(content: Any, path: Path) -> dict[str, Any]:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, TensorView):
+    if isinstance(value, SavedTensor):
         return "Tensor"
     return value.kind.name if isinstance(value, Instance) else type(value).__name__
 

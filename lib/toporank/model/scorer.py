@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from toporank.model import topoqa
 from toporank.model.checkpoint import description_of, open_checkpoint
 from toporank.model.network import DockQNet
 from toporank.model.scaling import Standardise, is_scaled
-from toporank.model.torch_file import DamagedFileError, TorchFile
-from toporank.model.torch_file import Tensor as SavedTensor
+from toporank.torch_files.archive import TorchFile
+from toporank.torch_files.pickles import DamagedFileError, SavedTensor
 
 PREFIX = "network."
 """Of the names of weights in a checkpoint of this workflow."""
@@ -58,14 +57,14 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
             else:
                 ours = _state(file, {f"{PREFIX}{name}": shape for name, shape in shapes.items()})
                 state = {name.removeprefix(PREFIX): tensor for name, tensor in ours.items()}
-        except (OSError, zipfile.BadZipFile, EOFError, DamagedFileError) as error:
+        except (OSError, DamagedFileError) as error:
             raise CheckpointError(f"weights do not load: {error}", where=path) from error
     network.load_state_dict(state, assign=True)
     return network.requires_grad_().eval(), description
 
 
 def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """The tensors of these names and shapes, float32. Raises DamagedFileError when one is not so in the file."""
+    """The tensors of these names and shapes, in float32. Raises DamagedFileError when one is not so in the file."""
     saved = file.content.get("state_dict")
     saved = saved if isinstance(saved, dict) else {}
     for name, shape in shapes.items():
@@ -74,9 +73,13 @@ def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Ten
             raise DamagedFileError(f"{name} is missing")
         if found.shape != shape:
             raise DamagedFileError(f"{name} has the shape {found.shape}, the network needs {shape}")
-    state = {name: torch.from_numpy(file.numbers(saved[name]).astype(np.float32)) for name in shapes}
-    for name, tensor in state.items():
-        if not torch.isfinite(tensor).all():
+    state = {}
+    for name in shapes:
+        numbers = file.numbers(saved[name])
+        if numbers.dtype.kind != "f":
+            raise DamagedFileError(f"{name} has numbers of type {numbers.dtype}, not float32")
+        state[name] = torch.from_numpy(numbers.astype(np.float32))
+        if not torch.isfinite(state[name]).all():
             raise DamagedFileError(f"{name} has values that are not finite numbers")
     return state
 
