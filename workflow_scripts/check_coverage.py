@@ -5,9 +5,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.building.coverage import check_policy, counts, read_coverage
 from toporank.config import Coverage
 from toporank.errors import ConfigError
+from toporank.evaluation.coverage import check_policy, counts, read_coverage
 from toporank.files import write_text
 
 

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from toporank.building import view
-from toporank.building.coverage import read_coverage
+from toporank.building.ledger import last_fates
 from toporank.building.plan import read_current
-from toporank.building.records import last_fates
 from toporank.decoys.identity import Status
 from toporank.errors import TopoRankError
+from toporank.evaluation.coverage import read_coverage
 from toporank.graphs.packing import Member, write_pack
 
 

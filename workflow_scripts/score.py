@@ -5,8 +5,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
+from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.ranking import best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.coverage import counts, coverage_table, write_coverage
+from toporank.building.ledger import last_fates, remove_old
 from toporank.building.plan import read_chunk, read_current
-from toporank.building.records import last_fates, remove_old
 from toporank.building.view import remove_orphans
 from toporank.decoys.labels import read_split_labels
 from toporank.errors import TopoRankError
+from toporank.evaluation.coverage import counts, coverage_table, write_coverage
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from toporank.building.coverage import read_coverage
+from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.model.scoring import score_pack
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.coverage import (
+from toporank.building.ledger import LedgerRow
+from toporank.building.plan import PlannedDecoy
+from toporank.config import Coverage
+from toporank.decoys.identity import Status
+from toporank.decoys.labels import Label
+from toporank.errors import ConfigError
+from toporank.evaluation.coverage import (
     CoverageRow,
     check_policy,
     counts,
@@ -17,12 +23,6 @@ from toporank.building.coverage import (
     read_coverage,
     write_coverage,
 )
-from toporank.building.ledger import LedgerRow
-from toporank.building.plan import PlannedDecoy
-from toporank.config import Coverage
-from toporank.decoys.identity import Status
-from toporank.decoys.labels import Label
-from toporank.errors import ConfigError
 
 ODD_NAMES = [
     "NA", "nan", "null", "None", "1e5", "007", "3E12", "True", "-", "=1+1", "'=1", "+1", "@x", "'", '"', "'q'", "a b",

@@ -11,9 +11,9 @@ import pytest
 
 from browser import NAMES, Browser, find_browser
 from described_checkpoint import DESCRIPTION, METRICS
-from toporank.building.coverage import CoverageRow
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
+from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import Score, ranking
 from toporank.evaluation.selection import leaderboard

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank import layout
-from toporank.building.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.ledger import Ledger, LedgerRow, last_fates, remove_old, write_ledger
 from toporank.building.plan import (
     Chunks,
     Current,
@@ -24,7 +24,6 @@ from toporank.building.plan import (
     write_current,
     write_plans,
 )
-from toporank.building.records import last_fates, remove_old
 from toporank.decoys.identity import Decoy, Status
 from toporank.errors import RecordError
 

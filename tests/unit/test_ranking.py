@@ -15,12 +15,12 @@ from _synthetic import METADATA, labelled, members, random_graph, small_run, tra
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
+from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.ranking import (
     RankedDecoy,
     Score,

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from described_checkpoint import METRICS, write_description
-from toporank.building.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
+from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.ranking import Score, ranking, write_ranking
 from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard

@@ -8,8 +8,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.building.coverage import CoverageRow
 from toporank.decoys.identity import Status
+from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.spreadsheets import read_rows, write_rows
 

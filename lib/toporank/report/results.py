@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
-from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
+from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.model.checkpoint import read_description

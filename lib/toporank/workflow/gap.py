@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building import view
-from toporank.building.coverage import in_parts
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger
 from toporank.building.plan import Chunks, PlannedDecoy, attempts, chunk_names, read_chunk
 from toporank.decoys.identity import Status
+from toporank.evaluation.coverage import in_parts
 from toporank.files import write_text_if_changed
 
 
