@@ -88,12 +88,12 @@ def test_every_decoy_and_every_label_has_one_row_in_order(table):
 
 
 def test_what_became_of_a_decoy_stands_beside_its_label_and_file(table):
-    assert table[3] == ("B", "d1", "failed", "nodes", 'mkdssp said: "no"', 0.5, "val", 2, 4, "in/B/d1.pdb")
+    assert table[3] == ("B", "d1", "failed", "nodes", 'mkdssp said: "no"', 0.5, "val", 2, 4, "in/B/d1.pdb", "")
 
 
 def test_a_label_without_decoy_says_so_and_has_no_file(table):
     reason = "the label table names it, but there is no such file"
-    assert table[4] == ("B", "d9", "label_without_decoy", "", reason, 0.4, "val", None, None, "")
+    assert table[4] == ("B", "d9", "label_without_decoy", "", reason, 0.4, "val", None, None, "", "")
 
 
 def test_a_decoy_without_label_has_neither_label_nor_split(table):
@@ -134,9 +134,9 @@ def test_a_decoy_that_is_given_twice_is_an_error(what):
 
 def test_the_file_looks_like_this(table):
     assert write(table).read_text().splitlines()[:3] == [
-        "target\tdecoy\tstatus\tstage\treason\tdockq\tsplit\tn_chains\tn_interface_residues\tpath",
-        "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb",
-        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t3\t0\tin/A/d2.pdb",
+        "target\tdecoy\tstatus\tstage\treason\tdockq\tsplit\tn_chains\tn_interface_residues\tpath\tduplicate_of",
+        "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb\t",
+        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t3\t0\tin/A/d2.pdb\t",
     ]
 
 
@@ -272,3 +272,12 @@ def test_a_limit_that_is_met_exactly_is_met():
         except ConfigError:
             refused.append((good, n))
     assert refused == []
+
+
+def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
+    """By their atoms, whatever the files are; a copy that has no graph is no copy."""
+    plan = planned(*(("A", name) for name in ("ranked_0", "relaxed_1", "relaxed_2", "failed")), ("B", "ranked_0"))
+    same = [fate(t, d, atoms_sha256="ab") for t, d in (("A", "relaxed_1"), ("A", "ranked_0"), ("B", "ranked_0"))]
+    other = [fate("A", "relaxed_2", atoms_sha256="cd"), fate("A", "failed", Status.FAILED, atoms_sha256="ab")]
+    found = {(row.target, row.decoy): row.duplicate_of for row in coverage_table(plan, [*same, *other], [])}
+    assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}

@@ -95,11 +95,11 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 3, "no_interface")
+    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 3, "no_interface", "")
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    assert named(table, "failed") == (None, "A", "failed", None, None, "", None, None, "failed")
+    assert named(table, "failed") == (None, "A", "failed", None, None, "", None, None, "failed", "")
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_names_and_numbers_survive_the_way_through_the_file(tmp_path, name):
 def test_the_ranking_looks_like_this(tmp_path, table):
     write_ranking(tmp_path / "ranking.csv", table)
     assert (tmp_path / "ranking.csv").read_text().splitlines()[:6] == [
-        "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,status",
-        "1,A,high,0.85,0.01,high,9,2,ok",
-        "2,A,low,0.1,0.01,incorrect,9,2,ok",
-        "3,A,also_apart,,,,0,3,no_interface",
-        "4,A,apart,,,,0,3,no_interface",
-        ",A,failed,,,,,,failed",
+        "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,status,duplicate_of",
+        "1,A,high,0.85,0.01,high,9,2,ok,",
+        "2,A,low,0.1,0.01,incorrect,9,2,ok,",
+        "3,A,also_apart,,,,0,3,no_interface,",
+        "4,A,apart,,,,0,3,no_interface,",
+        ",A,failed,,,,,,failed,",
     ]
 
 
@@ -410,3 +410,15 @@ def test_graphs_of_other_widths_are_an_error_that_names_the_checkpoint(tmp_path)
     wide = training_pack(tmp_path / "wide.safetensors", metadata=None, widths=(6, 3))
     with pytest.raises(CheckpointError, match=r"last\.ckpt"):
         score_pack(tmp_path / "run" / "last.ckpt", [], wide)
+
+
+def test_copies_share_the_rank_of_the_first():
+    def row(decoy: str, of: str = "") -> CoverageRow:
+        return CoverageRow("T", decoy, Status.OK, "graphs", "", None, "", 2, 9, "", of)
+
+    coverage = [row("best"), row("copy", "best"), row("next"), row("worst")]
+    scores = [Score("T", d, p, None) for d, p in (("best", 0.9), ("copy", 0.9), ("next", 0.5), ("worst", 0.1))]
+    table = ranking(coverage, scores)
+    assert [(r.decoy, r.rank, r.duplicate_of) for r in table] == [
+        ("best", 1, ""), ("copy", 1, "best"), ("next", 2, ""), ("worst", 3, ""),
+    ]  # fmt: skip

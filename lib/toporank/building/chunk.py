@@ -92,6 +92,8 @@ def _run_decoy(
         return row._replace(status=status, stage=stage, reason=reason, **without, **_known_facts(error))
     facts = {name: entry.facts[name] for name in ("n_chains", "n_interface_residues") if name in entry.facts}
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
+    if "atoms" in entry.facts:
+        facts["atoms_sha256"] = entry.facts["atoms"]
     artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}
     return row._replace(stage=stage, reason=reason, structure_sha256=digest, **artefact, **facts)
 

@@ -15,7 +15,8 @@ class LedgerRow(NamedTuple):
     """One decoy in one stage.
 
     stage : where its way ended, or this stage. Counts are -1 while unknown. structure_sha256 : of the decoy's file.
-    sha256, size (bytes) and mtime_ns : of the artefact as it stands under results/; empty and 0 where there is none.
+    atoms_sha256 : of what it holds (see `structures.stored.atoms_digest`). sha256, size (bytes) and mtime_ns : of the
+    artefact as it stands under results/; empty and 0 where there is none.
     """
 
     target: str
@@ -26,6 +27,7 @@ class LedgerRow(NamedTuple):
     n_chains: int = -1
     n_interface_residues: int = -1
     structure_sha256: str = ""
+    atoms_sha256: str = ""
     sha256: str = ""
     size: int = 0
     mtime_ns: int = 0
@@ -55,9 +57,9 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def _row(cells: list[str]) -> LedgerRow:
-    target, decoy, status, stage, reason, chains, residues, structure, digest, size, mtime = cells
-    return LedgerRow(target, decoy, status, stage, reason, int(chains), int(residues), structure, digest, int(size),
-                     int(mtime))  # fmt: skip
+    target, decoy, status, stage, reason, chains, residues, structure, atoms, digest, size, mtime = cells
+    numbers = int(chains), int(residues)
+    return LedgerRow(target, decoy, status, stage, reason, *numbers, structure, atoms, digest, int(size), int(mtime))
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:

@@ -32,7 +32,7 @@ from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.read import check_file, read_complex
-from toporank.structures.stored import from_bytes, to_bytes
+from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 
 NEEDED = {
     "interface": ("interface",),
@@ -153,7 +153,7 @@ class Making:
             }
             content = table_bytes(complex_, interface.index, columns, {"interface": choice.record()})
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
-            return content, {**sizes, "notes": complex_.notes}
+            return content, {**sizes, "notes": complex_.notes, "atoms": atoms_digest(complex_)}
 
         return self._obtain("interface", {}, make)
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class CoverageRow(NamedTuple):
     """What became of a decoy, or of a label without decoy.
 
-    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file.
+    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
+    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places.
     What is not known is None or, of text, empty.
     """
 
@@ -37,6 +38,7 @@ class CoverageRow(NamedTuple):
     n_chains: int | None
     n_interface_residues: int | None
     path: str
+    duplicate_of: str = ""
 
 
 COLUMNS = CoverageRow._fields
@@ -53,7 +55,13 @@ def coverage_table(
     """
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
-    return [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+    rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+    first: dict[tuple[str, str], str] = {}
+    for i, row in enumerate(rows):
+        atoms = fates[row.target, row.decoy].atoms_sha256 if row.status == Status.OK else ""
+        original = first.setdefault((row.target, atoms), row.decoy) if atoms else row.decoy
+        rows[i] = row._replace(duplicate_of=original if original != row.decoy else "")
+    return rows
 
 
 def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:

@@ -38,6 +38,7 @@ class RankedDecoy(NamedTuple):
     n_interface_residues: int | None
     n_chains: int | None
     status: str
+    duplicate_of: str = ""
 
 
 COLUMNS = RankedDecoy._fields
@@ -48,8 +49,8 @@ def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[Ra
     """The ranking of every decoy, best first within each target, targets in order of name.
 
     A decoy without interface is ranked below every scored decoy of its target, since chains that do not
-    touch are certainly wrong; one that could not be read or computed comes last and has no rank. Ties go by decoy
-    name. Raises ValueError when a decoy has two scores.
+    touch are certainly wrong; one that could not be read or computed comes last and has no rank. Copies share the rank
+    of the first. Ties go by decoy name. Raises ValueError when a decoy has two scores.
     """
     known: dict[tuple[str, str], Score] = {}
     for score in scores:
@@ -65,10 +66,14 @@ def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[Ra
             found = score.pred_dockq, score.pred_sd, CAPRI_NAMES[classes[row.target, row.decoy]]
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
-            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, row.status))
+            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, row.status, row.duplicate_of))
     table = []
     for _, rows in groupby(sorted(decoys, key=_order), key=attrgetter("target")):
-        table += [row._replace(rank=i if row.status in _PLACE else None) for i, row in enumerate(rows, start=1)]
+        ranks: dict[str, int] = {}
+        for row in rows:
+            if row.status in _PLACE:
+                ranks[row.decoy] = ranks.get(row.duplicate_of) or 1 + max(ranks.values(), default=0)
+            table.append(row._replace(rank=ranks.get(row.decoy)))
     return table
 
 

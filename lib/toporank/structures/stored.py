@@ -6,6 +6,7 @@ The bytes: length of a JSON header as 8 bytes, little-endian; the header; the co
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -31,6 +32,14 @@ def to_bytes(complex_: Complex) -> bytes:
     }  # fmt: skip
     text = json.dumps(header, separators=(",", ":")).encode()
     return b"".join([len(text).to_bytes(8, "little"), text, kind.astype("<u2").tobytes(), numbers.tobytes()])
+
+
+def atoms_digest(complex_: Complex) -> str:
+    """Equal for complexes of the same atoms in the same places, whatever format and notes they came with."""
+    digest = hashlib.sha256(json.dumps([complex_.residues, complex_.names]).encode())
+    for array in (complex_.residue_of.astype("<i8"), complex_.atom_names.astype("S8"), complex_.xyz.astype("<f8")):
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def from_bytes(content: bytes) -> Complex:
