@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 import toporank
-from toporank.building import chunk, view
+from toporank.building import chunk, stages, view
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import deal, planned, write_plans
 from toporank.building.stages import Making, code_digest
 from toporank.building.store import Entry, Store
-from toporank.code import source_digest
+from toporank.code import file_digest
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
@@ -360,7 +360,8 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
             monkeypatch.setattr(module, "__file__", str(copy / Path(module.__file__).relative_to(here)))
 
     def digests() -> dict[str, str]:
-        source_digest.cache_clear()
+        file_digest.cache_clear()
+        stages._code_digest.cache_clear()
         return {kind: code_digest(kind, choices) for kind in KINDS}
 
     def edit_and_compare(name: str, change: Callable[[str], str]) -> set[str]:
@@ -372,7 +373,8 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
         return {kind for kind in KINDS if before[kind] != after[kind]}
 
     yield edit_and_compare
-    source_digest.cache_clear()
+    file_digest.cache_clear()
+    stages._code_digest.cache_clear()
 
 
 KINDS = {"complex", "interface", "topology", "nodes", "edges", "graphs"}

@@ -75,4 +75,6 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Tab
 
 def matrix(table: pa.Table, columns: list[str]) -> np.ndarray:
     """The named columns as float64, shape (N, len(columns))."""
-    return np.column_stack([np.from_dlpack(table[name].combine_chunks()) for name in columns] or [np.zeros((len(table), 0))])
+    return np.column_stack(
+        [np.from_dlpack(table[name].combine_chunks()) for name in columns] or [np.zeros((len(table), 0))]
+    )

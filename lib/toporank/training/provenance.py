@@ -56,4 +56,4 @@ def git_state() -> str:
 def training_code() -> str:
     """Digest of the code that decides the result of a training run."""
     root = Path(toporank.__file__).parent
-    return source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))
+    return source_digest(str(root / name) for name in TRAINING_SOURCES)
