@@ -7,6 +7,7 @@ import contextlib
 import functools
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from toporank.files import write_text
@@ -15,7 +16,7 @@ KNOWN = Path(__file__).parent / "__pycache__" / "digests.json"
 """Digests by the content of their files: parsing them at each start would take longer than all else we do there."""
 
 
-def source_digest(sources: tuple[str, ...]) -> str:
+def source_digest(sources: Iterable[str]) -> str:
     """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
     contents = {hashlib.sha256(content).hexdigest(): content for content in map(_read, sources)}
     known = _known()

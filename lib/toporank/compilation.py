@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -24,6 +26,24 @@ log = logging.getLogger(__name__)
 LOCK = "compiling.lock"
 PATIENCE = 600.0
 """Seconds to wait for another process that compiles; after that, both do."""
+
+
+def _load_without_blas() -> None:
+    """Load what numba loads when it is first called, but for SciPy's linear algebra.
+
+    Numba imports that, which takes as long as all the rest, only to see whether it is there; code that used it would
+    have it imported again.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name not in sys.modules:
+        sys.modules[name] = None  # to Python, a module that cannot be imported
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[name]
+
+
+_load_without_blas()
 
 
 def compiled(function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False) -> Callable:

@@ -366,6 +366,7 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
             monkeypatch.setattr(module, "__file__", str(copy / Path(module.__file__).relative_to(here)))
 
     def digests() -> dict[str, str]:
+        sys.modules[Making.__module__]._code_digest.cache_clear()
         return {kind: code_digest(kind, choices) for kind in KINDS}
 
     def edit_and_compare(name: str, change: Callable[[str], str]) -> set[str]:
@@ -376,7 +377,8 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
         after = digests()
         return {kind for kind in KINDS if before[kind] != after[kind]}
 
-    return edit_and_compare
+    yield edit_and_compare
+    sys.modules[Making.__module__]._code_digest.cache_clear()
 
 
 KINDS = {"complex", "interface", "topology", "nodes", "edges", "graphs"}

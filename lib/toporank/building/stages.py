@@ -31,7 +31,6 @@ from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
-from toporank.structures.read import check_file, read_complex
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 
 NEEDED = {
@@ -79,11 +78,15 @@ def _version(package: str) -> str:
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
+    module = () if kind == "complex" else (_module(kind, choices).module.source,)
+    return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
+
+
+@functools.cache
+def _code_digest(kind: str, module: tuple[str, ...], versions: str) -> str:
     root = Path(toporank.__file__).parent
-    module = [_module(kind, choices).module.source] if kind != "complex" else []
     sources = [*(str(root / source) for source in SOURCES[kind]), *module]
-    versions = " ".join(_version(package) for package in PACKAGES[kind])
-    return hashlib.sha256(f"{source_digest(tuple(sources))} {versions}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{source_digest(sources)} {versions}".encode()).hexdigest()[:16]
 
 
 def _module(kind: str, choices: dict[str, Choice]) -> Choice:
@@ -102,6 +105,8 @@ def stage_features(choices: dict[str, Choice], stage: str) -> str:
 
 def structure_digest(path: Path) -> str:
     """SHA-256 of the file of a decoy. Raises StructureError when it is no file that can be read."""
+    from toporank.structures.read import check_file  # imports gemmi, which only what reads a file needs
+
     check_file(path)
     try:
         with open(path, "rb") as file:
@@ -129,6 +134,8 @@ class Making:
         """Atoms and residues, as `structures.stored` keeps them."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
+            from toporank.structures.read import read_complex  # imports gemmi, too
+
             complex_ = read_complex(self.path)
             if structure_digest(self.path) != self.structure_sha256:
                 raise StructureError("the file was changed while it was built", remedy="run again")

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from toporank.errors import FeatureError
-from toporank.features.neighbours import kd_tree
+from toporank.features.neighbours import pairs_between_groups
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import Scaling, scaled
 from toporank.structures.complex import STANDARD, Complex
@@ -163,10 +163,8 @@ def node_pairs(
     """
     ca = complex_.xyz[complex_.ca[nodes]]
     chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
-    near = kd_tree(ca).query_pairs(cutoff, output_type="ndarray")  # each pair as i < j
-    near = near[chain[near[:, 0]] != chain[near[:, 1]]]
-    distance = np.linalg.norm(ca[near[:, 0]] - ca[near[:, 1]], axis=-1)
-    joined = (distance > 0) & (distance >= least) & (distance < cutoff)
+    near, distance = pairs_between_groups(ca, chain, cutoff)
+    joined = (distance > 0) & (distance >= least)
     if not joined.any():
         raise FeatureError(
             f"no two nodes of different chains within {cutoff:g} Å and not in one place, so the graph has no edge",
@@ -189,6 +187,6 @@ def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> tu
 
     pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å. Results: shapes (P, B) and (P,).
     """
-    from toporank.features.kernels.distances import count_distances  # slow to import, as `kd_tree`
+    from toporank.features.kernels.distances import count_distances  # imports numba, which is slow
 
     return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)

@@ -33,7 +33,7 @@ DEFAULT_MODULES = {
 class Parameters(BaseModel):
     """Base of the parameter sets: unknown keys are errors, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # few of all modules are chosen
 
     @property
     def calls_mkdssp(self) -> bool:

@@ -3,6 +3,8 @@
 A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has none.
 
 Parquet rather than CSV: exact numbers, a chain called `NA` or `1` stays what it is, a quarter of the time.
+
+Columns are made of buffers: `pyarrow.array` and `to_numpy` import pandas, which takes longer than many decoys.
 """
 
 from __future__ import annotations
@@ -23,21 +25,40 @@ METADATA_KEY = b"toporank"
 
 
 def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
-    """A table of the residues `index` (int, shape (N,)) with further columns of length N."""
+    """A table of the residues `index` (int, shape (N,)) with further columns: arrays of N numbers, lists of N texts."""
     ids = [complex_.residues[r] for r in index]
     labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
     identity = {
-        "chain": pa.array([i.chain for i in ids], pa.string()),
-        "number": pa.array([i.number for i in ids], pa.int32()),
-        "insertion_code": pa.array([i.insertion_code for i in ids], pa.string()),
-        "residue": pa.array([complex_.names[r] for r in index], pa.string()),
-        "label_chain": pa.array([chain or None for chain, _ in labels], pa.string()),
-        "label_number": pa.array([number for _, number in labels], pa.int32()),
+        "chain": _texts([i.chain for i in ids]),
+        "number": _numbers(np.array([i.number for i in ids], np.int32)),
+        "insertion_code": _texts([i.insertion_code for i in ids]),
+        "residue": _texts([complex_.names[r] for r in index]),
+        "label_chain": _texts([chain or None for chain, _ in labels]),
+        "label_number": _numbers(
+            np.array([number or 0 for _, number in labels], np.int32), [number is not None for _, number in labels]
+        ),
     }
-    table = pa.table({**identity, **columns}).replace_schema_metadata({METADATA_KEY: canonical(metadata)})
+    others = {name: _numbers(c) if isinstance(c, np.ndarray) else _texts(c) for name, c in columns.items()}
+    table = pa.table({**identity, **others}).replace_schema_metadata({METADATA_KEY: canonical(metadata)})
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, compression="zstd", use_dictionary=list(IDENTITY), write_statistics=False)
     return stream.getvalue().to_pybytes()
+
+
+def _numbers(values: np.ndarray, known: list[bool] | None = None) -> pa.Array:
+    """known : of which numbers; by default of all."""
+    dtype = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(dtype, len(values), [_bits(known), pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def _texts(values: list[str | None]) -> pa.Array:
+    encoded, known = [(text or "").encode() for text in values], [text is not None for text in values]
+    ends = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32))
+    return pa.StringArray.from_buffers(len(values), ends, pa.py_buffer(b"".join(encoded)), _bits(known))
+
+
+def _bits(known: list[bool] | None) -> pa.Buffer | None:
+    return None if known is None or all(known) else pa.py_buffer(np.packbits(known, bitorder="little"))
 
 
 def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
@@ -54,4 +75,6 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Tab
 
 def matrix(table: pa.Table, columns: list[str]) -> np.ndarray:
     """The named columns as float64, shape (N, len(columns))."""
-    return np.column_stack([table[name].to_numpy() for name in columns]) if columns else np.zeros((len(table), 0))
+    return np.column_stack(
+        [np.from_dlpack(table[name].combine_chunks()) for name in columns] or [np.zeros((len(table), 0))]
+    )
