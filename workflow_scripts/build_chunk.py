@@ -2,6 +2,7 @@
 """Bring one feature stage up to date for the decoys of one chunk."""
 
 import argparse
+import gc
 import json
 import logging
 import sys
@@ -12,6 +13,9 @@ from toporank.building.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import choose
 from toporank.layout import STAGES
+
+GARBAGE = 100_000
+"""Objects after which Python looks for garbage: importing numba makes many, none of which is."""
 
 
 def main() -> None:
@@ -24,11 +28,13 @@ def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
+    gc.set_threshold(GARBAGE)
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
         run_chunk(args.stage, args.dataset, args.chunk, choices, Store(args.store))
     except RecordError as error:
         sys.exit(str(error))
+    gc.freeze()  # at its end Python would look through all of it once more
 
 
 if __name__ == "__main__":

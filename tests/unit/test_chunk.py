@@ -411,8 +411,8 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
         ("features/interface.py", "MAX_CONTACTS = 500_000", "MAX_CONTACTS = 400_000", {"interface"}),
         (
             "features/neighbours.py",
-            "distance < cutoff",
-            "distance <= cutoff",
+            "found[apart < cutoff]",
+            "found[apart <= cutoff]",
             {"interface", "topology", "edges", "graphs"},
         ),
         ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),

@@ -10,6 +10,8 @@ import os
 import pickle
 import pickletools
 import shutil
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -592,6 +594,29 @@ def test_a_build_in_another_place_gives_the_same_bytes(graph, build, tmp_path):
     other.run({("1AVZ", "near1"): 0.9464})
     for stage in SUFFIX:
         assert other.artefact(stage).read_bytes() == build.artefact(stage).read_bytes(), stage
+
+
+STAGE = """
+import sys
+from pathlib import Path
+from toporank.building.chunk import run_chunk
+from toporank.building.store import Store
+from toporank.features.registry import DEFAULT_MODULES, resolve
+run_chunk(*sys.argv[1:], resolve({stage: {} for stage in DEFAULT_MODULES}), Store(Path("fresh")))
+heavy = {"pandas", "scipy.spatial", "scipy.linalg", "gudhi", "torch"}
+print(sorted(heavy & set(sys.modules)), "numba" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_job_waits_for_no_library_that_it_does_not_need(build, graph, stage):
+    """Pandas takes a fifth of a second to import, as does SciPy, and every chunk has four jobs."""
+    plan, *_ = build.folder.glob(PLAN.format(dataset="ds", chunk="*"))
+    answer = subprocess.run(
+        [sys.executable, "-c", STAGE, stage, "ds", plan.stem], cwd=build.folder, capture_output=True, text=True,
+        check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert answer.stdout.strip() == f"[] {stage != 'interface'}"
 
 
 def test_metadata_names_modules_parameters_and_columns():

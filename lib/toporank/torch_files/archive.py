@@ -30,10 +30,7 @@ STORAGES = {
 }  # fmt: skip
 """Types of numbers as torch calls them and as numpy does; bfloat16, the upper half of a float32, has no name there."""
 
-DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, LookupError, struct.error,
-    OverflowError,
-)  # fmt: skip
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, LookupError, OverflowError)
 """What `zipfile` raises for a damaged file."""
 
 

@@ -72,8 +72,6 @@ OF_TENSORS = {
 }  # fmt: skip
 DTYPES = ("float", "bfloat", "int", "uint", "complex", "bool")
 """How names of the number types of torch begin."""
-KEY = Global("builtins", "tuple")
-"""Stands for a key that is no plain value."""
 PLAIN_KEYS = (str, int, float, bool, type(None), bytes)
 
 
@@ -121,10 +119,7 @@ class _Machine:
         return int.from_bytes(self.take(n), "little")
 
     def line(self) -> str:
-        end = self.pickled.find(b"\n", self.at)
-        if end < 0:
-            raise DamagedFileError("its data.pkl is cut off")
-        line = self.take(end - self.at).decode()
+        line = self.take(self.pickled.index(b"\n", self.at) - self.at).decode()
         self.at += 1
         return line
 
@@ -143,8 +138,6 @@ class _Machine:
         self.memo[place] = self.stack[-1]
 
     def top_tuple(self, n: int) -> None:
-        if len(self.stack) < n:
-            raise DamagedFileError("its data.pkl takes more from the stack than there is")
         self.stack[-n:] = [tuple(self.stack[-n:])]
 
     def extend(self, values: list[Any]) -> None:
@@ -155,7 +148,9 @@ class _Machine:
         if type(self.stack[-1]) is not Instance:  # one that is a kind of dictionary
             found = _expect(self.stack[-1], dict)
             for key, value in zip(items[::2], items[1::2], strict=False):
-                found[key if type(key) in PLAIN_KEYS else Instance(KEY)] = value  # hashing a deep tuple is recursive
+                found[key if type(key) in PLAIN_KEYS else Instance(ORDERED)] = (
+                    value  # hashing a deep tuple is recursive
+                )
 
     def find(self, module: str, name: str) -> None:
         found = Global(_expect(module, str), _expect(name, str))
