@@ -34,7 +34,7 @@ from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.features.residue_tables import table_bytes
 from toporank.graphs.pyg_file import Graph, graph_bytes, read_graph
-from toporank.layout import SUFFIX
+from toporank.layout import PLAN, STAGES, SUFFIX
 from toporank.structures.read import read_complex
 from toporank.torch_files.pickles import LONGEST
 
