@@ -21,6 +21,9 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, checkpoint_of
 from toporank.workflow.progress import Part
 
+LAST_LINES = 15
+"""Of the log of a job that failed, on the screen."""
+
 
 def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
@@ -31,6 +34,13 @@ def default_config(repository: Path) -> Path:
 def trains(dag: Any) -> bool:
     """Whether a run will train something."""
     return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
+
+
+def failures(dag: Any, since: float) -> list[str]:
+    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
+    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
+    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
+    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
 
 
 def one_of(names: Iterable[str]) -> str:
