@@ -40,6 +40,8 @@ FINAL_LEADERBOARD = "results/final/leaderboard.csv"
 FINAL_CHECKPOINT = "results/final/best.ckpt"
 FINAL_REASON = "results/final/best.json"
 FINAL_ENSEMBLE = "results/final/ensemble"
+MEMBERS = "members.json"
+"""Beside the checkpoints of an ensemble: their runs, and whether the score is their mean."""
 
 RANKING = "results/scores/{dataset}/ranking.csv"
 MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
