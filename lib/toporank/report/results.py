@@ -113,7 +113,7 @@ def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Re
     found = (ranked.rank, ranked.pred_dockq, ranked.pred_sd, ranked.pred_capri) if ranked else (None, None, None, "")
     fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
     capri = "" if row.dockq is None else CAPRI_NAMES[int(capri_class(row.dockq))]
-    return Result(dataset, *row[:-1], *found, fate, capri)
+    return Result(dataset, *row[: CoverageRow._fields.index("path")], *found, fate, capri)
 
 
 def by_target(results: Iterable[Result]) -> list[tuple[tuple[str, str], list[Result]]]:

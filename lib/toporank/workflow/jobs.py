@@ -23,6 +23,8 @@ from toporank.workflow.progress import Part
 
 TRAINING = "training"
 """What the runs of sweep and fine-tuning are one claim of; no data set may be called so."""
+LAST_LINES = 15
+"""Of the log of a job that failed, on the screen."""
 
 
 def default_config(repository: Path) -> Path:
@@ -49,6 +51,13 @@ def claimed(dag: Any) -> set[str]:
         elif "dataset" in names and not names & {"chunk", "decoy"}:
             claims.add(job.wildcards.dataset)
     return claims
+
+
+def failures(dag: Any, since: float) -> list[str]:
+    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
+    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
+    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
+    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
 
 
 def one_of(names: Iterable[str]) -> str:
