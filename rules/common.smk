@@ -15,7 +15,7 @@ from toporank.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
-from toporank.workflow import jobs, preflight, progress
+from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
@@ -61,7 +61,12 @@ onstart:
         problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
-    CHECK.write()  # under Snakemake's lock: a dry run beside this one changes nothing
+    claimed = jobs.claimed(workflow.dag)
+    try:
+        locks.take(claimed)
+    except TopoRankError as error:
+        raise WorkflowError(str(error))
+    CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(jobs.feature_jobs(workflow.dag, CHECK.chunks), logger, CONFIG.workflow.progress_seconds)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building import view
-from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
+from toporank.building.ledger import Ledger, LedgerRow, read_stage, write_ledger
 from toporank.building.plan import PlannedDecoy, read_chunk
 from toporank.building.stages import Making, recipe, structure_digest
 from toporank.building.store import Store, cpu_seconds
@@ -30,8 +30,8 @@ def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], 
     A decoy that failed in the stage before keeps its status; one that fails here gets one. A full disk or lack of
     memory is no decoy's fault: it ends the job.
     """
-    before = _rows_before(stage, dataset, chunk)
     members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
+    before = _rows_before(stage, dataset, chunk, members)
     noting = Path(layout.PROGRESS.format(dataset=dataset, stage=stage, chunk=chunk))
     for done, member in enumerate(members):
         if time.monotonic() - noted > PROGRESS_SECONDS:
@@ -63,11 +63,13 @@ def _ledger(stage: str, dataset: str, chunk: str) -> Path:
     return Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
 
 
-def _rows_before(stage: str, dataset: str, chunk: str) -> dict[tuple[str, str], LedgerRow]:
+def _rows_before(stage: str, dataset: str, chunk: str, members: list[PlannedDecoy]) -> dict[tuple[str, str], LedgerRow]:
     """What became of the decoys of a chunk in the stage before this one; nothing before the first."""
     place = layout.STAGES.index(stage)
-    ledger = place and read_ledger(_ledger(layout.STAGES[place - 1], dataset, chunk))
-    return {row.key: row for row in ledger.rows} if ledger else {}
+    if place == 0:
+        return {}
+    ledger = read_stage(dataset, layout.STAGES[place - 1], chunk, (member.key for member in members))
+    return {row.key: row for row in ledger.rows}
 
 
 def _run_decoy(

@@ -124,7 +124,7 @@ def write_plans(dataset: str, chunks: Chunks) -> None:
 
 
 def write_current(dataset: str, current: Current) -> None:
-    """Write down what this run builds, for its jobs. Only for who holds Snakemake's lock."""
+    """Write down what this run builds, for its jobs. Only for who holds the lock of the data set."""
     write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 

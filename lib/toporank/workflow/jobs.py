@@ -21,6 +21,8 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, checkpoint_of
 from toporank.workflow.progress import Part
 
+TRAINING = "training"
+"""What the runs of sweep and fine-tuning are one claim of; no data set may be called so."""
 LAST_LINES = 15
 """Of the log of a job that failed, on the screen."""
 
@@ -34,6 +36,21 @@ def default_config(repository: Path) -> Path:
 def trains(dag: Any) -> bool:
     """Whether a run will train something."""
     return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
+
+
+def claimed(dag: Any) -> set[str]:
+    """What a run works on that no other may at the same time: names of data sets, and `training`.
+
+    Features alone may be built beside another run, such as those of one decoy: that changes nothing others read.
+    """
+    claims = set()
+    for job in dag.needrun_jobs():
+        names = set(job.wildcards.keys())
+        if job.rule.name.startswith(("train_", "select_")):
+            claims.add(TRAINING)
+        elif "dataset" in names and not names & {"chunk", "decoy"}:
+            claims.add(job.wildcards.dataset)
+    return claims
 
 
 def failures(dag: Any, since: float) -> list[str]:
