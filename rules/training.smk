@@ -1,5 +1,5 @@
 # Packs → sweep (configurations × seeds) → leaderboard and best checkpoint → fine-tune phases → final checkpoint.
-# Not there when decoys are scored with a checkpoint: it is then a file like others, also where it was trained here.
+# Left out when decoys are scored with a given checkpoint, even one that was trained here.
 
 
 localrules:
@@ -29,9 +29,10 @@ rule train_sweep:
     params:
         run=JOBS.training_parameters,
         code=training_code(),
+        folder=layout.SWEEP_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
-        ' --store "$TOPORANK_STORE" --output results/training/{wildcards.run} > {log} 2>&1'
+        ' --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
 
 
 rule select_sweep:
@@ -78,10 +79,11 @@ rule train_finetune:
     params:
         run=JOBS.training_parameters,
         code=training_code(),
+        folder=layout.FINETUNE_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
         " --parameters {params.run:q} --threads {threads}"
-        ' --parent {input.parent} --store "$TOPORANK_STORE" --output results/finetune/{wildcards.run} > {log} 2>&1'
+        ' --parent {input.parent} --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
 
 
 rule select_final:

@@ -122,10 +122,8 @@ def features_show(name: str) -> str:
         raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, [*modules(), *PRESETS]))
     module = found[0]
     columns = choose(module.stage, {"module": module.id}).columns
-    return "\n".join(
-        [f"{module.id} ({module.alias}): {module.summary}", "", *_table(module.parameters), "",
-         f"{len(columns)} columns: {', '.join(columns)}", ""]
-    )  # fmt: skip
+    title, names = f"{module.id} ({module.alias}): {module.summary}", f"{len(columns)} columns: {', '.join(columns)}"
+    return "\n".join([title, "", *_table(module.parameters), "", names, ""])
 
 
 def config_markdown() -> str:

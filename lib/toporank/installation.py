@@ -15,8 +15,8 @@ import torch
 from toporank.compilation import cache_folder
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
-from toporank.features.edges import Edges
 from toporank.features.nodes import NodeTable
+from toporank.features.pairs import Edges
 from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
 from toporank.graphs.pack import GraphBatch
 from toporank.model.network import by_destination
@@ -68,11 +68,15 @@ def _batch(nodes: NodeTable, edges: Edges) -> GraphBatch:
     n_edges = edges.index.shape[1]
     return by_destination(
         GraphBatch(
-            x, torch.from_numpy(edges.index), torch.from_numpy(edges.attributes).float(),
-            torch.zeros(len(x), dtype=torch.int64), torch.zeros(n_edges, dtype=torch.int64),
-            torch.tensor([0.5]), torch.tensor([0]),
+            x,
+            torch.from_numpy(edges.index),
+            torch.from_numpy(edges.attributes).float(),
+            torch.zeros(len(x), dtype=torch.int64),
+            torch.zeros(n_edges, dtype=torch.int64),
+            torch.tensor([0.5]),
+            torch.tensor([0]),
         )
-    )  # fmt: skip
+    )
 
 
 def _train_and_predict(batch: GraphBatch) -> None:

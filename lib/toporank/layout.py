@@ -24,9 +24,14 @@ COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 PACK = "results/{dataset}/graphs.safetensors"
 
 RUN_FILES = (
-    "best_loss.ckpt", "best_selection.ckpt", "best_ranking.ckpt", "last.ckpt", "metrics.csv", "summary.json",
+    "best_loss.ckpt",
+    "best_selection.ckpt",
+    "best_ranking.ckpt",
+    "last.ckpt",
+    "metrics.csv",
+    "summary.json",
     "config.yaml",
-)  # fmt: skip
+)
 """What every training run leaves behind, sweep and fine-tune alike."""
 
 RUNNERS_UP = "runners_up"

@@ -12,8 +12,8 @@ import tracemalloc
 import numpy as np
 
 from structures_text import EXAMPLES
-from toporank.features.edges import LegacyV11, legacy_edges
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.legacy_edges import LegacyV11, legacy_edges
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import normalised_pdb
 from toporank.structures.read import read_complex

@@ -10,7 +10,7 @@ import torch
 from torch_geometric.data import Data
 
 from toporank.config.training import Hyperparameters, Selection
-from toporank.features.edges import Edges
+from toporank.features.pairs import Edges
 from toporank.graphs.packing import Member, write_pack
 from toporank.graphs.pyg_file import graph_bytes
 from toporank.training.run import Run

@@ -430,7 +430,10 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
     ("name", "concerned"),
     [
         ("features/scaling.py", {"nodes", "edges", "graphs"}),
-        ("features/edges.py", {"edges", "graphs"}),
+        ("features/pairs.py", {"edges", "graphs"}),
+        ("features/legacy_edges.py", {"edges", "graphs"}),  # the module that is chosen here
+        ("features/multiscale_edges.py", set()),  # another one
+        ("features/neighbours.py", {"interface", "topology", "edges", "graphs"}),
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("structures/stored.py", KINDS),

@@ -13,17 +13,11 @@ from hypothesis import strategies as st
 from oracle import reference
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
 from toporank.errors import FeatureError
-from toporank.features import edges as edges_module
-from toporank.features.edges import (
-    LegacyV11,
-    MultiscaleV24,
-    atom_distances,
-    legacy_columns,
-    legacy_edges,
-    multiscale_columns,
-    multiscale_edges,
-)
+from toporank.features import multiscale_edges as multiscale_module
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.legacy_edges import LegacyV11, legacy_columns, legacy_edges
+from toporank.features.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
+from toporank.features.pairs import atom_distances
 from toporank.structures.complex import STANDARD
 from toporank.structures.read import read_complex
 
@@ -268,7 +262,7 @@ def test_chains_are_coded_by_the_place_of_their_first_letter_and_residues_by_tha
     assert wide(edges, "chain_from").tolist() == [3 / 26, 0.0]
     assert wide(edges, "chain_to").tolist() == [0.0, 3 / 26]
     assert wide(edges, "residue_from").tolist() == ["ACDEFGHIKLMNPQRSTVWY".index("G") / 21, 20 / 21]
-    codes = edges_module._residue_code(
+    codes = multiscale_module._residue_code(
         complex_of(Atom("CA", name, "A", n, 0.0, 0.0, 0.0) for n, name in enumerate(sorted(STANDARD))), np.arange(20)
     )
     assert len(set(codes)) == 20

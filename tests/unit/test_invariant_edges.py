@@ -12,9 +12,9 @@ import pytest
 
 from structures_text import EXAMPLES, Atom, alanine, complex_of, random_complex
 from toporank.errors import FeatureError
-from toporank.features.edges import MultiscaleV24, multiscale_columns, multiscale_edges
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.invariant_edges import Invariant, columns, invariant_edges, residue_poses
+from toporank.features.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
 from toporank.features.registry import choose
 from toporank.structures.read import read_complex
 

@@ -12,7 +12,7 @@ from _synthetic import SMALL
 
 from toporank.config.training import Hyperparameters
 from toporank.evaluation.metrics import capri_class
-from toporank.training.sampling import EpochSampler, balanced, order, together
+from toporank.training.sampling import EpochSampler, balanced, keep_targets_together, order
 
 SIZES = {"A": 30, "B": 6, "C": 3, "D": 1}
 DECOYS = pd.DataFrame(
@@ -86,7 +86,7 @@ def test_over_many_epochs_every_decoy_is_seen():
 def test_decoys_of_one_target_follow_each_other():
     targets = np.repeat(np.arange(5), 8)
     rows = np.random.default_rng(0).permutation(40)
-    found = together(rows, targets[rows], 4, np.random.default_rng(1))
+    found = keep_targets_together(rows, targets[rows], 4, np.random.default_rng(1))
     assert sorted(found) == sorted(rows)
     groups = targets[found].reshape(-1, 4)
     assert (groups == groups[:, :1]).all()

@@ -91,7 +91,8 @@ def _run_decoy(
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         view.withdraw(path)
         status, reason = _verdict(error)
-        return row._replace(status=status, stage=stage, reason=reason, **without, **_known_facts(error))
+        known = {"n_chains": error.n_chains, "n_interface_residues": 0} if isinstance(error, NoInterfaceError) else {}
+        return row._replace(status=status, stage=stage, reason=reason, **without, **known)
     facts = {name: entry.facts[name] for name in ("n_chains", "n_interface_residues") if name in entry.facts}
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
     if "atoms" in entry.facts:
@@ -117,8 +118,3 @@ def _verdict(error: Exception) -> tuple[str, str]:
     log.exception("unexpected error, please report it with the decoy that causes it")
     text = error.reason if isinstance(error, TopoRankError) else f"{type(error).__name__}: {error}"
     return Status.FAILED, "unexpected " + " ".join(text.split())
-
-
-def _known_facts(error: Exception) -> dict[str, int]:
-    """What a failure still says of the complex."""
-    return {"n_chains": error.n_chains, "n_interface_residues": 0} if isinstance(error, NoInterfaceError) else {}

@@ -23,9 +23,9 @@ from toporank.building.store import Entry, Make, Store
 from toporank.code import source_digest
 from toporank.decoys.identity import structure_format
 from toporank.errors import StructureError
-from toporank.features.edges import Edges
 from toporank.features.interface import Interface
 from toporank.features.nodes import NodeTable
+from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
@@ -43,30 +43,25 @@ NEEDED = {
 
 COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
 TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
-EDGES = ("compilation.py", "features/neighbours.py", "features/scaling.py", "features/edges.py",
-         "features/kernels/distances.py")  # fmt: skip
 PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
+KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
+DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
+NEIGHBOURS = ("compilation.py", "features/neighbours.py")
+EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
 SOURCES = {
     "complex": COMPLEX,
     "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
-    "topology": (
-        *TABLES, "compilation.py", "features/neighbours.py", *(f"persistence/{name}.py" for name in PERSISTENCE),
-    ),
-    "nodes": (
-        *TABLES, "compilation.py", "structures/builtin_dssp.py", "structures/dssp.py", "features/scaling.py",
-        *(f"kabsch_sander/{name}.py" for name in ("__init__", "hydrogen_bonds", "states", "surface")),
-    ),
+    "topology": (*TABLES, *NEIGHBOURS, *(f"persistence/{name}.py" for name in PERSISTENCE)),
+    "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
-}  # fmt: skip
+}
 """The code each kind of artefact depends on beside its feature module, as paths below this package."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy", "scipy"),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
-    "nodes": ("numpy", "scipy", "numba"),
-    "edges": ("numpy", "scipy", "numba"),
-    "graphs": ("numpy", "scipy", "numba"),
+    **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "scipy", "numba")),
 }
 """The packages whose version each kind of artefact depends on."""
 

@@ -59,9 +59,12 @@ class Coverage(Section):
     """When too few labelled decoys became graphs to go on with training."""
 
     minimum_percent: float = Field(
-        90.0, ge=0, le=100, json_schema_extra={"unit": "%"},
+        90.0,
+        ge=0,
+        le=100,
+        json_schema_extra={"unit": "%"},
         description="Least share of the labels of a data set that must have a graph before it is trained on.",
-    )  # fmt: skip
+    )
     fail_on_missing: bool = Field(False, description="Stop as soon as a single label has no graph.")
 
 
@@ -79,9 +82,11 @@ class Workflow(Section):
         "float32", description="Of features in packs. `float16` takes half the space and rounds to 11 bits."
     )
     progress_seconds: float = Field(
-        30.0, gt=0, json_schema_extra={"unit": "s"},
+        30.0,
+        gt=0,
+        json_schema_extra={"unit": "s"},
         description="How often a build reports its progress where its output is not a terminal.",
-    )  # fmt: skip
+    )
 
 
 class Config(Section):

@@ -14,13 +14,16 @@ class Hardware(Section):
     """What networks are trained on. The defaults are the safest, and the quickest on a CPU."""
 
     accelerator: Literal["cpu", "cuda", "mps", "auto"] = Field(
-        "cpu", description="`auto`: the first of `cuda`, `mps` and `cpu` that is there. Results are the same bits on"
+        "cpu",
+        description="`auto`: the first of `cuda`, `mps` and `cpu` that is there. Results are the same bits on"
         " every run with `cpu` only.",
-    )  # fmt: skip
+    )
     devices: int = Field(
-        1, ge=1, description="Processes of one run, on a CPU, or GPUs. Each takes its share of every batch, so that"
+        1,
+        ge=1,
+        description="Processes of one run, on a CPU, or GPUs. Each takes its share of every batch, so that"
         " `batch_size` keeps its meaning.",
-    )  # fmt: skip
+    )
     strategy: Literal["ddp", "fsdp"] = Field(
         "ddp",
         description="With several devices: each has the whole network or, with `fsdp` on GPUs, a part of it.",
@@ -40,17 +43,21 @@ class Hardware(Section):
         False, description="Keep the state of Adam in the memory of the CPU while a GPU trains; needs torchao."
     )
     activation_checkpointing: bool = Field(
-        False, description="Compute layers again on the way back instead of keeping what they computed: less memory,"
+        False,
+        description="Compute layers again on the way back instead of keeping what they computed: less memory,"
         " more time, the same bits.",
-    )  # fmt: skip
+    )
     compile: Literal["no", "default", "reduce-overhead", "max-autotune"] = Field(
-        "no", description="Mode of `torch.compile`; takes a minute, so for long runs. On a CPU it replaces loops that"
+        "no",
+        description="Mode of `torch.compile`; takes a minute, so for long runs. On a CPU it replaces loops that"
         " are compiled already.",
-    )  # fmt: skip
+    )
     validation_batch: int | None = Field(
-        None, ge=1, json_schema_extra={"unit": "decoys"},
+        None,
+        ge=1,
+        json_schema_extra={"unit": "decoys"},
         description="Graphs in one batch of validation; four times `batch_size` by default.",
-    )  # fmt: skip
+    )
 
 
 class Loading(Section):
@@ -111,8 +118,11 @@ def _late_refusals(hardware: Hardware, clipped: bool) -> list[str]:
             " leave it out, or gradient_clip"
         )
     if hardware.offload_optimizer:
-        alone = {"gradient_clip": clipped, "precision: 16-mixed": hardware.precision == "16-mixed",
-                 f"devices: {hardware.devices}": hardware.devices > 1}  # fmt: skip
+        alone = {
+            "gradient_clip": clipped,
+            "precision: 16-mixed": hardware.precision == "16-mixed",
+            f"devices: {hardware.devices}": hardware.devices > 1,
+        }
         for setting in [setting for setting, used in alone.items() if used]:
             found.append(f"offload_optimizer: gradients are gone before {setting} could act on them; leave one out")
     return found

@@ -37,9 +37,11 @@ class Schedule(Section):
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
     validate_every: int = Field(
-        1, ge=1, json_schema_extra={"unit": "epochs"},
+        1,
+        ge=1,
+        json_schema_extra={"unit": "epochs"},
         description="Validate, and so judge, after every n-th epoch; a divisor of `max_epochs`.",
-    )  # fmt: skip
+    )
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     loss: Literal["mse", "huber", "bce"] = Field(
@@ -57,9 +59,12 @@ class Schedule(Section):
     )
     ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
     ranking_margin: float = Field(
-        0.1, gt=0, le=1, json_schema_extra={"unit": "DockQ"},
+        0.1,
+        gt=0,
+        le=1,
+        json_schema_extra={"unit": "DockQ"},
         description="By how much `pairwise` wants the better decoy predicted higher, at most; never more than it is.",
-    )  # fmt: skip
+    )
     ranking_temperature: float = Field(
         0.1,
         gt=0,
@@ -75,10 +80,11 @@ class Schedule(Section):
         " of DockQ, drawn equally often.",
     )
     decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
-        "auto", json_schema_extra={"unit": "decoys"},
+        "auto",
+        json_schema_extra={"unit": "decoys"},
         description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
         " ranking term, as far as a batch holds them, and 1 without.",
-    )  # fmt: skip
+    )
 
     @model_validator(mode="after")
     def _last_epoch_is_validated(self) -> Schedule:
@@ -150,9 +156,10 @@ class Sweep(Section):
 
     defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all entries of `configs`.")
     configs: list[SweepConfig] = Field(
-        [SweepConfig(name=DEFAULT_SWEEP_CONFIG)], min_length=1,
+        [SweepConfig(name=DEFAULT_SWEEP_CONFIG)],
+        min_length=1,
         description="The configurations: `name` and the hyper-parameters that differ.",
-    )  # fmt: skip
+    )
     seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
 
     _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "configs"))
@@ -189,9 +196,11 @@ class Final(Section):
         "best", description="`pred_dockq` is that of the best checkpoint, or the mean over the ensemble."
     )
     members: int | None = Field(
-        None, ge=2, json_schema_extra={"unit": "runs"},
+        None,
+        ge=2,
+        json_schema_extra={"unit": "runs"},
         description="The ensemble, which gives `pred_sd`: the top N runs of the final leaderboard; unset means all.",
-    )  # fmt: skip
+    )
 
 
 class Phase(Schedule):
@@ -259,9 +268,12 @@ class Training(Section):
 
     datasets: list[Name] = Field([], description="Names of the data sets to train on; empty for every labelled one.")
     validation_percent: float = Field(
-        20.0, gt=0, lt=100, json_schema_extra={"unit": "% of targets"},
+        20.0,
+        gt=0,
+        lt=100,
+        json_schema_extra={"unit": "% of targets"},
         description="Targets set aside for validation where the labels have no split.",
-    )  # fmt: skip
+    )
     split_seed: int = Field(0, description="Seed of that choice.")
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")

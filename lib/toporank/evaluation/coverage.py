@@ -103,14 +103,13 @@ def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
 
 def read_coverage(path: Path | str) -> list[CoverageRow]:
     """Read coverage.tsv."""
-    return [
-        CoverageRow(**{
-            **{column: row[column] for column in COLUMNS},
-            "dockq": float(row["dockq"]) if row["dockq"] else None,
-            **{column: int(row[column]) if row[column] else None for column in ("n_chains", "n_interface_residues")},
-        })
-        for row in read_rows(path, tabs=True)
-    ]  # fmt: skip
+    return [_from_text(row) for row in read_rows(path, tabs=True)]
+
+
+def _from_text(row: dict[str, str]) -> CoverageRow:
+    numbers = {"dockq": float, "n_chains": int, "n_interface_residues": int}
+    known = {column: number(row[column]) if row[column] else None for column, number in numbers.items()}
+    return CoverageRow(**{**{column: row[column] for column in COLUMNS}, **known})
 
 
 def counts(rows: Iterable[CoverageRow]) -> str:

@@ -17,9 +17,14 @@ CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "va
 """For each selection rule the checkpoint that is a run's best under it. Every rule wants its metric low."""
 
 SHOWN = (
-    "val_loss", "val_selection", "val_spearman", "val_spearman_per_target", "val_pearson", "val_pearson_per_target",
+    "val_loss",
+    "val_selection",
+    "val_spearman",
+    "val_spearman_per_target",
+    "val_pearson",
+    "val_pearson_per_target",
     "val_ranking_loss",
-)  # fmt: skip
+)
 
 REGRETTED = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spearman_per_target": -1}
 """Metrics whose regret is shown; -1 where higher is better."""
@@ -37,9 +42,15 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
     for path in summaries:
         summary = json.loads(path.read_text())
         run, seed = summary["run"], summary["seed"]
-        row = {"run": run, "config": run.removesuffix(f"_seed{seed}"), "seed": seed, "epochs": summary["epochs"],
-               "parent": (summary["parent"] or {}).get("run", ""), "stopped": summary["stopped"],
-               "folder": str(path.parent)}  # fmt: skip
+        row = {
+            "run": run,
+            "config": run.removesuffix(f"_seed{seed}"),
+            "seed": seed,
+            "epochs": summary["epochs"],
+            "parent": (summary["parent"] or {}).get("run", ""),
+            "stopped": summary["stopped"],
+            "folder": str(path.parent),
+        }
         for checkpoint in CHECKPOINT_OF.values():
             best = summary[checkpoint]
             row |= {f"{checkpoint}.epoch": best["epoch"], **{f"{checkpoint}.{m}": best[m] for m in SHOWN}}

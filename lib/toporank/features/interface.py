@@ -38,9 +38,12 @@ class CaCutoff(Parameters):
     """Parameters of `interface/ca_cutoff/v1`."""
 
     cutoff: float = Field(
-        10.0, gt=0, le=50, json_schema_extra={"unit": "Å"},
+        10.0,
+        gt=0,
+        le=50,
+        json_schema_extra={"unit": "Å"},
         description="A residue is interface when its CA lies nearer than this to a CA of another chain.",
-    )  # fmt: skip
+    )
     residues: Literal["protein", "atom_records"] = Field(
         "protein",
         description="`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that the file"

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from toporank.features.edges import Edges, atom_distances, both_directions, node_pairs, rising
+from toporank.features.pairs import Edges, atom_distances, both_directions, node_pairs, rising
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import Scaling, scaled
 from toporank.structures.complex import Complex
@@ -26,17 +26,22 @@ class Invariant(Parameters):
     """Parameters of `edges/invariant/v1`."""
 
     bands: Annotated[tuple[float, float, float, float], AfterValidator(rising)] = Field(
-        (0.0, 6.0, 10.0, 14.0), json_schema_extra={"unit": "Å"},
+        (0.0, 6.0, 10.0, 14.0),
+        json_schema_extra={"unit": "Å"},
         description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
-    )  # fmt: skip
+    )
     bins: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
-        (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20), min_length=2, json_schema_extra={"unit": "Å"},
+        (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20),
+        min_length=2,
+        json_schema_extra={"unit": "Å"},
         description="Limits of the histogram of distances between heavy atoms, as shares of those within the limits.",
-    )  # fmt: skip
+    )
     contacts: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
-        (2.5, 5.0, 10.0), min_length=1, json_schema_extra={"unit": "Å"},
+        (2.5, 5.0, 10.0),
+        min_length=1,
+        json_schema_extra={"unit": "Å"},
         description="Pairs of heavy atoms nearer than each of these are counted; the first are clashes.",
-    )  # fmt: skip
+    )
     scaling: Scaling = Field(
         "training_set",
         description="`training_set`: by mean and standard deviation of the training graphs, kept in the checkpoint."

@@ -75,10 +75,13 @@ class DsspTopology(Parameters):
 def columns(parameters: DsspTopology) -> list[str]:
     """Names of this module's own columns; the topology columns follow them."""
     return [
-        "rasa", "phi", "psi",
+        "rasa",
+        "phi",
+        "psi",
         *(f"ss_{'none' if s == '-' else s}" for s in SECONDARY_STRUCTURE),
-        *(f"aa_{a}" for a in AMINO_ACIDS), "aa_unknown",
-    ]  # fmt: skip
+        *(f"aa_{a}" for a in AMINO_ACIDS),
+        "aa_unknown",
+    ]
 
 
 @register(

@@ -156,9 +156,10 @@ def _choose_recorded(stage: str, record: dict[str, Any] | None) -> Choice:
     missing = [name for name in module.parameters.model_fields if name not in complete]
     if missing:
         raise ConfigError(
-            f"the record of {module.id} does not say what {' and '.join(missing)} was", where=f"features.{stage}",
+            f"the record of {module.id} does not say what {' and '.join(missing)} was",
+            where=f"features.{stage}",
             remedy="the file is damaged, or was made by another program",
-        )  # fmt: skip
+        )
     return choose(stage, complete)
 
 

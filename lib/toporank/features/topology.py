@@ -29,13 +29,17 @@ class Persistence(Parameters):
     """Parameters of `topology/persistence/v1`."""
 
     radius: float = Field(
-        8.0, gt=0, le=30, json_schema_extra={"unit": "Å"},
+        8.0,
+        gt=0,
+        le=30,
+        json_schema_extra={"unit": "Å"},
         description="Atoms within this distance of the residue's CA, itself included, form its cloud.",
-    )  # fmt: skip
+    )
     element_sets: tuple[str, ...] = Field(
-        ("C", "N", "O", "CN", "CO", "NO", "CNO"), min_length=1,
+        ("C", "N", "O", "CN", "CO", "NO", "CNO"),
+        min_length=1,
         description="One pair of diagrams for each: the letters are the elements whose atoms take part.",
-    )  # fmt: skip
+    )
     h0_max_death: float = Field(
         8.0, gt=0, json_schema_extra={"unit": "Å"}, description="H0 bars that die later are left out."
     )
@@ -95,9 +99,15 @@ def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, ce
 
     start, member = members_of_balls(xyz, centres, parameters.radius)
     values, _ = describe_clouds(
-        xyz, elements, parameters.element_sets, start, member,
-        max_death=parameters.h0_max_death, min_persistence=parameters.min_persistence, in_doubt=h1_bars,
-    )  # fmt: skip
+        xyz,
+        elements,
+        parameters.element_sets,
+        start,
+        member,
+        max_death=parameters.h0_max_death,
+        min_persistence=parameters.min_persistence,
+        in_doubt=h1_bars,
+    )
     return values
 
 

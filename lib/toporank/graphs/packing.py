@@ -57,8 +57,14 @@ def write_pack(path: Path, members: list[Member], precision: str = "float32") ->
     n_read, first, nodes, edges = 0, None, [0], [0]
     with replacing(path) as temporary, ExitStack() as files:
         new = partial(Growing, files, path.parent)
-        tensors = {"x": new(precision), "edge_index": new("int32", axis=1), "edge_attr": new(precision),
-                   "node_start": new("int64"), "edge_start": new("int64"), "y": new("float32")}  # fmt: skip
+        tensors = {
+            "x": new(precision),
+            "edge_index": new("int32", axis=1),
+            "edge_attr": new(precision),
+            "node_start": new("int64"),
+            "edge_start": new("int64"),
+            "y": new("float32"),
+        }
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
@@ -115,8 +121,9 @@ def _source_digest(member: Member) -> str:
     if size != member.size:
         raise GraphError(
             f"the graph of {member.target}/{member.decoy} has {size} bytes, its ledger says {member.size}",
-            where=file, remedy=CHANGED_REMEDY,
-        )  # fmt: skip
+            where=file,
+            remedy=CHANGED_REMEDY,
+        )
     return member.sha256
 
 
@@ -134,9 +141,10 @@ def _as(precision: str, values: np.ndarray, file: Path) -> np.ndarray:
         rounded = values.astype(precision)
     if (np.isinf(rounded) & np.isfinite(values)).any():
         raise GraphError(
-            f"a feature of {np.abs(values).max():g} is too large for float16", where=file,
+            f"a feature of {np.abs(values).max():g} is too large for float16",
+            where=file,
             remedy="use pack_precision: float32",
-        )  # fmt: skip
+        )
     return rounded
 
 

@@ -94,16 +94,12 @@ def _pickled(arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> bytes:
     equal bytes whether they are one object or two."""
     tensors = b"".join(_text(name) + _tensor(str(i), array) for i, (name, array) in enumerate(arrays.items()))
     mapping = b"}(" + tensors + _text("metadata") + _value(metadata) + b"u"
-    store = (
-        _global("torch_geometric.data.storage", "GlobalStorage") + b")\x81}("
-        + _text("_mapping") + mapping + _text("_parent") + b"h\0" + b"ub"
-    )  # fmt: skip
-    return (
-        b"\x80\x02" + _global(*DATA) + b")\x81q\0}("
-        + _text("_edge_attr_cls") + _global("torch_geometric.data.data", "DataEdgeAttr")
-        + _text("_tensor_attr_cls") + _global("torch_geometric.data.data", "DataTensorAttr")
-        + _text("_store") + store + b"ub."
-    )  # fmt: skip
+    data = b"\x80\x02" + _global(*DATA) + b")\x81q\0}("
+    data += _text("_edge_attr_cls") + _global("torch_geometric.data.data", "DataEdgeAttr")
+    data += _text("_tensor_attr_cls") + _global("torch_geometric.data.data", "DataTensorAttr")
+    store = _global("torch_geometric.data.storage", "GlobalStorage") + b")\x81}("
+    store += _text("_mapping") + mapping + _text("_parent") + b"h\0ub"
+    return data + _text("_store") + store + b"ub."
 
 
 def _tensor(key: str, array: np.ndarray) -> bytes:

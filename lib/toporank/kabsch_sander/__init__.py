@@ -53,6 +53,9 @@ def accessibility(xyz: np.ndarray, names: np.ndarray, start: np.ndarray, wanted:
     for name, radius in surface.RADII.items():
         reach[names == name] = radius
     return surface.accessible_surface(
-        np.ascontiguousarray(xyz, np.float64), reach + surface.PROBE, np.ascontiguousarray(start, np.int64),
-        np.ascontiguousarray(wanted, np.int64), _prepare(),
-    )  # fmt: skip
+        np.ascontiguousarray(xyz, np.float64),
+        reach + surface.PROBE,
+        np.ascontiguousarray(start, np.int64),
+        np.ascontiguousarray(wanted, np.int64),
+        _prepare(),
+    )

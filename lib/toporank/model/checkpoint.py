@@ -159,6 +159,7 @@ def _checked(model: type[BaseModel], description: Any, path: Path) -> dict[str, 
         more = f"; and {len(faults) - NAMED_FAULTS} more" if len(faults) > NAMED_FAULTS else ""
         raise CheckpointError(
             f"not a usable checkpoint: {'; '.join(faults[:NAMED_FAULTS])}{more}",
-            where=path, remedy="the file is damaged, or was made by another version or program",
-        )  # fmt: skip
+            where=path,
+            remedy="the file is damaged, or was made by another version or program",
+        )
     return description

@@ -56,8 +56,16 @@ class Adjacency(NamedTuple):
         return cls(source, destination, torch.searchsorted(destination, nodes))
 
 
-def attend(x: Tensor, of_source: Linear, of_destination: Linear, edge: Tensor, weight: Tensor, att: Tensor,
-           keep: Tensor | None, adjacency: Adjacency) -> Tensor:  # fmt: skip
+def attend(
+    x: Tensor,
+    of_source: Linear,
+    of_destination: Linear,
+    edge: Tensor,
+    weight: Tensor,
+    att: Tensor,
+    keep: Tensor | None,
+    adjacency: Adjacency,
+) -> Tensor:
     """What each node gathers from its incoming edges (Brody, Alon & Yahav 2022, equation 7), mean over heads.
 
     x : (n, k). of_source, of_destination : weight (heads·width, k) and bias (heads·width,) of the two maps of x.
@@ -117,8 +125,16 @@ class _Attention(torch.autograd.Function):
             product, forth = np.empty((TILE, heads * width), x.dtype), weight.T.copy()
             for e, f in _tiles(len(edge)):
                 np.matmul(edge[e:f], forth, out=product[: f - e])
-                _score(source_of[e:f], destination_of[e:f], source, destination, product.reshape(-1, heads, width), att,
-                       score[e:f], positive[e:f])  # fmt: skip
+                _score(
+                    source_of[e:f],
+                    destination_of[e:f],
+                    source,
+                    destination,
+                    product.reshape(-1, heads, width),
+                    att,
+                    score[e:f],
+                    positive[e:f],
+                )
         _subtract_largest(start, score)
         torch.from_numpy(score).exp_()
         out = np.empty((len(x), width), x.dtype)
@@ -142,8 +158,21 @@ class _Attention(torch.autograd.Function):
         _score_gradient(source_of, start, source, alpha, keep, gradient, d_score)
         with _threads_of_torch():
             for e, f in _tiles(len(edge)):
-                _scatter(source_of[e:f], destination_of[e:f], source, positive[e:f], att, alpha[e:f], keep[e:f],
-                         gradient, d_score[e:f], d_source, d_destination, d_att, u.reshape(-1, *att.shape))  # fmt: skip
+                _scatter(
+                    source_of[e:f],
+                    destination_of[e:f],
+                    source,
+                    positive[e:f],
+                    att,
+                    alpha[e:f],
+                    keep[e:f],
+                    gradient,
+                    d_score[e:f],
+                    d_source,
+                    d_destination,
+                    d_att,
+                    u.reshape(-1, *att.shape),
+                )
                 d_weight += u[: f - e].T @ edge[e:f]
                 if d_edge is not None:
                     np.matmul(u[: f - e], back, out=d_edge[e:f])

@@ -42,9 +42,14 @@ class PlainNetwork(DockQNet):
         attention = ours.layers[0].attention
         _, heads, hidden = attention.att.shape
         plain = cls(
-            ours.embed_nodes.in_features, ours.embed_edges.in_features, hidden=hidden, heads=heads,
-            layers=len(ours.layers), attention_dropout=attention.dropout, readout=ours.head[0].out_features,
-        )  # fmt: skip
+            ours.embed_nodes.in_features,
+            ours.embed_edges.in_features,
+            hidden=hidden,
+            heads=heads,
+            layers=len(ours.layers),
+            attention_dropout=attention.dropout,
+            readout=ours.head[0].out_features,
+        )
         plain.scale_nodes, plain.scale_edges = ours.scale_nodes, ours.scale_edges
         plain.layers = nn.ModuleList(PlainLayer(hidden, heads, attention.dropout) for _ in ours.layers)
         state = ours.state_dict()

@@ -64,9 +64,10 @@ def read_ensemble(folder: Path) -> Ensemble:
     if members != found:
         odd = sorted({file.name for file in members} ^ {file.name for file in found})
         raise CheckpointError(
-            f"the checkpoints beside it are not its members: {', '.join(odd)}", where=path,
+            f"the checkpoints beside it are not its members: {', '.join(odd)}",
+            where=path,
             remedy="restore the folder, or delete it: scores then have no spread",
-        )  # fmt: skip
+        )
     return Ensemble(members, mean=stored.score == "mean")
 
 
@@ -93,10 +94,14 @@ def score_pack(checkpoint: Path, members: list[Path], pack: Path, *, mean: bool 
     predicted = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
     own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
     return [
-        Score(target, decoy, _mean([each[i] for each in theirs]) if mean else round(own[i], DECIMALS),
-              round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None)
+        Score(
+            target,
+            decoy,
+            _mean([each[i] for each in theirs]) if mean else round(own[i], DECIMALS),
+            round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
+        )
         for i, (target, decoy) in enumerate(_names(store))
-    ]  # fmt: skip
+    ]
 
 
 def _names(store: GraphStore) -> list[tuple[str, str]]:
@@ -128,8 +133,9 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
     different = sorted(stage for stage in {**theirs, **ours} if theirs.get(stage) != ours.get(stage))
     raise CheckpointError(
         f"was trained on other features than {whose}: {', '.join(different)} differ",
-        where=scorer.path, remedy="build the graphs with the checkpoint's features",
-    )  # fmt: skip
+        where=scorer.path,
+        remedy="build the graphs with the checkpoint's features",
+    )
 
 
 def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
@@ -146,6 +152,7 @@ def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
     if odd:
         raise GraphError(
             f"the predictions for {len(odd)} decoys are not finite numbers, the first is {'/'.join(odd[0])}",
-            where=scorer.path, remedy="the graphs hold numbers far from those it was trained on",
-        )  # fmt: skip
+            where=scorer.path,
+            remedy="the graphs hold numbers far from those it was trained on",
+        )
     return values

@@ -77,13 +77,21 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
             where=path,
         )
     return {
-        "origin": ORIGIN, "format": GRAPH_FORMAT, "features": records(choices),
-        "node_columns": nodes, "edge_columns": edges, "node_width": node_width, "edge_width": edge_width,
+        "origin": ORIGIN,
+        "format": GRAPH_FORMAT,
+        "features": records(choices),
+        "node_columns": nodes,
+        "edge_columns": edges,
+        "node_width": node_width,
+        "edge_width": edge_width,
         "hyperparameters": {
-            "hidden": hidden, "heads": shapes["conv1.0.att"][1], "layers": len(_LAYERS),
-            "readout": shapes["fc1.weight"][0], "attention_dropout": ATTENTION_DROPOUT,
+            "hidden": hidden,
+            "heads": shapes["conv1.0.att"][1],
+            "layers": len(_LAYERS),
+            "readout": shapes["fc1.weight"][0],
+            "attention_dropout": ATTENTION_DROPOUT,
         },
-    }  # fmt: skip
+    }
 
 
 def published_shapes(ours: dict[str, tuple[int, ...]], heads: int) -> dict[str, tuple[int, ...]]:

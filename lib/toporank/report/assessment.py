@@ -36,11 +36,22 @@ POOLED_NAMES = {
     "rmse": "Root mean squared error",
 }
 ROWS = (
-    "ranking_loss", "random_pick_loss", *(f"success_at_{n}" for n in TOP_N), "attainable",
+    "ranking_loss",
+    "random_pick_loss",
+    *(f"success_at_{n}" for n in TOP_N),
+    "attainable",
     *(f"hits_at_{n}" for n in TOP_N),
-    "spearman", "pooled spearman", "pearson", "pooled pearson", "auroc", "pooled auroc", "pooled mae", "pooled rmse",
-    "best_dockq", "top_dockq",
-)  # fmt: skip
+    "spearman",
+    "pooled spearman",
+    "pearson",
+    "pooled pearson",
+    "auroc",
+    "pooled auroc",
+    "pooled mae",
+    "pooled rmse",
+    "best_dockq",
+    "top_dockq",
+)
 """Rows of the metric table: pooled values stand below their per-target twins."""
 
 
@@ -49,15 +60,20 @@ def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
 
     metrics : as from `target_metrics`.
     """
-    return [
-        {"name": name, "cards": [split_card(split, summary[split]) for split in SPLITS if split in summary],
-         "splits": [SPLITS[split] for split in SPLITS if split in summary],
-         "metrics": [metric_row(row, [summary[split] for split in SPLITS if split in summary]) for row in ROWS],
-         "calibrations": [{"name": SPLITS[split], **summary[split]["calibration"]}
-                          for split in SPLITS if summary.get(split, {}).get("calibration")],
-         "figures": evaluation_figures(name, summary, metrics)}
-        for name, summary in study.evaluations.items()
-    ]  # fmt: skip
+    found = []
+    for name, summary in study.evaluations.items():
+        known = {split: summary[split] for split in SPLITS if split in summary}
+        calibrated = {split: part["calibration"] for split, part in known.items() if part.get("calibration")}
+        entry = {
+            "name": name,
+            "cards": [split_card(split, part) for split, part in known.items()],
+            "splits": [SPLITS[split] for split in known],
+            "metrics": [metric_row(row, list(known.values())) for row in ROWS],
+            "calibrations": [{"name": SPLITS[split], **fit} for split, fit in calibrated.items()],
+            "figures": evaluation_figures(name, summary, metrics),
+        }
+        found.append(entry)
+    return found
 
 
 def evaluation_figures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> list[tuple[Any, str]]:
@@ -66,12 +82,12 @@ def evaluation_figures(dataset: str, summary: dict[str, Any], metrics: pd.DataFr
     if targets.empty:
         return []
     pooled = {split: part["pooled"]["spearman"]["value"] for split, part in summary.items() if "pooled" in part}
+    loss = "Ranking loss of each target. Below the diagonal the ranking picks better than chance."
+    spearman = "Spearman of each target (dots), their mean (bar) and the pooled value (diamond)."
     return [
-        (figures.loss_against_random(dataset, targets),
-         "Ranking loss of each target. Below the diagonal the ranking picks better than chance."),
-        (figures.spearman_by_split(dataset, targets, pooled),
-         "Spearman of each target (dots), their mean (bar) and the pooled value (diamond)."),
-    ]  # fmt: skip
+        (figures.loss_against_random(dataset, targets), loss),
+        (figures.spearman_by_split(dataset, targets, pooled), spearman),
+    ]
 
 
 def split_card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
@@ -148,11 +164,8 @@ def scatter(labelled: pd.DataFrame) -> list[dict[str, Any]]:
         for split, name in SPLITS.items():
             decoys = part[part["split"] == split]
             if len(decoys):
-                panels.append({
-                    "dataset": dataset, "split": split, "name": name, "decoys": len(decoys),
-                    "svg": figures.predicted_against_true(dataset, split, decoys),
-                    "confusion": confusion(decoys),
-                })  # fmt: skip
+                shown = {"svg": figures.predicted_against_true(dataset, split, decoys), "confusion": confusion(decoys)}
+                panels.append({"dataset": dataset, "split": split, "name": name, "decoys": len(decoys), **shown})
     return panels
 
 
@@ -163,9 +176,10 @@ def confusion(decoys: pd.DataFrame) -> list[dict[str, Any]]:
     """
     classes = CAPRI_NAMES[::-1]
     counts = pd.crosstab(decoys["capri"], decoys["pred_capri"]).reindex(index=classes, columns=classes, fill_value=0)
-    totals = counts.sum(axis=1)
-    return [
-        {"name": true, "total": int(totals[true]), "agree": [guess == true for guess in classes],
-         "cells": [(int(counts.loc[true, guess]), counts.loc[true, guess] / max(1, totals[true])) for guess in classes]}
-        for true in classes
-    ]  # fmt: skip
+    rows = []
+    for true in classes:
+        found = [int(counts.loc[true, guess]) for guess in classes]
+        total = sum(found)
+        cells = [(count, count / max(1, total)) for count in found]
+        rows.append({"name": true, "total": total, "agree": [guess == true for guess in classes], "cells": cells})
+    return rows

@@ -137,9 +137,16 @@ def predicted_against_true(dataset: str, split: str, decoys: pd.DataFrame) -> Ma
         axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (4, 2)))
         many = len(decoys) > MANY_POINTS
         axes.scatter(
-            decoys["dockq"], decoys["pred_dockq"], s=5 if many else 14, color=colour, alpha=0.35 if many else 0.7,
-            linewidth=0, rasterized=many, zorder=3, clip_on=False,
-        )  # fmt: skip
+            decoys["dockq"],
+            decoys["pred_dockq"],
+            s=5 if many else 14,
+            color=colour,
+            alpha=0.35 if many else 0.7,
+            linewidth=0,
+            rasterized=many,
+            zorder=3,
+            clip_on=False,
+        )
         axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="true DockQ", ylabel="predicted DockQ", aspect="equal")
         return svg(
             figure, f"Predicted against true DockQ of {len(decoys)} {SPLITS.get(split, split)} decoys of {dataset}"

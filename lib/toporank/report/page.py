@@ -14,9 +14,13 @@ from toporank.report.results import Study
 def render(study: Study) -> str:
     """The page of a study as HTML that loads nothing; the same study gives the same bytes."""
     environment = Environment(
-        loader=PackageLoader("toporank.report", "."), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=PackageLoader("toporank.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
     environment.globals |= {"interval": formatting.interval}
     return environment.get_template("page.html.j2").render(content(study))

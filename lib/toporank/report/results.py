@@ -110,10 +110,11 @@ def joined_results(dataset: str, coverage: list[CoverageRow], ranking: list[Rank
 def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Result:
     """One row of coverage with its rank and score."""
     scored = ranked is not None and ranked.pred_dockq is not None
-    found = (ranked.rank, ranked.pred_dockq, ranked.pred_sd, ranked.pred_capri) if ranked else (None, None, None, "")
+    known = {name: value for name, value in row._asdict().items() if name in Result._fields}
+    known |= {name: getattr(ranked, name) if ranked else None for name in ("rank", "pred_dockq", "pred_sd")}
     fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
     capri = "" if row.dockq is None else CAPRI_NAMES[int(capri_class(row.dockq))]
-    return Result(dataset, *row[: CoverageRow._fields.index("path")], *found, fate, capri)
+    return Result(dataset, **known, pred_capri=ranked.pred_capri if ranked else "", fate=fate, capri=capri)
 
 
 def by_target(results: Iterable[Result]) -> list[tuple[tuple[str, str], list[Result]]]:

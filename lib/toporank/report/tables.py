@@ -55,10 +55,11 @@ def run_card(study: Study) -> list[dict[str, Any]]:
             (name.replace("_", " "), parameter_text(value)) for name, value in model["hyperparameters"].items()
         ],
         "Trained with": [
-            ("git state", made.get("git", "unknown")), *made.get("versions", {}).items(),
+            ("git state", made.get("git", "unknown")),
+            *made.get("versions", {}).items(),
             ("this page", f"toporank {toporank.__version__}"),
         ],
-    }  # fmt: skip
+    }
     return [{"title": title, "pairs": pairs} for title, pairs in cards.items() if pairs]
 
 
@@ -70,18 +71,22 @@ def checkpoint_origin(model: dict[str, Any]) -> Pairs:
     start = f"{parent['run']}, epoch {parent['epoch']}" if parent else "random weights"
     rule = selection["rule"]
     return [
-        ("run", model["run"]), ("epoch", f"{model['epoch']} (the first is 0)"), ("seed", str(model["seed"])),
+        ("run", model["run"]),
+        ("epoch", f"{model['epoch']} (the first is 0)"),
+        ("seed", str(model["seed"])),
         ("selection rule", f"{rule}: {RULES.get(rule, rule)}"),
-        ("Spearman weight", parameter_text(selection["spearman_weight"])), ("trained from", start),
-    ]  # fmt: skip
+        ("Spearman weight", parameter_text(selection["spearman_weight"])),
+        ("trained from", start),
+    ]
 
 
 def training_set(training: dict[str, Any]) -> Pairs:
     """Sizes and fingerprint of the training set, as recorded in the checkpoint."""
     return [
-        ("training decoys", f"{training['train']:,}"), ("validation decoys", f"{training['val']:,}"),
+        ("training decoys", f"{training['train']:,}"),
+        ("validation decoys", f"{training['val']:,}"),
         ("fingerprint", training["fingerprint"]),
-    ]  # fmt: skip
+    ]
 
 
 def validation_metrics(study: Study) -> Pairs:
@@ -137,8 +142,10 @@ def coverage_row(name: str, results: list[Result], skipped: list[str]) -> dict[s
         "labels_without_decoy": labels[Status.NO_DECOY],
         "unlabelled": decoys - labelled_decoys,
     }
-    of_decoys = [(Status.OK, row["with_graph"], "with a result"),
-              *((s, n, fate_name(s)) for s, n in zip(skipped, row["skipped"], strict=True))]  # fmt: skip
+    of_decoys = [
+        (Status.OK, row["with_graph"], "with a result"),
+        *((s, n, fate_name(s)) for s, n in zip(skipped, row["skipped"], strict=True)),
+    ]
     of_labels = [
         (Status.OK, row["labels_with_graph"], "with a graph"),
         (Status.FAILED, row["labels_skipped"], "whose decoy was skipped"),
@@ -162,10 +169,17 @@ def not_scored(study: Study) -> list[dict[str, str]]:
         key=lambda row: (order.get(row.fate, len(order)), study.datasets.index(row.dataset), row.target, row.decoy)
     )
     return [
-        {"dataset": row.dataset, "target": row.target, "decoy": row.decoy, "fate": row.fate,
-         "fate_name": fate_name(row.fate), "stage": row.stage, "reason": reason_not_scored(row)}
+        {
+            "dataset": row.dataset,
+            "target": row.target,
+            "decoy": row.decoy,
+            "fate": row.fate,
+            "fate_name": fate_name(row.fate),
+            "stage": row.stage,
+            "reason": reason_not_scored(row),
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def reason_not_scored(row: Result) -> str:

@@ -28,11 +28,15 @@ def leaderboard(study: Study) -> dict[str, Any] | None:
         kind = "fine-tune" if is_finetune(run["folder"]) else "sweep"
         rows.append({**{k: run[k] for k in ("run", "seed", "epochs", "chosen")}, "kind": kind, "rules": rules})
     return {
-        "rows": rows, "rule": study.checkpoint["selection"]["rule"], "rule_words": RULES,
-        "random": validation_random_pick(study), "configurations": configurations(study.leaderboard),
-        "winners": winners(study.leaderboard).to_dict("records"), "fine_tuning": verdict(study.leaderboard),
+        "rows": rows,
+        "rule": study.checkpoint["selection"]["rule"],
+        "rule_words": RULES,
+        "random": validation_random_pick(study),
+        "configurations": configurations(study.leaderboard),
+        "winners": winners(study.leaderboard).to_dict("records"),
+        "fine_tuning": verdict(study.leaderboard),
         "stopped": [{"run": run["run"], "why": run["stopped"]} for run in stopped_early(study.leaderboard)],
-    }  # fmt: skip
+    }
 
 
 def stopped_early(board: pd.DataFrame) -> list[dict[str, Any]]:
@@ -42,13 +46,21 @@ def stopped_early(board: pd.DataFrame) -> list[dict[str, Any]]:
 
 def configurations(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Mean and standard deviation over the seeds of each configuration; empty when none has several seeds."""
-    shown = {"loss": "val_loss", "per_target": "val_spearman_per_target", "pooled": "val_spearman",
-             "ranking_loss": "val_ranking_loss"}  # fmt: skip
+    shown = {
+        "loss": "val_loss",
+        "per_target": "val_spearman_per_target",
+        "pooled": "val_spearman",
+        "ranking_loss": "val_ranking_loss",
+    }
     rows = [
-        {"name": row["config"], "kind": "fine-tune" if row["parent"] else "sweep", "seeds": row["seeds"],
-         **{short: (row[f"{metric}.mean"], row[f"{metric}.sd"]) for short, metric in shown.items()}}
+        {
+            "name": row["config"],
+            "kind": "fine-tune" if row["parent"] else "sweep",
+            "seeds": row["seeds"],
+            **{short: (row[f"{metric}.mean"], row[f"{metric}.sd"]) for short, metric in shown.items()},
+        }
         for row in by_config(board, "val_loss").to_dict("records")
-    ]  # fmt: skip
+    ]
     return rows if any(row["seeds"] > 1 for row in rows) else []
 
 

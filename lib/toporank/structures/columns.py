@@ -23,9 +23,17 @@ _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.
 """Decimal or hybrid-36."""
 
 REQUIRED = (
-    ("id",), ("type_symbol",), ("label_alt_id",), ("label_asym_id",), ("Cartn_x",), ("Cartn_y",), ("Cartn_z",),
-    ("label_atom_id", "auth_atom_id"), ("label_comp_id", "auth_comp_id"), ("auth_seq_id", "label_seq_id"),
-)  # fmt: skip
+    ("id",),
+    ("type_symbol",),
+    ("label_alt_id",),
+    ("label_asym_id",),
+    ("Cartn_x",),
+    ("Cartn_y",),
+    ("Cartn_z",),
+    ("label_atom_id", "auth_atom_id"),
+    ("label_comp_id", "auth_comp_id"),
+    ("auth_seq_id", "label_seq_id"),
+)
 """Columns of the _atom_site table without which it cannot be read; of two, one is enough."""
 LONGEST_NUMBER = 7
 """Characters of a residue number; no chain has ten million residues."""

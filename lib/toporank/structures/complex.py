@@ -76,9 +76,12 @@ class Complex:
             return self
         place = np.append(np.cumsum(heavy) - 1, -1)  # the last one stands for no CA
         return replace(
-            self, xyz=self.xyz[heavy], atom_names=self.atom_names[heavy], residue_of=self.residue_of[heavy],
+            self,
+            xyz=self.xyz[heavy],
+            atom_names=self.atom_names[heavy],
+            residue_of=self.residue_of[heavy],
             ca=place[self.ca],
-        )  # fmt: skip
+        )
 
     @property
     def chains(self) -> list[str]:

@@ -139,10 +139,17 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
             serial += 1
             lines.append(
                 _PDB_ATOM.format(
-                    serial=serial % 100000, name=name if len(name) > 3 else f" {name}", residue=parent,
-                    chain=letter, number=count[letter], x=x, y=y, z=z, element=name[0],
+                    serial=serial % 100000,
+                    name=name if len(name) > 3 else f" {name}",
+                    residue=parent,
+                    chain=letter,
+                    number=count[letter],
+                    x=x,
+                    y=y,
+                    z=z,
+                    element=name[0],
                 )
-            )  # fmt: skip
+            )
     if max(count.values(), default=0) > MAX_RESIDUES_IN_CHAIN:
         raise FeatureError(
             f"more than {MAX_RESIDUES_IN_CHAIN} residues in a chain, the most mkdssp is given",

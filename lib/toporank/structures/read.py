@@ -39,8 +39,10 @@ ONE_TO_THREE = {one: three for three, one in STANDARD.items()}
 FORCE_FIELD_NAMES = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
     **dict.fromkeys(("CYX", "CYM"), "CYS"),
-    "ASH": "ASP", "GLH": "GLU", "LYN": "LYS",
-}  # fmt: skip
+    "ASH": "ASP",
+    "GLH": "GLU",
+    "LYN": "LYS",
+}
 """Names that Amber and CHARMM give to protonation states; no dictionary of residues has them."""
 BACKBONE = ("N", "CA", "C", "O")
 """Atoms by which a residue that no dictionary has is known for an amino acid."""

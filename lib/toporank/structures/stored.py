@@ -24,12 +24,17 @@ def to_bytes(complex_: Complex) -> bytes:
     numbers = whole.astype("<i4") if exact else complex_.xyz.astype("<f8")
     kinds, kind = np.unique(complex_.atom_names, return_inverse=True)
     header = {
-        "residues": complex_.residues, "names": complex_.names, "parents": complex_.parents,
-        "hetero": sorted(complex_.hetero), "notes": complex_.notes, "labels": complex_.labels,
+        "residues": complex_.residues,
+        "names": complex_.names,
+        "parents": complex_.parents,
+        "hetero": sorted(complex_.hetero),
+        "notes": complex_.notes,
+        "labels": complex_.labels,
         "kinds": [name.decode("latin-1") for name in kinds.tolist()],
         "atoms_of_residue": np.bincount(complex_.residue_of, minlength=len(complex_.residues)).tolist(),
-        "ca": complex_.ca.tolist(), "xyz": numbers.dtype.str,
-    }  # fmt: skip
+        "ca": complex_.ca.tolist(),
+        "xyz": numbers.dtype.str,
+    }
     text = json.dumps(header, separators=(",", ":")).encode()
     return b"".join([len(text).to_bytes(8, "little"), text, kind.astype("<u2").tobytes(), numbers.tobytes()])
 

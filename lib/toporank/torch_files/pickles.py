@@ -67,9 +67,12 @@ REBUILT = {
 """What becomes of the arguments of functions that make tensors."""
 
 OF_TENSORS = {
-    ORDERED, *REBUILT,
-    Global("torch.storage", "UntypedStorage"), Global("torch.nn.parameter", "Parameter"), Global("torch", "Tensor"),
-}  # fmt: skip
+    ORDERED,
+    *REBUILT,
+    Global("torch.storage", "UntypedStorage"),
+    Global("torch.nn.parameter", "Parameter"),
+    Global("torch", "Tensor"),
+}
 DTYPES = ("float", "bfloat", "int", "uint", "complex", "bool")
 """How names of the number types of torch begin."""
 PLAIN_KEYS = (str, int, float, bool, type(None), bytes)

@@ -19,14 +19,17 @@ from toporank.training.run import KEPT
 log = logging.getLogger(__name__)
 
 FOLDER = "<folder of the run>"
+Best = list[tuple[float, int]]
+"""The best epochs, as (metric, epoch), best first."""
 
 
 class LastCheckpoint(ModelCheckpoint):
     """Keeps the state of the last epoch without the folder it lies in: a run does not tell where it was trained."""
 
     def __init__(self, folder: Path):
-        super().__init__(folder, "last", monitor=None, save_top_k=1, enable_version_counter=False,
-                         save_on_train_epoch_end=True)  # fmt: skip
+        super().__init__(
+            folder, "last", monitor=None, save_top_k=1, enable_version_counter=False, save_on_train_epoch_end=True
+        )
 
     def state_dict(self) -> dict[str, Any]:
         return _renamed(super().state_dict(), f"{self.dirpath}", FOLDER)
@@ -42,7 +45,9 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     return value.replace(old, new) if isinstance(value, str) else value
 
 
-def placed(kept: list[tuple[float, int]], value: float, epoch: int, minimum_delta: float) -> list[tuple[float, int]]:
+def best_epochs_with(
+    kept: list[tuple[float, int]], value: float, epoch: int, minimum_delta: float
+) -> list[tuple[float, int]]:
     """The best epochs, (metric, epoch), best first, after another one; a lower metric is better.
 
     The first place is taken only by an epoch that is better by more than `minimum_delta`, the others by any that is
@@ -64,7 +69,7 @@ class BestEpochs(Callback):
 
     def __init__(self, folder: Path, name: str, metric: str, minimum_delta: float):
         self.folder, self.name, self.metric, self.minimum_delta = folder, name, metric, minimum_delta
-        self.kept: list[tuple[float, int]] = []
+        self.kept: Best = []
 
     @property
     def state_key(self) -> str:
@@ -89,7 +94,7 @@ class BestEpochs(Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, module: Scorer) -> None:
         value, epoch = float(trainer.callback_metrics[self.metric]), trainer.current_epoch
-        self.kept = placed(self.kept, value, epoch, self.minimum_delta)
+        self.kept = best_epochs_with(self.kept, value, epoch, self.minimum_delta)
         if any(epoch == kept for _, kept in self.kept):
             trainer.save_checkpoint(self._file(epoch), weights_only=True)
 

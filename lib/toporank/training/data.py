@@ -66,9 +66,11 @@ def loader_options(loading: Loading, store: GraphStore, device: str) -> dict[str
     if workers == 0:
         return {"pin_memory": pinned}
     return {
-        "num_workers": workers, "prefetch_factor": loading.prefetch, "pin_memory": pinned,
+        "num_workers": workers,
+        "prefetch_factor": loading.prefetch,
+        "pin_memory": pinned,
         "persistent_workers": loading.persistent_workers,
-    }  # fmt: skip
+    }
 
 
 def seed_everything(seed: int, threads: int) -> None:

@@ -66,21 +66,35 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
     Returns the best epochs under each rule, and why training stopped before its time, or nothing.
     """
     description = {
-        **run.record(), "node_width": graphs.node_width, "edge_width": graphs.edge_width, **graphs.metadata,
-        "training_set": training_set, "provenance": provenance(),
-    }  # fmt: skip
+        **run.record(),
+        "node_width": graphs.node_width,
+        "edge_width": graphs.edge_width,
+        **graphs.metadata,
+        "training_set": training_set,
+        "provenance": provenance(),
+    }
     network = _network(run, graphs)
     freeze(network, run.freeze)
     settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer
-    scorer = kind(network, run.hyperparameters, run.selection, run.seed, _codes(graphs), description,
-                  fused=run.hardware.fused_optimizer, offload=run.hardware.offload_optimizer)  # fmt: skip
+    scorer = kind(
+        network,
+        run.hyperparameters,
+        run.selection,
+        run.seed,
+        _codes(graphs),
+        description,
+        fused=run.hardware.fused_optimizer,
+        offload=run.hardware.offload_optimizer,
+    )
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
     validation_batch = run.hardware.validation_batch or 4 * batch_size
     share = (this_device() if run.hardware.devices > 1 else 0, run.hardware.devices)
     options = loader_options(run.loading, graphs, device_of(run.hardware))
-    loaders = (training_batches(graphs, run.hyperparameters, run.seed, share, **options),
-               validation_batches(graphs, validation_batch, share, **options))  # fmt: skip
+    loaders = (
+        training_batches(graphs, run.hyperparameters, run.seed, share, **options),
+        validation_batches(graphs, validation_batch, share, **options),
+    )
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
     settings["logger"] = loggers(run.trackers, run.name, output) or False
@@ -138,10 +152,17 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
     warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # all devices know all of validation
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
-        **settings, max_epochs=hp.max_epochs, accumulate_grad_batches=hp.accumulate,
-        gradient_clip_val=hp.gradient_clip, check_val_every_n_epoch=hp.validate_every, enable_progress_bar=False,
-        use_distributed_sampler=False, log_every_n_steps=1,
-        enable_model_summary=False, num_sanity_val_steps=0, default_root_dir=folder,
+        **settings,
+        max_epochs=hp.max_epochs,
+        accumulate_grad_batches=hp.accumulate,
+        gradient_clip_val=hp.gradient_clip,
+        check_val_every_n_epoch=hp.validate_every,
+        enable_progress_bar=False,
+        use_distributed_sampler=False,
+        log_every_n_steps=1,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
             Patience("val_loss", patience=-(-hp.early_stop_patience // hp.validate_every)),
@@ -149,4 +170,4 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
             *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
             LastCheckpoint(folder),
         ],
-    )  # fmt: skip
+    )

@@ -36,9 +36,18 @@ class Scorer(pl.LightningModule):
     target_codes : int, one for each graph of the store, equal for decoys of one target.
     """
 
-    def __init__(self, network: DockQNet, hyperparameters: Hyperparameters, selection: Selection, seed: int,
-                 target_codes: Tensor, description: dict[str, Any], *, fused: bool = False,
-                 offload: bool = False):  # fmt: skip
+    def __init__(
+        self,
+        network: DockQNet,
+        hyperparameters: Hyperparameters,
+        selection: Selection,
+        seed: int,
+        target_codes: Tensor,
+        description: dict[str, Any],
+        *,
+        fused: bool = False,
+        offload: bool = False,
+    ):
         super().__init__()
         self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
         self.description, self.fused, self.offload = description, fused, offload
@@ -65,12 +74,15 @@ class Scorer(pl.LightningModule):
         index, dockq, predicted = self._collected()
         if not torch.isfinite(predicted).all():
             raise NotFiniteError("the prediction", index[~torch.isfinite(predicted)])
-        scores = validation_scores(self.target_codes[index].numpy(force=True), dockq.double().numpy(force=True),
-                                   predicted.double().numpy(force=True))  # fmt: skip
+        scores = validation_scores(
+            self.target_codes[index].numpy(force=True),
+            dockq.double().numpy(force=True),
+            predicted.double().numpy(force=True),
+        )
         loss = F.mse_loss(predicted, dockq)
         spearman = scores[SPEARMAN[self.selection.spearman]]
         known = 0.0 if spearman != spearman else spearman  # constant predictions have no correlation
-        self.log_dict({
+        values = {
             "val_loss": loss,
             "val_spearman": scores["spearman_pooled"],
             "val_pearson": scores["pearson_pooled"],
@@ -78,7 +90,8 @@ class Scorer(pl.LightningModule):
             "val_pearson_per_target": scores["pearson_per_target"],
             "val_ranking_loss": scores["ranking_loss"],
             "val_selection": loss - self.selection.spearman_weight * known,
-        })  # fmt: skip
+        }
+        self.log_dict(values)
 
     def _collected(self) -> tuple[Tensor, Tensor, Tensor]:
         """Index, DockQ and prediction of all validation decoys."""

@@ -17,11 +17,14 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
 TRAINING_SOURCES = (
-    "compilation.py", "evaluation/metrics.py", "graphs/pack.py", "graphs/packfile.py",
+    "compilation.py",
+    "evaluation/metrics.py",
+    "graphs/pack.py",
+    "graphs/packfile.py",
     *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
     *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit")),
     *(f"training/{name}.py" for name in ("lightning", "memory", "run", "sampling", "splits", "train")),
-)  # fmt: skip
+)
 """What decides the result of a training run, below this package."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
 """The packages whose version does, too."""

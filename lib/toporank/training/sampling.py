@@ -33,7 +33,7 @@ def balanced(groups: Ints, draw: np.random.Generator) -> Ints:
     return draw.permutation(np.concatenate(chosen))
 
 
-def together(rows: Ints, targets: Ints, size: int, draw: np.random.Generator) -> Ints:
+def keep_targets_together(rows: Ints, targets: Ints, size: int, draw: np.random.Generator) -> Ints:
     """The same rows with `size` decoys of one target in a row, as far as it has them, these groups in random order.
 
     rows : (n,), in random order. targets : (n,), the target of each.
@@ -59,7 +59,7 @@ def order(indices: Ints, decoys: pd.DataFrame, schedule: Schedule) -> Order:
 def _draw(indices: Ints, groups: Ints | None, targets: Ints, per_target: int, draw: np.random.Generator) -> Ints:
     rows = draw.permutation(len(indices)) if groups is None else balanced(groups, draw)
     if per_target > 1:
-        rows = together(rows, targets[rows], per_target, draw)
+        rows = keep_targets_together(rows, targets[rows], per_target, draw)
     return indices[rows]
 
 

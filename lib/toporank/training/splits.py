@@ -45,8 +45,9 @@ def check_memory(packs: list[Path], copies: int) -> None:
         each = f" ({copies} processes)" if copies > 1 else ""
         raise ConfigError(
             f"the packs take {needed / 2**30:.1f} GiB of memory{each}, {free / 2**30:.1f} GiB are free",
-            where="training.loading.in_memory", remedy="leave it out: packs are then mapped, and need not fit",
-        )  # fmt: skip
+            where="training.loading.in_memory",
+            remedy="leave it out: packs are then mapped, and need not fit",
+        )
 
 
 def check_labels(graphs: PackedGraphs) -> None:
@@ -56,8 +57,9 @@ def check_labels(graphs: PackedGraphs) -> None:
         first = wrong[0]
         raise ConfigError(
             f"{len(wrong)} labels are not in 0 to 1, the first is {graphs.dockq[first]:g}",
-            where=f"{graphs.target[first]}/{graphs.decoy[first]}", remedy="labels are DockQ; mend the label table",
-        )  # fmt: skip
+            where=f"{graphs.target[first]}/{graphs.decoy[first]}",
+            remedy="labels are DockQ; mend the label table",
+        )
     for split in SPLITS:
         dockq = graphs.dockq[split_indices(graphs, split)]
         if len(dockq) > 1 and np.ptp(dockq) == 0:

@@ -100,9 +100,12 @@ def _rows(table: Path) -> list[dict[str, str]]:
 def _finish(run: Run, kept: Path, best: Best, stopped: str) -> None:
     """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
     summary = {
-        "run": run.name, "seed": run.seed, "epochs": len(_rows(kept / "metrics.csv")), "stopped": stopped,
+        "run": run.name,
+        "seed": run.seed,
+        "epochs": len(_rows(kept / "metrics.csv")),
+        "stopped": stopped,
         "parent": run.record()["parent"],
-    }  # fmt: skip
+    }
     files = list(RUN_FILES)
     for rule, epochs in best.items():
         names = [f"{rule}.ckpt", *(f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, KEPT + 1))]

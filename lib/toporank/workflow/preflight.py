@@ -63,8 +63,14 @@ class Preflight:
         return next(iter(chunks))
 
 
-def preflight(config: Config, repository: Path, *, choices: dict[str, Choice], check_dssp: bool = True,
-              check_installed: bool = True) -> Preflight:  # fmt: skip
+def preflight(
+    config: Config,
+    repository: Path,
+    *,
+    choices: dict[str, Choice],
+    check_dssp: bool = True,
+    check_installed: bool = True,
+) -> Preflight:
     """Look at everything the workflow will need and plan the feature jobs. What a running build reads is not changed.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
@@ -103,11 +109,15 @@ def submission_problems(executor: str, python: str) -> list[str]:
     """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
     problems = []
     if executor == "slurm" and not shutil.which("sbatch"):
-        problems.append("--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
-                        " or leave the profile out to run on this machine)")  # fmt: skip
+        problems.append(
+            "--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
+            " or leave the profile out to run on this machine)"
+        )
     if any(character.isspace() for character in python):
-        problems.append(f"jobs cannot be submitted with a Python whose path has a space: {python}"
-                        " (make the .venv in a folder without one; the repository itself may stay)")  # fmt: skip
+        problems.append(
+            f"jobs cannot be submitted with a Python whose path has a space: {python}"
+            " (make the .venv in a folder without one; the repository itself may stay)"
+        )
     return problems
 
 
@@ -202,8 +212,9 @@ def _check_name(name: str, given: str, folder: Path) -> None:
     if before and given != before.folder[0] and str(folder.resolve()) != before.folder[1]:
         raise ConfigError(
             f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
-            where="score_decoys", remedy=f"give another name with score_name=NAME, or delete results/{name}/",
-        )  # fmt: skip
+            where="score_decoys",
+            remedy=f"give another name with score_name=NAME, or delete results/{name}/",
+        )
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:

@@ -1,0 +1,67 @@
+"""The published edge features: CA distance and a histogram of atom–atom distances."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from toporank.features.pairs import Edges, atom_distances, both_directions, node_pairs, rising
+from toporank.features.registry import Parameters, register
+from toporank.features.scaling import Scaling, scaled
+from toporank.structures.complex import Complex
+
+AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
+"""Columns of `Complex.xyz` that atom–atom distances are taken from."""
+
+
+class LegacyV11(Parameters):
+    """Parameters of `edges/legacy_v11`."""
+
+    cutoff: float = Field(
+        10.0,
+        gt=0,
+        le=50,
+        json_schema_extra={"unit": "Å"},
+        description="Nodes of different chains whose CA atoms lie nearer than this are joined.",
+    )
+    bins: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
+        tuple(float(edge) for edge in range(1, 11)),
+        min_length=1,
+        json_schema_extra={"unit": "Å"},
+        description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
+        " Distances under the first edge are not counted.",
+    )
+    coordinates: Literal["xyz", "xyy"] = Field(
+        "xyz",
+        description="Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on that.",
+    )
+    scaling: Scaling = Field(
+        "training_set",
+        description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: by mean"
+        " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and counts.",
+    )
+
+
+def legacy_columns(parameters: LegacyV11) -> list[str]:
+    """CA distance and one count for each bin."""
+    return ["ca_distance", *(f"atom_pairs_from_{edge:g}" for edge in parameters.bins)]
+
+
+@register(
+    "edges/legacy_v11",
+    alias="legacy",
+    summary="CA distance and histogram of all atom–atom distances",
+    parameters=LegacyV11,
+    columns=legacy_columns,
+    added={"coordinates": "xyz"},
+)
+def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
+    """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""
+    pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
+    seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])
+    counts, _ = atom_distances(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))
+    attributes = scaled(np.column_stack([distance, counts]), parameters.scaling)
+    return both_directions(pairs, attributes, attributes)
