@@ -15,7 +15,7 @@ from toporank.features.registry import choose
 from toporank.layout import STAGES
 
 GARBAGE = 100_000
-"""Objects after which Python looks for garbage: importing numba makes many, none of which is."""
+"""New objects after which Python looks for garbage; numba makes many on import, and no garbage."""
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
         run_chunk(args.stage, args.dataset, args.chunk, choices, Store(args.store))
     except RecordError as error:
         sys.exit(str(error))
-    gc.freeze()  # at its end Python would look through all of it once more
+    gc.freeze()  # otherwise Python would search everything once more on exit
 
 
 if __name__ == "__main__":

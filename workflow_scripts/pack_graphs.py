@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
     parser.add_argument("--precision", default="float32", help="float32 or float16")
-    parser.add_argument("--pack", type=Path, required=True, help="written; what it has of the same graphs is copied")
+    parser.add_argument("--pack", type=Path, required=True, help="written; graphs that are already in it are copied")
     args = parser.parse_args()
 
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Submit and look after jobs of schedulers for which Snakemake has no plugin (profiles/generic).
+# Submit and monitor jobs on schedulers for which Snakemake has no plugin (profiles/generic).
 #   scheduler.sh sge|pbs|lsf submit THREADS MEM_MB MINUTES OPTIONS... JOBSCRIPT   prints the job's id
 #   scheduler.sh sge|pbs|lsf status ID                                            prints running, success or failed
 set -euo pipefail
@@ -15,7 +15,7 @@ submit() {
         qsub -terse -V -cwd -j yes -o logs/scheduler/ -pe "${TOPORANK_SGE_PE:-smp}" "$threads" \
             -l "h_vmem=$((mem_mb / threads + 1))M,h_rt=$((minutes * 60))" "${options[@]}" "$jobscript"
         ;;
-    pbs) # PBS knows no -cwd: the job changes to the folder itself
+    pbs) # PBS has no -cwd: the job changes to the folder itself
         qsub -V -j oe -o logs/scheduler/ -l "select=1:ncpus=$threads:mem=${mem_mb}mb" \
             -l "walltime=$((minutes / 60)):$((minutes % 60)):00" "${options[@]}" "$jobscript"
         ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train one network; goes on where an interrupted run stopped."""
+"""Train one network; resumes an interrupted run."""
 
 import argparse
 import json

@@ -19,9 +19,9 @@ def main() -> None:
         "--evaluations", type=Path, nargs="*", default=[], help="summary.json of each labelled data set"
     )
     parser.add_argument(
-        "--leaderboard", type=Path, help="leaderboard.csv; learning curves lie where its column folder says"
+        "--leaderboard", type=Path, help="leaderboard.csv; its column `folder` says where the learning curves are"
     )
-    parser.add_argument("--checkpoint", type=Path, required=True, help="that scored")
+    parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 

@@ -4,7 +4,7 @@ features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
 store list           the reuse store by kind: entries, size, how many a results folder shows, age
 store prune          what would be deleted; with --yes, deletes it
-config               every configuration key, as Markdown (config/README.md is made of this)
+config               every configuration key, as Markdown (the source of config/README.md)
 compile              compiles what is compiled, once after installing
 """
 
@@ -36,7 +36,7 @@ of the example. Unknown keys are errors. Relative paths are looked up in the wor
 the repository.
 
 The tables list every key; they are generated from the classes that check the configuration
-(`python -m toporank config > config/README.md`), and a test holds the two together.
+(`python -m toporank config > config/README.md`), and a test checks that they agree.
 """
 
 
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     features.add_parser("list", help="all feature modules")
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
-    commands.add_parser("compile", help="compile what is compiled, once after installing")
+    commands.add_parser("compile", help="compile all numba code, once after installing")
     _add_store(commands)
     args = parser.parse_args(arguments)
     try:
@@ -60,11 +60,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _add_store(commands: Any) -> None:
     store = commands.add_parser("store", help="the reuse store").add_subparsers(dest="what", required=True)
-    prune = store.add_parser("prune", help="delete entries; says what would go, deletes with --yes")
+    prune = store.add_parser("prune", help="delete entries: lists them, and deletes them with --yes")
     for command in (store.add_parser("list", help="what is in it"), prune):
         command.add_argument("--store", type=Path, default=Path(Workflow().reuse_store), help="default: %(default)s")
-    prune.add_argument("--unused", action="store_true", help="entries that no results folder on this disk shows")
-    prune.add_argument("--older-than", type=float, metavar="DAYS", help="entries that were made longer ago")
+    prune.add_argument("--unused", action="store_true", help="entries that no results folder on this disk links to")
+    prune.add_argument("--older-than", type=float, metavar="DAYS", help="entries older than this many days")
     prune.add_argument("--yes", action="store_true", help="really delete")
 
 
@@ -85,7 +85,7 @@ def _store(args: argparse.Namespace) -> str:
 
 
 def _compile(_: argparse.Namespace) -> str:
-    """Says what it compiles while it does; with the code already there it only takes the time to load it."""
+    """Name each part while it compiles; code that is already compiled is only loaded."""
     from toporank import installation  # imports torch and numba
 
     begin = before = time.monotonic()
@@ -174,7 +174,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _range(field: FieldInfo) -> str:
-    """What may be chosen from, or between which bounds a number lies; empty where anything goes."""
+    """The allowed values, or the bounds of a number; empty where there are none."""
     words = ", ".join(f"`{choice}`" for choice in _literals(field.annotation) if choice is not None)
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     limits = [*field.metadata, *(m for part in get_args(field.annotation) for m in _limits(part))]
@@ -183,12 +183,12 @@ def _range(field: FieldInfo) -> str:
 
 
 def _limits(annotation: Any) -> list[Any]:
-    """What is said of the numbers of one part of a union."""
+    """The bounds on numbers in one part of a union."""
     return [m for given in getattr(annotation, "__metadata__", ()) for m in getattr(given, "metadata", [])]
 
 
 def _literals(annotation: Any) -> list[Any]:
-    """The words of a Literal, also inside a union."""
+    """The values of a Literal, also inside a union."""
     if get_origin(annotation) is Literal:
         return list(get_args(annotation))
     return [word for part in get_args(annotation) for word in _literals(part)]

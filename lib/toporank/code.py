@@ -13,7 +13,7 @@ from pathlib import Path
 from toporank.files import write_text
 
 KNOWN = Path(__file__).parent / "__pycache__" / "digests.json"
-"""Digests by the content of their files: parsing them at each start would take longer than all else we do there."""
+"""Digests by the content of their files: parsing them at each start would take longer than everything else there."""
 
 
 def source_digest(sources: Iterable[str]) -> str:
@@ -36,7 +36,7 @@ def _known() -> dict[str, str]:
     try:
         found = json.loads(KNOWN.read_text(encoding="utf-8"))
         return {str(key): str(digest) for key, digest in found.items()}
-    except (OSError, ValueError, AttributeError):  # none yet, or damaged: it is made anew
+    except (OSError, ValueError, AttributeError):  # missing or damaged: it is made again
         return {}
 
 

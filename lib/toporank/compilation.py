@@ -1,8 +1,8 @@
 """How packages are compiled with numba, and where the compiled code is kept.
 
-Numba compiles a function when it is first called and keeps the result on disk. It notices that the file of a
-function has changed, but not that another file has whose functions were compiled into it. So the folder is
-named after the content of all files of the function's package: a change of any of them starts afresh.
+Numba compiles a function when it is first called and keeps the result on disk. It notices when the file of a function
+changes, but not when an inlined file changes. So the folder is named after the content of all files of the function's
+package: a change in any of them compiles afresh.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PATIENCE = 600.0
 
 
 def _load_without_blas() -> None:
-    """Load what numba loads when it is first called, but for SciPy's linear algebra.
+    """Load what numba loads when it is first called, except SciPy's linear algebra.
 
-    Numba imports that, which takes as long as all the rest, only to see whether it is there; code that used it would
-    have it imported again.
+    Numba imports that only to see whether it is there, which takes as long as all the rest; code that used it would
+    import it again.
     """
     name = "scipy.linalg.cython_blas"
     if name not in sys.modules:
-        sys.modules[name] = None  # to Python, a module that cannot be imported
+        sys.modules[name] = None  # marks a module that cannot be imported
         try:
             importlib.import_module("numba.np.arraymath")
         finally:
@@ -49,7 +49,7 @@ _load_without_blas()
 def compiled(function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False) -> Callable:
     """Decorator: compile with numba, without its lock on Python; the result is kept in `cache_folder`.
 
-    fastmath : liberties with sums, in numba's words; none by default.
+    fastmath : numba's flags for reordering sums; none by default.
     """
     options = {"forceinline": True} if inline else {}
     folder = cache_folder(Path(function.__code__.co_filename).parent)
@@ -61,7 +61,7 @@ def compiled(function: Callable, *, inline: bool = False, fastmath: bool | set[s
 
 
 def inlined(function: Callable) -> Callable:
-    """As `compiled`, and the code becomes part of its callers."""
+    """As `compiled`, but inlined into its callers."""
     return compiled(function, inline=True)
 
 
@@ -69,7 +69,7 @@ def inlined(function: Callable) -> Callable:
 def cache_folder(package: Path) -> Path:
     """Where compiled code of a folder is kept: below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
 
-    The first that can be written; if none can, a temporary folder, which means compiling again next time.
+    The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """
     given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
@@ -78,7 +78,7 @@ def cache_folder(package: Path) -> Path:
 
 
 def first_writable(folders: Iterable[Path]) -> Path:
-    """The first of the folders that exists or can be made, and written; else a new temporary one."""
+    """The first of the folders that can be written to; otherwise a new temporary one."""
     for folder in folders:
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
@@ -99,8 +99,8 @@ def package_digest(package: Path) -> str:
 def one_at_a_time(package: Path) -> Iterator[None]:
     """Keep other processes from compiling a package, so that one compiles and the others find its work.
 
-    Without it every job of a run that starts on an empty cache would compile for itself. It only saves time:
-    who cannot lock, or has waited for long enough, goes on.
+    Without it every job of a run that starts on an empty cache would compile for itself. It only saves time: a process
+    that cannot lock, or has waited long enough, goes on.
     """
     folder = cache_folder(package)
     lock = FileLock(folder / LOCK)

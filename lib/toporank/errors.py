@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text on one line: runs of blanks, tabs and line breaks as one blank, what else cannot be printed as `_`.
+    """The text on one line: white space becomes one blank, other unprintable characters `_`.
 
     >>> printable("a\\tb\\x1b")
     'a b_'

@@ -1,7 +1,7 @@
 """What is done once, after installing: everything that numba compiles is compiled and kept.
 
-One small decoy goes through all that is computed of it, as in a build, and through one training step and one
-prediction of a network, as in a run. So everything is compiled with the very types that real work uses.
+One small decoy goes through every stage of a build, and through one training step and one prediction of a network. So
+everything is compiled with the very types that real work uses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMPILED = ("persistence", "kabsch_sander", "features/kernels", "model")
 
 
 def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
-    """Compile all there is, part by part; yields the name of each part when it is done.
+    """Compile everything, part by part; yields the name of each part when it is done.
 
     decoy : any complex with an interface. Raises ConfigError when it is missing.
     """

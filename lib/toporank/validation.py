@@ -13,7 +13,7 @@ from toporank.errors import ConfigError
 Model = TypeVar("Model", bound=BaseModel)
 
 LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
-"""Of what decides a network's size, in configurations and in checkpoints from elsewhere: far beyond what is of use."""
+"""Largest network, in configurations and in checkpoints from elsewhere: far beyond anything useful."""
 
 LONGEST = 80
 """Characters of a wrong value that a message shows."""
@@ -75,7 +75,7 @@ def _dotted(where: str, path: list[str | int]) -> str:
 
 
 def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseModel] | None:
-    """The model class that holds the key at the end of `path`, if it can be told."""
+    """The model class that holds the key at the end of `path`, if there is one."""
     for part in path:
         if isinstance(part, int) or model is None:
             continue

@@ -339,7 +339,7 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path,
         check_is_there("gone", repository, "score_decoys")
     assert str(error.value) == (
         f"score_decoys: there is no {here / 'gone'} and no {repository / 'gone'}"
-        " (relative paths begin in the working directory, which --directory changes, or in the repository)"
+        " (relative paths start in the working directory, which --directory changes, or in the repository)"
     )
     with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
         check_is_there("/gone", repository, "score_decoys")

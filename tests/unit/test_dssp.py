@@ -310,7 +310,7 @@ def test_without_mkdssp_the_error_tells_how_to_install_it(mkdssp):
 @pytest.mark.parametrize("script", ["echo hello", "exit 1"])
 def test_a_program_that_tells_no_version_is_an_error(mkdssp, script):
     mkdssp(script)
-    with pytest.raises(DsspMissingError, match="does not tell its version"):
+    with pytest.raises(DsspMissingError, match="does not report its version"):
         dssp_version()
 
 

@@ -311,7 +311,7 @@ def test_some_labels_without_decoy_are_no_problem():
         ("complex7/far1", "did you mean 1AVZ/far1? (Target is the name of the folder that holds the file)"),
         (
             "1AVX/faar1",
-            "for example 1AVZ/far1 (write targets and decoys in the labels as folders and files are called)",
+            "for example 1AVZ/far1 (name targets and decoys in the labels as folders and files are named)",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], 
 
 
 def _note(path: Path, done: int, failed: int) -> None:
-    """Leave word for `workflow.progress` of how many decoys are done, and how many of them got no result here."""
+    """Write for `workflow.progress` how many decoys are done, and how many of them failed in this stage."""
     with contextlib.suppress(OSError):  # no reason to end a job
         write_text(path, f"{done}\t{failed}\n")
 
@@ -75,7 +75,7 @@ def _rows_before(stage: str, dataset: str, chunk: str, members: list[PlannedDeco
 def _run_decoy(
     stage: str, dataset: str, member: PlannedDecoy, before: LedgerRow | None, choices: dict[str, Choice], store: Store
 ) -> LedgerRow:
-    """One decoy in one stage: publish its artefact or remove a stale one, and say which."""
+    """One decoy in one stage: publish its artefact or remove a stale one; returns its ledger row."""
     path = view.place(dataset, stage, member.key)
     row = before or LedgerRow(*member.key, Status.OK, stage)
     without = {"sha256": "", "size": 0, "mtime_ns": 0}

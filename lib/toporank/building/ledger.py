@@ -15,9 +15,9 @@ from toporank.files import write_text
 class LedgerRow(NamedTuple):
     """One decoy in one stage.
 
-    stage : where its way ended, or this stage. Counts are -1 while unknown. structure_sha256 : of the decoy's file.
-    atoms_sha256 : of what it holds (see `structures.stored.atoms_digest`). sha256, size (bytes) and mtime_ns : of the
-    artefact as it stands under results/; empty and 0 where there is none.
+    stage : where it failed, or this stage. Counts are -1 while unknown. structure_sha256 : of the decoy's file.
+    atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). sha256, size (bytes) and mtime_ns : of the
+    artefact under results/; empty and 0 without one.
     """
 
     target: str
@@ -47,7 +47,7 @@ class Ledger(NamedTuple):
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read a ledger. Raises RecordError when it is none."""
+    """Read a ledger. Raises RecordError when the file is not a ledger."""
     try:
         recipe, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
         if header.split("\t") != list(LedgerRow._fields):
@@ -79,16 +79,16 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 
 
 def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRow]:
-    """What became of every decoy in the last stage: in this run or, of a part, in the latest one that built it."""
+    """What became of every decoy in the last stage: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, stage=layout.STAGES[-1], chunk="x")).parent
     earlier = chunk_names(folder) if current.chunks != current.of_all else []
     return {row.key: row for chunk in [*earlier, *current.chunks] for row in read_ledger(folder / f"{chunk}.tsv").rows}
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans and ledgers of chunks that are no more, once a run has built all decoys.
+    """Delete plans and ledgers of chunks that no longer exist, once a run has built all decoys.
 
-    Plans that were written since the run began belong to a dry run beside it.
+    Plans written since the run began belong to a dry run at the same time.
     """
     if current.chunks != current.of_all:
         return

@@ -1,9 +1,9 @@
-"""Chunks: lists of decoys, of which each feature job handles one.
+"""Chunks: lists of decoys. Each feature job handles one chunk.
 
-Snakemake tracks one ledger for each chunk and stage, not four files for each decoy: ten thousand decoys cost it what
-a hundred files cost. A chunk is named by its content, which states each decoy's file with size, modification time and
-label. So a plan never changes: where a decoy changes, another chunk takes its place, whose jobs compute what the
-change concerns and find the rest in the reuse store. A dry run beside a build may write plans, but changes none.
+Snakemake tracks one ledger for each chunk and stage, not four files for each decoy: ten thousand decoys cost as much as
+a hundred files. A chunk is named by its content, which states each decoy's file with size, modification time and label.
+So a plan never changes: when a decoy changes, a new chunk replaces the old one; its jobs compute what the change
+affects and take the rest from the reuse store. A dry run during a build may add plans, but changes none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toporank.errors import RecordError
 from toporank.files import write_text, write_text_if_changed
 
 NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
-"""Name of a chunk: place in the deal, digest of its decoys, and how often it was built again."""
+"""Name of a chunk: its number, a digest of its decoys, and how often it was rebuilt."""
 
 
 class PlannedDecoy(NamedTuple):
@@ -59,7 +59,7 @@ def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) ->
         try:
             stat = os.stat(decoy.path)
             size, mtime = stat.st_size, stat.st_mtime_ns
-        except OSError:  # a dangling link, say: reading it will fail and tell why
+        except OSError:  # such as a dangling link: reading it fails later, with the reason
             size, mtime = -1, 0
         dockq = labels.get(decoy.key)
         label = "" if dockq is None else repr(float(dockq))
@@ -69,9 +69,9 @@ def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) ->
 
 
 def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
-    """Deal decoys into chunks of about `chunk_size` by a hash of their names; names without the attempt.
+    """Deal decoys into chunks of about `chunk_size` by a hash of their names; the chunk names lack the attempt.
 
-    By linear hashing: where one more chunk is needed, one chunk is parted in two and all others stay as they are.
+    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the same.
     """
     count = max(1, -(-len(rows) // chunk_size))
     bits = (count - 1).bit_length()
@@ -107,9 +107,9 @@ def chunk_names(folder: Path) -> list[str]:
 
 
 class Current(NamedTuple):
-    """What a run builds of a data set: chunks, and those of all decoys if it builds a part only.
+    """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial build.
 
-    folder : of the decoys, as it was given and where it lies.
+    folder : of the decoys, as given and as resolved.
     """
 
     folder: tuple[str, str]
@@ -118,18 +118,18 @@ class Current(NamedTuple):
 
 
 def write_plans(dataset: str, chunks: Chunks) -> None:
-    """Write the plans that are not there."""
+    """Write the plans that do not exist yet."""
     for name, members in chunks.items():
         write_text_if_changed(layout.PLAN.format(dataset=dataset, chunk=name), _text(members))
 
 
 def write_current(dataset: str, current: Current) -> None:
-    """Write down what this run builds, for its jobs. Only for who holds the lock of the data set."""
+    """Record what this run builds, for its jobs. Call it only under the lock of the data set."""
     write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 
 def read_current(dataset: str) -> Current | None:
-    """What the last run built; None where there was none, or it cannot be read."""
+    """What the last run built; None if there was none or its record cannot be read."""
     try:
         found = json.loads(Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
         return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
@@ -138,7 +138,7 @@ def read_current(dataset: str) -> Current | None:
 
 
 def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
-    """The decoys of a chunk. Raises RecordError when the plan is not what its name says."""
+    """The decoys of a chunk. Raises RecordError when the plan does not match its name."""
     path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
     try:
         lines = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]

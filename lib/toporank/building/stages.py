@@ -1,8 +1,8 @@
-"""The four feature stages, and what each makes of a decoy.
+"""The four feature stages, and the artefact each makes from a decoy.
 
-The file of a decoy is read once; what it holds is kept in the reuse store. A stage takes in this complex and the
-artefact of the stage before it, both from the store, where their content is checked; so the key of its artefact, which
-states the content of these two, the module with its parameters and the code, names all that it was made from.
+The file of a decoy is read once and the complex is kept in the reuse store. A stage takes this complex and the artefact
+of the stage before from the store, which checks their content. The key of its own artefact contains their checksums,
+the module with its parameters and the code: everything it was made from.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NEEDED = {
     "nodes": ("interface", "topology", "nodes"),
     "graphs": ("interface", "topology", "nodes", "edges"),
 }
-"""Whose modules and parameters each stage needs to know: its own and those of the stages before."""
+"""The modules and parameters that each stage depends on: its own and those of the stages before."""
 
 COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
 TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
@@ -56,7 +56,7 @@ SOURCES = {
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
 }
-"""The code each kind of artefact depends on beside its feature module, as paths below this package."""
+"""The code each kind of artefact depends on besides its feature module, as paths below this package."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy", "scipy"),
@@ -94,13 +94,13 @@ def recipe(stage: str, choices: dict[str, Choice]) -> str:
 
 
 def stage_features(choices: dict[str, Choice], stage: str) -> str:
-    """Modules and parameters a feature stage needs, as canonical JSON: a change of any other is not its concern."""
+    """Modules and parameters a feature stage needs, as canonical JSON; no other affects it."""
     return canonical({name: choices[name].record() for name in NEEDED[stage]})
 
 
 def structure_digest(path: Path) -> str:
-    """SHA-256 of the file of a decoy. Raises StructureError when it is no file that can be read."""
-    from toporank.structures.read import check_file  # imports gemmi, which only what reads a file needs
+    """SHA-256 of the file of a decoy. Raises StructureError when it cannot be read."""
+    from toporank.structures.read import check_file  # imports gemmi, which is needed only to read a file
 
     check_file(path)
     try:
@@ -113,9 +113,9 @@ def structure_digest(path: Path) -> str:
 
 @dataclass
 class Making:
-    """The artefacts of one decoy: each is taken from the store, or made there of those before it.
+    """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
-    path : the structure file, which had the content `structure_sha256`. dockq : its label, None without.
+    path : the structure file, structure_sha256 : of its content. dockq : its label, or None.
     """
 
     path: Path

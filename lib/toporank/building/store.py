@@ -1,8 +1,8 @@
-"""The reuse store: finished artefacts by what they were made from.
+"""The reuse store: finished artefacts, keyed by what they were made from.
 
 An entry is a pair of files, `<key><suffix>` (the artefact) and `<key>.json` (its size, SHA-256 and facts; the record
-completes the entry). The key names everything the artefact depends on, so an entry is never wrong, only unused: a
-parameter that was changed back, a renamed decoy or a moved data set find their work again. What is read is compared
+completes the entry). The key names everything the artefact depends on, so an entry is never wrong, only unused: after a
+parameter is changed back, a decoy renamed or a data set moved, earlier work is found again. What is read is compared
 with its record, so that damage is never passed on.
 """
 
@@ -21,7 +21,7 @@ from toporank.features.registry import canonical
 from toporank.files import write_bytes, write_text
 
 Make = Callable[[], tuple[bytes, dict[str, Any]]]
-"""Gives the bytes of an artefact, and facts to keep with it (JSON)."""
+"""Returns the bytes of an artefact, and facts to keep with it (JSON)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Store:
         self._depth = 0
 
     def obtain(self, kind: str, depends_on: dict[str, Any], suffix: str, make: Make) -> Entry:
-        """The entry for what `depends_on` describes, made if it is not there or damaged.
+        """The entry for what `depends_on` describes, made if it is missing or damaged.
 
         make : may obtain other entries.
         """
@@ -75,7 +75,7 @@ class Store:
             return make()
         finally:
             self._depth -= 1
-            if not first and not self._depth:  # the seconds of what it obtains are its own
+            if not first and not self._depth:  # the outermost call counts the seconds of all entries it obtains
                 self.make_seconds += cpu_seconds() - started
 
 

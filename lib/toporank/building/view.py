@@ -1,7 +1,7 @@
-"""What stands under results/ of a data set: links to finished artefacts in the reuse store.
+"""What results/ shows of a data set: links to finished artefacts in the reuse store.
 
-Nobody reads it but people, and packing, which compares checksums. It may be deleted, moved or edited: what differs
-from the ledgers is built again. Links are followed for writing, but nothing is ever deleted through one.
+Only people read it, and packing, which compares checksums. It may be deleted, moved or edited: what differs from the
+ledgers is restored. Links are followed for writing, but nothing is ever deleted through one.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Seen = dict[tuple[str, str], tuple[int, int]]
 
 
 def place(dataset: str, stage: str, key: tuple[str, str]) -> Path:
-    """Where an artefact stands."""
+    """Where an artefact is shown."""
     return Path(layout.ARTEFACTS.format(dataset=dataset, stage=stage), key[0], key[1] + layout.SUFFIX[stage])
 
 
 def show(path: Path, entry: Entry) -> int:
-    """Let an artefact stand there; its modification time in ns. One with this content is left as it is."""
+    """Show an artefact there, unless its content already is; returns the modification time in ns."""
     if not (path.exists() and (path.samefile(entry.path) or _is(path, entry.size, entry.sha256))):
         link_or_copy(entry.path, path)
     return path.stat().st_mtime_ns
 
 
 def withdraw(path: Path) -> None:
-    """Let no artefact stand there, unless a link leads there."""
+    """Remove what is shown there, unless the path goes through a link."""
     if not _behind_a_link(path):
         path.unlink(missing_ok=True)
 
 
 def look(dataset: str, stage: str) -> Seen:
-    """Every artefact of a stage that stands there."""
+    """Every artefact of a stage that results/ shows."""
     root, suffix = layout.ARTEFACTS.format(dataset=dataset, stage=stage), layout.SUFFIX[stage]
     seen: Seen = {}
     for target in _entries(root):
@@ -54,7 +54,7 @@ def look(dataset: str, stage: str) -> Seen:
 def differing(dataset: str, stage: str, rows: Iterable[LedgerRow], seen: Seen) -> Iterator[tuple[str, str]]:
     """Decoys whose artefact is missing or has other content than its ledger says.
 
-    Only what has another time and the same size is read.
+    A file is read only if its time differs and its size does not.
     """
     for row in rows:
         if row.status != Status.OK or seen.get(row.key) == (row.size, row.mtime_ns):
@@ -75,13 +75,13 @@ def remove_orphans(dataset: str, planned: Iterable[tuple[str, str]]) -> list[Pat
             if not _behind_a_link(path) and not path.is_dir():
                 path.unlink()
                 removed.append(path)
-                with contextlib.suppress(OSError):  # somebody else's file is in it
+                with contextlib.suppress(OSError):  # it holds other files
                     path.parent.rmdir()
     return sorted(removed)
 
 
 def _behind_a_link(path: Path) -> bool:
-    """Whether a folder on the way is a link; results/ itself may be one."""
+    """Whether the path goes through a linked folder; results/ itself may be a link."""
     return any(folder.is_symlink() for folder in path.parents[:-2])
 
 

@@ -34,7 +34,7 @@ class Dataset(Section):
 class Features(Section):
     """For each stage `module: ID` and its parameters; what is left out has its default."""
 
-    interface: dict[str, Any] = Field({}, description="Which residues are interface.")
+    interface: dict[str, Any] = Field({}, description="Which residues form the interface.")
     topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
     nodes: dict[str, Any] = Field({}, description="Node features.")
     edges: dict[str, Any] = Field({}, description="Edge features.")
@@ -56,14 +56,14 @@ def _names(value: Any) -> Any:
 
 
 class Coverage(Section):
-    """When too few labelled decoys became graphs to go on with training."""
+    """When too few labelled decoys have graphs to train on."""
 
     minimum_percent: float = Field(
         90.0,
         ge=0,
         le=100,
         json_schema_extra={"unit": "%"},
-        description="Least share of the labels of a data set that must have a graph before it is trained on.",
+        description="Smallest share of a data set's labels that must have a graph before training.",
     )
     fail_on_missing: bool = Field(False, description="Stop as soon as a single label has no graph.")
 
@@ -72,14 +72,14 @@ class Workflow(Section):
     """How the work is divided, and where finished work is kept for reuse."""
 
     chunk_size: int = Field(
-        500, ge=1, json_schema_extra={"unit": "decoys"}, description="Decoys that one feature job handles, about."
+        500, ge=1, json_schema_extra={"unit": "decoys"}, description="Approximate number of decoys in one feature job."
     )
     reuse_store: str = Field(
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working directories.",
     )
     pack_precision: Literal["float32", "float16"] = Field(
-        "float32", description="Of features in packs. `float16` takes half the space and rounds to 11 bits."
+        "float32", description="Type of features in packs. `float16` takes half the space and rounds to 11 bits."
     )
     progress_seconds: float = Field(
         30.0,
@@ -99,9 +99,9 @@ class Config(Section):
     )
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
-    workflow: Workflow = Field(Workflow(), description="Cutting and keeping work.")
+    workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results, progress.")
     targets: Annotated[list[str], BeforeValidator(_names)] = Field(
-        [], description="Build these targets alone (`--config targets=1AVZ,2I25`); all by default. What is there stays."
+        [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
     )
     retry: Literal["failed"] | None = Field(
         None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
@@ -193,7 +193,7 @@ def check_is_there(path: str, repository: Path, where: str) -> None:
     raise ConfigError(
         f"there is no {' and no '.join(places)}",
         where=where,
-        remedy="relative paths begin in the working directory, which --directory changes, or in the repository"
+        remedy="relative paths start in the working directory, which --directory changes, or in the repository"
         if len(places) > 1
         else "is it spelled right?",
     )

@@ -29,28 +29,28 @@ class Hardware(Section):
         description="With several devices: each has the whole network or, with `fsdp` on GPUs, a part of it.",
     )
     backend: Literal["auto", "gloo", "nccl"] = Field(
-        "auto", description="How devices talk: `auto` is `nccl` between GPUs and `gloo` else."
+        "auto", description="How devices talk: `auto` is `nccl` between GPUs, otherwise `gloo`."
     )
     timeout: int = Field(
         30, ge=1, json_schema_extra={"unit": "min"}, description="How long a device waits for the others."
     )
     precision: Literal["32", "bf16-mixed", "16-mixed"] = Field(
-        "32", description="Of products and activations; the others on a GPU only."
+        "32", description="Precision of products and activations; all but `32` need a GPU."
     )
-    tf32: bool = Field(False, description="Let a GPU round the factors of products to 10 bits.")
-    fused_optimizer: bool = Field(False, description="One step of Adam as one operation.")
+    tf32: bool = Field(False, description="Let a GPU round the factors of matrix products to 10 bits.")
+    fused_optimizer: bool = Field(False, description="Run each step of Adam as one fused operation.")
     offload_optimizer: bool = Field(
         False, description="Keep the state of Adam in the memory of the CPU while a GPU trains; needs torchao."
     )
     activation_checkpointing: bool = Field(
         False,
-        description="Compute layers again on the way back instead of keeping what they computed: less memory,"
-        " more time, the same bits.",
+        description="Recompute layers in the backward pass instead of keeping their results: less memory,"
+        " more time, identical results.",
     )
     compile: Literal["no", "default", "reduce-overhead", "max-autotune"] = Field(
         "no",
-        description="Mode of `torch.compile`; takes a minute, so for long runs. On a CPU it replaces loops that"
-        " are compiled already.",
+        description="Mode of `torch.compile`; takes a minute, so only for long runs. On a CPU it replaces loops that"
+        " are already compiled.",
     )
     validation_batch: int | None = Field(
         None,
@@ -61,9 +61,9 @@ class Hardware(Section):
 
 
 class Loading(Section):
-    """How graphs come from packs to the network. It changes no result and makes no run another one."""
+    """How graphs come from packs to the network. It changes no result and no run's identity."""
 
-    in_memory: bool = Field(False, description="Read packs into memory at the start; else they are mapped.")
+    in_memory: bool = Field(False, description="Read packs into memory at the start; otherwise they are memory-mapped.")
     workers: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
         "auto",
         description="Processes that make batches; `auto`: none, or up to 4 where a GPU reads mapped packs above 1 GiB.",
@@ -72,7 +72,7 @@ class Loading(Section):
         2, ge=1, json_schema_extra={"unit": "batches"}, description="Batches that each of them makes in advance."
     )
     pin_memory: bool | Literal["auto"] = Field(
-        "auto", description="Put batches into memory that a GPU can fetch; `auto`: if there is a CUDA device."
+        "auto", description="Put batches into pinned memory, which a GPU can fetch; `auto`: if there is a CUDA device."
     )
     persistent_workers: bool = Field(True, description="Keep these processes from epoch to epoch.")
 
@@ -81,9 +81,9 @@ Tracker = Literal["tensorboard", "mlflow"]
 
 
 def contradictions(hardware: Hardware, device: str, *, clipped: bool = False, installed: bool = True) -> list[str]:
-    """Settings that no machine can use together on a device (cpu, cuda or mps): one line each, none if all go.
+    """Settings that no machine can use together on a device (cpu, cuda or mps): one line each, none if there are none.
 
-    clipped : whether a run has a `gradient_clip`. installed : whether what is not installed here is missing.
+    clipped : whether a run has a `gradient_clip`. installed : whether what is needed must be installed here.
     """
     found = []
     if hardware.precision != "32" and device == "cpu":
@@ -104,10 +104,10 @@ def contradictions(hardware: Hardware, device: str, *, clipped: bool = False, in
 
 
 def _late_refusals(hardware: Hardware, clipped: bool) -> list[str]:
-    """What Lightning would refuse at the first step only, and what torchao would do wrongly without a word.
+    """What Lightning would refuse only at the first step, and what torchao would silently do wrong.
 
-    torchao sends the gradient of each weight to the CPU as soon as it is known: before all of them are clipped, freed
-    of the scale of 16-mixed, or added up over devices.
+    torchao sends the gradient of each weight to the CPU as soon as it is known: before gradients are clipped, unscaled
+    (16-mixed) or summed over devices.
     """
     found = []
     if clipped and hardware.strategy == "fsdp":

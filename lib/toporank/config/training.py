@@ -14,13 +14,13 @@ SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
 """Hyper-parameters that decide which weights a network has."""
 
 RANKED_TOGETHER = 4
-"""Decoys of a target that a ranking term compares, if nothing else is said."""
+"""Decoys of a target that a ranking term compares by default."""
 
 
 class Schedule(Section):
     """How a network is trained."""
 
-    learning_rate: float = Field(0.005, gt=0, le=1, description="First learning rate of Adam.")
+    learning_rate: float = Field(0.005, gt=0, le=1, description="Initial learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
     batch_size: int = Field(16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch.")
     accumulate: int = Field(
@@ -40,14 +40,14 @@ class Schedule(Section):
         1,
         ge=1,
         json_schema_extra={"unit": "epochs"},
-        description="Validate, and so judge, after every n-th epoch; a divisor of `max_epochs`.",
+        description="Validate every n-th epoch; must divide `max_epochs`. Only validated epochs can be the best.",
     )
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     loss: Literal["mse", "huber", "bce"] = Field(
         "mse",
         description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
-        " `val_loss` is the mean squared error in any case, so that runs compare.",
+        " `val_loss` is always the mean squared error, so that runs can be compared.",
     )
     huber_delta: float = Field(
         0.1, gt=0, json_schema_extra={"unit": "DockQ"}, description="Error above which the Huber loss grows linearly."
@@ -63,13 +63,13 @@ class Schedule(Section):
         gt=0,
         le=1,
         json_schema_extra={"unit": "DockQ"},
-        description="By how much `pairwise` wants the better decoy predicted higher, at most; never more than it is.",
+        description="Largest margin by which `pairwise` wants the better decoy higher; at most their true difference.",
     )
     ranking_temperature: float = Field(
         0.1,
         gt=0,
         json_schema_extra={"unit": "DockQ"},
-        description="Temperature of `listwise`; a lower one looks at the best only.",
+        description="Temperature of `listwise`; the lower, the more the best decoys count.",
     )
     ranking_every: int = Field(
         1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
@@ -110,7 +110,7 @@ class Schedule(Section):
 
     @property
     def decoys_together(self) -> int:
-        """`decoys_per_target`, with `auto` worked out."""
+        """`decoys_per_target`, with `auto` resolved."""
         if self.decoys_per_target != "auto":
             return self.decoys_per_target
         return 1 if self.ranking_term == "none" else min(RANKED_TOGETHER, self.batch_size)
@@ -190,7 +190,7 @@ class Selection(Section):
 
 
 class Final(Section):
-    """What scores in the end."""
+    """The final scorer."""
 
     score: Literal["best", "mean"] = Field(
         "best", description="`pred_dockq` is that of the best checkpoint, or the mean over the ensemble."
@@ -208,7 +208,7 @@ class Phase(Schedule):
 
     name: Name = Field(description="Name of the phase.")
     parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
-    seed: Seed | None = Field(None, description="Seed of a phase with one run, which is then called like the phase.")
+    seed: Seed | None = Field(None, description="Seed of a phase with one run, which then has the name of the phase.")
     seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
     freeze: list[str] = Field(
         [], description="Parts of the network that keep their parent's weights, such as `embed_nodes` or `layers.0`."
@@ -216,7 +216,7 @@ class Phase(Schedule):
     datasets: list[Name] = Field(
         [],
         description="Data sets whose training targets this phase learns from; empty for those of the study."
-        " Validation is that of the study in any case, so that a phase compares with its parent.",
+        " Validation is always that of the study, so that a phase can be compared with its parent.",
     )
 
     @model_validator(mode="after")
@@ -239,7 +239,7 @@ class Finetune(Section):
     """The fine-tune phases, in order."""
 
     defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all phases.")
-    phases: list[Phase] = Field([], description="The phases; none for no fine-tuning.")
+    phases: list[Phase] = Field([], description="The phases; empty for no fine-tuning.")
 
     _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "phases"))
 
@@ -255,9 +255,8 @@ class Finetune(Section):
         known = {"sweep"}
         for phase in self.phases:
             if phase.parent not in known:
-                raise ValueError(
-                    f"phase {phase.name!r}: parent {phase.parent!r} is not `sweep` nor an earlier phase with one seed"
-                )
+                wrong = f"parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
+                raise ValueError(f"phase {phase.name!r}: {wrong}")
             if phase.seed is not None:
                 known.add(phase.name)
         return self
@@ -280,7 +279,7 @@ class Training(Section):
     loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
     trackers: list[Tracker] = Field(
         [],
-        description="Write metrics for `tensorboard` or `mlflow`, too, into the folder of each run that is trained.",
+        description="Also write metrics for `tensorboard` or `mlflow` into the folder of each run.",
     )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
@@ -294,5 +293,5 @@ class Training(Section):
 
     @property
     def gpus(self) -> int:
-        """GPUs of one run that a scheduler is asked for; with `auto` nobody knows before the run starts."""
+        """GPUs of one run to request from a scheduler; with `auto` unknown before the run starts."""
         return self.hardware.devices if self.hardware.accelerator == "cuda" else 0

@@ -1,4 +1,4 @@
-"""Finding the decoys in a folder, also where predictors write them."""
+"""Finding the decoys in a folder, including the layouts that predictors write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
 
 STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
-"""Names by which somebody means a structure, whether it can be read or not."""
+"""Names of files that are meant to be structures, whether or not they can be read."""
 
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 

@@ -30,7 +30,7 @@ class ResidueId(NamedTuple):
 
 
 class Status:
-    """What became of a decoy. Exactly one of these stands in every status table."""
+    """What became of a decoy. Every decoy of a status table has exactly one of these."""
 
     OK = "ok"
     NO_INTERFACE = "no_interface"
@@ -44,7 +44,7 @@ class Status:
 class Decoy:
     """One candidate structure. Its identity is (dataset, target, name); the path is where it lies.
 
-    refused : why nothing can be made of a file with this name, and what to do; `""` if something can. Target and name
+    refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and name
         of a refused decoy are `table_name`s; its path may hold any character.
     """
 
@@ -90,7 +90,7 @@ def table_name(name: str) -> str:
 def split_suffix(filename: str) -> tuple[str, str] | None:
     """Split `model.v2.cif.gz` into stem `model.v2` and suffix `.cif.gz`; None for other files.
 
-    Only the known suffixes are removed, nothing else of the name is interpreted.
+    Only known suffixes are removed; nothing else in the name is interpreted.
     """
     stem, zipped = (filename[:-3], filename[-3:]) if filename.lower().endswith(".gz") else (filename, "")
     base, suffix = os.path.splitext(stem)

@@ -32,15 +32,14 @@ _NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dock
 _REQUIRED = ("target", "decoy", "dockq")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SEPARATORS = {",": ".", ";": ".,", "\t": ".,"}
-"""What may stand between columns, and what may then stand before decimals: spreadsheets of half of Europe write
-`T;model;0,5`."""
+"""Column separators and the decimal signs allowed with each: spreadsheets in half of Europe write `T;model;0,5`."""
 
 
 def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> list[Label]:
     """Read a label table, or one per split; sorted by target and decoy.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split; others are left alone. Separated by commas, semicolons or tabs. Without a split, whole targets are
+    optionally split; others are ignored. Separated by commas, semicolons or tabs. Without a split, whole targets are
     set aside for validation. Names are as `table_name` gives them, like those of decoys.
 
     Raises ConfigError naming file and line.
@@ -100,7 +99,7 @@ def _text(path: Path) -> str:
 
 
 def _header(text: str, path: Path) -> tuple[list[str], str]:
-    """Names of the columns, known ones as in `Label`, and the separator by which the header has all it must have."""
+    """Names of the columns, known ones as in `Label`, and the separator with which the header is complete."""
     for separator in SEPARATORS:
         header = [_NAMES.get(name.lower(), name) for name in _rows(text, separator, path, most=1)[0][1]]
         if set(_REQUIRED) <= set(header):
@@ -127,7 +126,7 @@ def _rows(text: str, separator: str, path: Path, most: int | None = None) -> lis
 
 
 def _label(header: list[str], row: list[str], points: str, split: str, where: str) -> Label:
-    """The label in a row. points : the signs that may stand before decimals."""
+    """The label in a row. points : the allowed decimal signs."""
     if any(row[len(header) :]):
         raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
     found = dict(itertools.zip_longest(header, row[: len(header)], fillvalue=""))
@@ -147,7 +146,7 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
 
 
 def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
-    """Whole targets into train and val, at least one each."""
+    """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
     held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
@@ -211,7 +210,7 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     (name,) = difflib.get_close_matches(label.decoy, names, n=1) or names[:1]
     return (
         f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
-        " (write targets and decoys in the labels as folders and files are called)"
+        " (name targets and decoys in the labels as folders and files are named)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Coverage: one row for every decoy and every label, so that nothing is lost unseen."""
+"""Coverage: one row for every decoy and every label, so that nothing is lost silently."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def coverage_table(
 ) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
-    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without fate was not asked
-    for. Raises ValueError when a decoy or label is given twice.
+    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a ledger row was not
+    asked for. Raises ValueError when a decoy or label is given twice.
     """
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)

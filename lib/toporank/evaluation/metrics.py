@@ -112,7 +112,7 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     ----------
     table : one row per decoy, with the columns `TABLE_COLUMNS`. A ValueError names how many rows are at fault
         if some lack a name, a label in [0, 1] or a finite prediction, or repeat a decoy; also if a column is
-        missing or there is no row. Leave out unlabelled decoys before, and report their number.
+        missing or there is no row. Leave out unlabelled decoys first, and report their number.
     top_n : the depths N of hits@N and success@N.
 
     Returns

@@ -14,7 +14,7 @@ from toporank.layout import MEMBERS
 from toporank.spreadsheets import restored, write_rows
 
 CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
-"""For each selection rule the checkpoint that is a run's best under it. Every rule wants its metric low."""
+"""For each selection rule the checkpoint that is a run's best under it. For every rule, lower is better."""
 
 SHOWN = (
     "val_loss",
@@ -103,7 +103,7 @@ def _least(table: pd.DataFrame, metric: str, sign: int) -> float:
 
 
 def winners(table: pd.DataFrame) -> pd.DataFrame:
-    """The winner under each rule, one row a rule: what the other rules would have chosen, and at which regret."""
+    """The winner under each rule, one row a rule: what the other rules would have chosen, and with what regret."""
     return pd.DataFrame([winner(table, rule) for rule in CHECKPOINT_OF])
 
 

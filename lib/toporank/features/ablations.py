@@ -12,7 +12,7 @@ from toporank.structures.complex import Complex
 
 
 class NoTopology(Parameters):
-    """There is nothing to choose."""
+    """No parameters."""
 
 
 class TopologyOnly(Parameters):

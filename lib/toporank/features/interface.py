@@ -42,7 +42,7 @@ class CaCutoff(Parameters):
         gt=0,
         le=50,
         json_schema_extra={"unit": "Å"},
-        description="A residue is interface when its CA lies nearer than this to a CA of another chain.",
+        description="A residue is in the interface when its CA is closer than this to a CA of another chain.",
     )
     residues: Literal["protein", "atom_records"] = Field(
         "protein",

@@ -1,8 +1,8 @@
 """Edges that do not change when a complex is turned or shifted, or its chains are renamed or written in another order.
 
-What the 24 columns of `edges/multiscale_v24` say of frame-dependent directions is said here in the frames of the two
-residues themselves. Types of residues are node features, which the network sees with every edge; chain names mean
-nothing and are left out.
+The 24 columns of `edges/multiscale_v24` give directions in the frame of the file; here they are given in the frames of
+the two residues. Types of residues are node features, which the network sees with every edge; chain names mean nothing
+and are left out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Invariant(Parameters):
 
 
 def columns(parameters: Invariant) -> list[str]:
-    """First those that are the same in both directions."""
+    """Columns that are equal in both directions come first."""
     bins = parameters.bins
     return [
         "ca_distance", "inverse_distance", "band_short", "band_medium", "band_long",

@@ -77,7 +77,7 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
 
 
 def _chain_code(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
-    """Place in the alphabet of the first letter of the chain name, over 26; 0 for other signs."""
+    """Place in the alphabet of the first letter of the chain name, over 26; 0 for other characters."""
     first = [complex_.residues[r].chain[:1].upper() for r in nodes]
     return np.array([(ord(c) - ord("A")) / 26 if "A" <= c <= "Z" else 0.0 for c in first])
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 PAIRS_AT_ONCE = 1 << 22
-"""Pairs of points for which there must be room at a time."""
+"""Most pairs of points held in memory at a time."""
 
 
 def kd_tree(xyz: np.ndarray) -> cKDTree:
     """A KD-tree of points, float64, shape (n, 3)."""
-    from scipy.spatial import cKDTree  # slow to import, and most jobs need none
+    from scipy.spatial import cKDTree  # slow to import, and most jobs do not need it
 
     return cKDTree(xyz)
 

@@ -54,17 +54,17 @@ class DsspTopology(Parameters):
     modified: Literal["parent", "lost"] = Field(
         "parent",
         description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
-        " `lost`: it is no node and hidden from DSSP, as published.",
+        " `lost`: it is not a node, and DSSP does not see it, as published.",
     )
     orientation: Literal["file", "principal_axes"] = Field(
         "principal_axes",
-        description="How the complex lies when DSSP sees it: accessibilities depend on that by 1 Å² and more."
-        " `file`: as in the file, as published. `principal_axes`: always the same way, by its own shape.",
+        description="Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and more."
+        " `file`: as in the file, as published. `principal_axes`: always the same, from the shape of the complex.",
     )
     dssp: Literal["builtin", "mkdssp"] = Field(
         "builtin",
         description="`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as fast."
-        " `mkdssp`: by that program, which must be installed. They agree as docs/features.md tells.",
+        " `mkdssp`: by that program, which must be installed. docs/features.md shows how closely they agree.",
     )
 
     @property

@@ -1,4 +1,4 @@
-"""Feature modules: which ways there are to compute each stage, with what parameters and columns.
+"""Feature modules: the ways to compute each stage, with their parameters and columns.
 
 A module is one file in this folder that calls `register`. A feature configuration picks one module per
 stage; the resolved choice travels in every artefact, graph and checkpoint.
@@ -33,7 +33,7 @@ DEFAULT_MODULES = {
 class Parameters(BaseModel):
     """Base of the parameter sets: unknown keys are errors, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # few of all modules are chosen
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # most modules are never chosen
 
     @property
     def calls_mkdssp(self) -> bool:
@@ -46,7 +46,7 @@ class Module:
     """One way to compute one stage.
 
     `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
-    parameters that the first release of the module lacked, each with the value that does what was done without it.
+    parameters that the first release of the module lacked, each with the value that reproduces earlier results.
     """
 
     id: str
@@ -142,8 +142,8 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
     """Resolve the stored records of the four feature stages to what was computed when they were written.
 
-    A parameter that is younger than a record has the value that does what was done then (`Module.added`), whatever
-    the default is today. Raises ConfigError, also when a record lacks a parameter or a stage that it must have.
+    A parameter that is newer than a record gets the value that reproduces its results (`Module.added`), whatever the
+    default is today. Raises ConfigError, also when a record lacks a parameter or a stage that it must have.
     """
     return {stage: _choose_recorded(stage, records.get(stage)) for stage in DEFAULT_MODULES}
 
@@ -186,7 +186,7 @@ def same_features(theirs: Any, ours: Any) -> bool:
 def _completed(given: Any) -> Any:
     try:
         return records(resolve_recorded(given))
-    except (ConfigError, AttributeError, TypeError):  # of modules or stages that are not ours
+    except (ConfigError, AttributeError, TypeError):  # unknown modules or stages
         return given
 
 

@@ -2,7 +2,7 @@
 
 A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has none.
 
-Parquet rather than CSV: exact numbers, a chain called `NA` or `1` stays what it is, a quarter of the time.
+Parquet rather than CSV: exact numbers, a chain named `NA` or `1` stays text, a quarter of the time.
 
 Columns are made of buffers: `pyarrow.array` and `to_numpy` import pandas, which takes longer than many decoys.
 """

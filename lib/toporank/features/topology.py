@@ -5,8 +5,8 @@ the edge lengths of a minimum spanning tree) and H1 of the alpha complex (filtra
 radii, as GUDHI gives them), each summarised by five statistics (Han et al. 2025).
 
 There are two engines for the same numbers: `toporank.persistence`, and SciPy with GUDHI, the reference, which
-also works out the few clouds that the former leaves undecided. Either is imported when it is needed, because
-imports take longer than many decoys.
+also works out the few clouds that the former leaves undecided. Each is imported only when needed: an import takes
+longer than many decoys.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class GraphBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphStore(PackedGraphs):
-    """The graphs of one or more packs, in memory-mapped tensors that nobody may write to."""
+    """The graphs of one or more packs, in memory-mapped, read-only tensors."""
 
     parts: list[dict[str, Tensor]]
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "toporank"
-"""Under which key the file says what it holds."""
+"""The key of the description in the file's metadata."""
 
 REPACK = "delete it and run again: the graphs are packed anew"
 LONGEST_HEADER = 100_000_000
-"""Bytes; safetensors reads no longer one."""
+"""Bytes of the longest header that safetensors reads."""
 NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y")
 
 
@@ -105,7 +105,7 @@ class _Header(BaseModel):
 
 
 class Description(BaseModel):
-    """What a pack says of its graphs. All but the first three is the metadata that they have in common."""
+    """The description of the graphs of a pack. All but the first three is the metadata that they have in common."""
 
     model_config = ConfigDict(extra="allow")
     decoys: list[tuple[str, str, str]]
@@ -117,7 +117,7 @@ class Description(BaseModel):
     edge_columns: list[str] | None = None
 
     def metadata(self) -> dict[str, Any]:
-        """What is said, without the decoys, the digests and what is not."""
+        """The entries that are set, without decoys and digests."""
         own = {"decoys", "sources", "content"}
         return {name: value for name, value in self if name not in own and name in self.model_fields_set}
 
@@ -145,7 +145,7 @@ def _read_header(path: Path) -> tuple[_Header, Description, int]:
             raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not fit into its place in the file")
         ends.append(end)
     if begin + max(ends) != size:
-        raise ValueError(f"it has {size:,} bytes, its header tells of {begin + max(ends):,}")
+        raise ValueError(f"it has {size:,} bytes, its header describes {begin + max(ends):,}")
     return header, Description.model_validate_json(header.said.toporank, strict=True), begin
 
 
@@ -178,8 +178,8 @@ class Pack:
     def open(cls, path: Path) -> Pack:
         """Raises GraphError when the file is missing, cut off or no pack, or an edge joins no nodes of its graph.
 
-        The edges are looked at here, once, because a network that follows a wrong one reads memory that is not its
-        own, and a digest does not tell: whoever wrote the edges could write that, too. It takes milliseconds for ten
+        The edges are looked at here, once, because a network that follows an invalid edge reads foreign memory. A
+        digest is no protection: whoever wrote the edges could write that, too. The check takes milliseconds for ten
         million edges.
         """
         try:

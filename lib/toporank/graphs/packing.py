@@ -1,4 +1,4 @@
-"""Graph files into one pack, of which `pack` slices batches."""
+"""Graph files into one pack, from which `pack` slices batches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHANGED_REMEDY = "it was changed after it was built; delete results/<dataset>/le
 
 
 class Member(NamedTuple):
-    """One graph of a pack to be. sha256, size : of its file, where a ledger has them."""
+    """One graph to be packed. sha256, size : of its file, where a ledger has them."""
 
     target: str
     decoy: str
@@ -111,7 +111,7 @@ def by_destination(graph: Graph) -> Graph:
 
 
 def _source_digest(member: Member) -> str:
-    """SHA-256 of the file of a graph, as its ledger has it or else as it is."""
+    """SHA-256 of the file of a graph, from its ledger or, without one, from the file."""
     file = Path(member.graph)
     if not file.exists():
         raise GraphError("the graph file is missing", where=file, remedy="build the graph again")
@@ -128,7 +128,7 @@ def _source_digest(member: Member) -> str:
 
 
 def _check_metadata(metadata: dict[str, Any], file: Path) -> None:
-    """Raise GraphError when a pack could not say of its graphs what this one says of itself."""
+    """Raise GraphError when the metadata of a graph cannot be part of a pack's description."""
     try:
         Description.model_validate({**metadata, "decoys": [], "sources": [], "content": None}, strict=True)
     except ValidationError as error:

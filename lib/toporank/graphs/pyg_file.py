@@ -81,8 +81,8 @@ def graph_bytes(
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in entries.items():
-            entry = zipfile.ZipInfo(f"{FOLDER}/{name}")  # of the year 1980, whenever it is written
-            entry.create_system = 3  # on whatever system
+            entry = zipfile.ZipInfo(f"{FOLDER}/{name}")  # dated 1980, whenever it is written
+            entry.create_system = 3  # the same on every system
             padding = -(buffer.tell() + zipfile.sizeFileHeader + len(entry.filename) + 4) % ALIGNMENT
             entry.extra = struct.pack("<2sH", b"FB", padding) + b"Z" * padding  # under the name torch gives it
             archive.writestr(entry, content)
@@ -90,8 +90,8 @@ def graph_bytes(
 
 
 def _pickled(arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> bytes:
-    """A `Data` object in protocol 2. Nothing but that object is remembered for use again, so that equal values make
-    equal bytes whether they are one object or two."""
+    """A `Data` object in protocol 2. Only that object is memoised, so that equal values make equal bytes whether they
+    are one object or two."""
     tensors = b"".join(_text(name) + _tensor(str(i), array) for i, (name, array) in enumerate(arrays.items()))
     mapping = b"}(" + tensors + _text("metadata") + _value(metadata) + b"u"
     data = b"\x80\x02" + _global(*DATA) + b")\x81q\0}("

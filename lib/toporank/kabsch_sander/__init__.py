@@ -2,7 +2,7 @@
 
 Written from the publications: Kabsch & Sander 1983 (Biopolymers 22:2577) for hydrogen bonds, states and radii,
 Shrake & Rupley 1973 (J. Mol. Biol. 79:351) for the surface. Where these leave a choice, the answers of mkdssp 4 decide.
-Importing this package imports numba; whoever needs it does so when it computes.
+Importing this package imports numba, which is slow: import it only to compute.
 """
 
 import functools

@@ -36,7 +36,7 @@ class _Part(BaseModel):
 
 
 class Shape(_Part):
-    """What of the hyper-parameters decides the network."""
+    """The hyper-parameters that determine the network."""
 
     hidden: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["hidden"])]
     heads: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["heads"])]
@@ -93,7 +93,7 @@ class Description(_Part):
 
 
 class OwnDescription(Description):
-    """What a checkpoint of this workflow says besides: where it comes from."""
+    """What a checkpoint of this workflow adds: where it comes from."""
 
     run: Text
     seed: Count
@@ -116,8 +116,8 @@ def read_description(path: Path | str) -> dict[str, Any]:
     A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and says so
     under `origin`. It has no run, seed, epoch, metrics, selection, training set or provenance.
 
-    Raises CheckpointError, of one line, when the file is damaged, comes from neither, or describes no network
-    that could be: the error names the keys at fault.
+    Raises CheckpointError, of one line, when the file is damaged, comes from neither, or describes an impossible
+    network: the error names the keys at fault.
     """
     with open_checkpoint(path) as file:
         return description_of(file, Path(path))
@@ -153,7 +153,7 @@ def _from_json(text: str, path: Path) -> Any:
 
 
 def _checked(model: type[BaseModel], description: Any, path: Path) -> dict[str, Any]:
-    """The description as it was given, if it is one."""
+    """The description as it was given, if it is valid."""
     faults = [ascii(fault)[1:-1][:LONGEST] for fault in faults_of(model, description, where="description")]
     if faults:
         more = f"; and {len(faults) - NAMED_FAULTS} more" if len(faults) > NAMED_FAULTS else ""

@@ -73,7 +73,7 @@ class EdgeAwareGATv2(nn.Module):
 class DockQNet(nn.Module):
     """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
 
-    scale_nodes, scale_edges : what is done to the features first; nothing, unless `scorer.build_network` puts a
+    scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
     `toporank.model.scaling.Standardise` there.
     recompute : compute layers again in the backward pass instead of keeping their results.
     """

@@ -23,7 +23,7 @@ from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.validation import checked
 
 DECIMALS = 7
-"""Of written scores: finer would be noise of single precision."""
+"""Decimals of written scores; more would be single-precision noise."""
 
 
 class Ensemble(NamedTuple):
@@ -139,7 +139,7 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
 
 
 def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
-    """Predicted DockQ of every graph. Raises GraphError when a graph makes it no number."""
+    """Predicted DockQ of every graph. Raises GraphError when a prediction is not a number."""
     if len(store) == 0:
         return []
     network = scorer.network

@@ -18,7 +18,7 @@ FEATURES = "topoqa_compat"
 """Preset of the features that these networks were trained on."""
 
 GRAPH_FORMAT = 1
-"""`graphs.FORMAT` with which the features of the preset were last held against the published ones."""
+"""`graphs.FORMAT` with which the features of the preset were last compared with the published ones."""
 
 ATTENTION_DROPOUT = 0.25
 """As published; a checkpoint does not say, and scoring does not use it."""

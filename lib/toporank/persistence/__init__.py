@@ -7,8 +7,8 @@ spanning tree. H1 of the alpha complex: birth and death are squared radii, as GU
 their arithmetic with twice the digits. `clouds` works out one cloud, `summary` the statistics of many.
 
 Nothing is guessed: every sign that shapes the result is compared with a bound on its rounding error and worked
-out with twice the digits where that fails. A cloud that is still in doubt is reported, and somebody else, with
-exact arithmetic, is asked. Importing this package imports numba; whoever needs it does so when it computes.
+out with twice the digits where that fails. A cloud that is still in doubt is reported and left to exact arithmetic
+elsewhere. Importing this package imports numba, which is slow: import it only to compute.
 """
 
 from toporank.persistence.clouds import LARGEST, h0_deaths, h1_bars

@@ -101,7 +101,7 @@ def h0_deaths(points):
 def h1_bars(points):
     """H1 of the alpha complex of `points`, (n, 3): (birth, death) as squared radii, (m, 2), and whether it is sure.
 
-    Bars of no length are left out. If it is not sure (a degenerate cloud), there are no bars to be had here.
+    Bars of no length are left out. If it is not sure (a degenerate cloud), no bars are returned.
     """
     count = len(points)
     if count < 4 or count > LARGEST:  # without a tetrahedron it is empty by the published convention

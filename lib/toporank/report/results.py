@@ -141,7 +141,7 @@ def is_finetune(folder: str) -> bool:
 def validation_random_pick(study: Study) -> float | None:
     """Expected ranking loss of a random pick on the validation set the checkpoint was chosen with, in [0, 1].
 
-    None when the data sets of the page are not those of the training, which their number of graphs tells.
+    None when the data sets of the page are not those of the training, judged by their number of graphs.
     """
     known = [row for row in study.results if row.split == "val" and row.status == Status.OK and row.dockq is not None]
     if not known or len(known) != study.checkpoint.get("training_set", {}).get("val"):

@@ -11,10 +11,10 @@ BACKBONE = (b"N", b"CA", b"C", b"O")
 
 
 def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
-    """What `run_dssp` tells of a complex; accessibility of the residues `accessible` only, int, and 0 of others.
+    """As `run_dssp`, but with the accessibility of the residues `accessible`, int, only; 0 for others.
 
-    A residue is found when its backbone is complete and it is, or counts as, one of the 20. Others do not exist here:
-    they are no neighbours in a chain and cover no surface.
+    A residue is found when its backbone is complete and it is, or counts as, one of the 20. Others are ignored: they
+    are no neighbours in a chain and cover no surface.
     """
     from toporank import kabsch_sander  # numba is slow to import, and every job imports all feature modules
 

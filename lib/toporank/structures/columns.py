@@ -1,4 +1,4 @@
-"""What gemmi would guess without a word: misread numbers, atoms it leaves out, residues it throws together.
+"""What gemmi would silently guess: misread numbers, dropped atoms, merged residues.
 
 Each function refuses such text with a StructureError whose message names line or column.
 """
@@ -49,7 +49,7 @@ def check_pdb(text: bytes) -> None:
     data = np.frombuffer(text + b"\n" * COORDINATES.stop, dtype=np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data[: len(text)] == ord("\n")) + 1])
     head = sliding_window_view(data, 4)[starts].view("<u4").ravel()
-    capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; what becomes of other signs does not matter
+    capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
     model_ends = np.flatnonzero(capital == _word(b"ENDM"))
     lines = np.arange(model_ends[0] if len(model_ends) else len(starts))
     capital, head = capital[lines], head[lines]
@@ -62,7 +62,7 @@ def check_pdb(text: bytes) -> None:
 
 
 def _word(signs: bytes) -> np.uint32:
-    """Four signs as one number."""
+    """Four characters as one number."""
     return np.uint32(int.from_bytes(signs, "little"))
 
 
@@ -97,7 +97,7 @@ def _check_line(line: str, number: int) -> None:
 
 
 def check_mmcif(block: gemmi.cif.Block) -> None:
-    """Check that an _atom_site table has the columns it needs and residue numbers of bearable length."""
+    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable length."""
     for names in REQUIRED:
         if not any(block.find_values(f"_atom_site.{name}") for name in names):
             raise StructureError(
@@ -113,7 +113,7 @@ def check_mmcif(block: gemmi.cif.Block) -> None:
 def number_ligands(block: gemmi.cif.Block) -> None:
     """Number ligands and waters that have neither an author's nor a label number, from 1 in each file.
 
-    Files without `auth_seq_id` number polymers only; all waters of a chain would else be one residue. An
+    Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one residue. An
     amino acid of a chain is left as it is.
     """
     names = ["label_asym_id", "?group_PDB", "?label_comp_id", "?auth_comp_id", "?label_atom_id", "?auth_atom_id"]

@@ -1,4 +1,4 @@
-"""The central object of the feature floor: the atoms and residues of one complex."""
+"""What all feature modules take: the atoms and residues of one complex."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Complex:
         none, and `""` for what is not protein; length R
     xyz : float64, shape (A, 3)
     atom_names : bytes, shape (A,)
-    residue_of : int, shape (A,), the index of each atom's residue; never falls
+    residue_of : int, shape (A,), the index of each atom's residue, in rising order
     ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
     hetero : indices of the residues that the file writes as HETATM
     notes : what the reader decided on the user's behalf, one sentence each

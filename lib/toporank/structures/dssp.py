@@ -81,7 +81,7 @@ def dssp_version() -> str:
         raise DsspMissingError(f"does not run: {error}", where=PROGRAM, remedy=INSTALL_HINT) from error
     version = re.search(r"version\s+(\d+)\.(\d+)(\.\d+)*", answer.stdout + answer.stderr)
     if version is None:
-        raise DsspMissingError("does not tell its version; is it mkdssp 4?", where=PROGRAM, remedy=INSTALL_HINT)
+        raise DsspMissingError("does not report its version; is it mkdssp 4?", where=PROGRAM, remedy=INSTALL_HINT)
     if not SUPPORTED[0] <= (int(version[1]), int(version[2])) < SUPPORTED[1]:
         raise DsspMissingError(f"{version[0]} is not supported, 4.x is", where=PROGRAM, remedy=INSTALL_HINT)
     return version[0].split()[-1]
@@ -91,7 +91,7 @@ def run_dssp(complex_: Complex) -> Dssp:
     """Run mkdssp on the protein residues of a complex.
 
     Raises FeatureError when the complex has more residues or is wider than the format holds or when mkdssp
-    fails on it; DsspMissingError when mkdssp itself is the trouble.
+    fails on it; DsspMissingError when mkdssp itself is the problem.
     """
     text, position = normalised_pdb(complex_)
     limit = TIMEOUT_SECONDS * max(1.0, len(position) / TIMEOUT_RESIDUES)
@@ -164,7 +164,7 @@ def _origin(xyz: np.ndarray) -> np.ndarray:
         return np.zeros(3)
     width = float(np.ptp(xyz, axis=0).max())
     if width > ROOM[1] - ROOM[0] - 2:
-        raise FeatureError(f"the complex is {width:.0f} Å wide", remedy="are chains or atoms lost in space?")
+        raise FeatureError(f"the complex is {width:.0f} Å wide", remedy="are chains or atoms far from the rest?")
     return np.floor(xyz.min(axis=0) - ROOM[0]) - 1  # whole Å: the decimals stay
 
 

@@ -24,14 +24,14 @@ from toporank.structures.density import check_density
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
 BEFORE_CHARGE = 78
-"""Columns of a PDB line that are read: what some programs write in place of the charge is none."""
+"""Columns of a PDB line that are read: some programs do not write a charge into the charge columns."""
 MAX_COORDINATE = 9999.0
 """Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as large."""
 TWIN_DISTANCE = 1.0
-"""Å between two CA atoms of one residue from which on they are not one residue told twice, but two."""
+"""Å between two CA atoms beyond which equal ids mean two residues."""
 
 LONGEST_NAME = 100
-"""Letters of a residue's or chain's name; more are no name."""
+"""Most letters of a residue or chain name."""
 LONGEST_MESSAGE = 200
 """Letters of gemmi's messages that are repeated; some quote the file."""
 
@@ -45,7 +45,7 @@ FORCE_FIELD_NAMES = {
 }
 """Names that Amber and CHARMM give to protonation states; no dictionary of residues has them."""
 BACKBONE = ("N", "CA", "C", "O")
-"""Atoms by which a residue that no dictionary has is known for an amino acid."""
+"""Atoms that make a residue missing from all dictionaries an amino acid."""
 
 
 def read_complex(path: Path) -> Complex:
@@ -54,8 +54,8 @@ def read_complex(path: Path) -> Complex:
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
     Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in `Complex.notes`.
 
-    Raises StructureError when the file cannot be read, is not what its suffix says, holds no atoms, or
-    holds numbers that are none.
+    Raises StructureError when the file cannot be read, is not what its suffix says, holds no atoms, or holds invalid
+    numbers.
     """
     file_format, zipped = structure_format(path)
     text = _text(path, zipped)
@@ -74,7 +74,7 @@ def read_complex(path: Path) -> Complex:
 
 
 def check_file(path: Path) -> None:
-    """Raise StructureError unless this is a regular file of bearable size: a pipe or a device might never end."""
+    """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device might never end."""
     try:
         found = path.stat()
     except OSError as error:
@@ -124,7 +124,7 @@ def _text(path: Path, zipped: bool) -> str:
 
 
 def _unzipped(data: bytes) -> bytes:
-    """What a gzip file holds, or of more than MAX_BYTES one more than these."""
+    """The content of a gzip file; of a larger one MAX_BYTES + 1 bytes."""
     whole = zlib.decompressobj(wbits=31)
     with contextlib.suppress(zlib.error):
         text = whole.decompress(data, MAX_BYTES + 1)
@@ -238,7 +238,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
 
 
 def _check_names(what: str, names: set[str]) -> None:
-    """Refuse names that would tear a table or fill a screen."""
+    """Refuse names that would break a table or fill a screen."""
     for name in sorted(names):
         if not name.isprintable():
             raise StructureError(
@@ -281,14 +281,14 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
 
 
 def _check_places(xyz: np.ndarray, ids: list[ResidueId], residue_of: np.ndarray) -> None:
-    """Refuse coordinates, shape (A, 3), that no atom has."""
+    """Refuse coordinates, shape (A, 3), that no atom can have."""
     lost = np.flatnonzero(~(np.abs(xyz) < MAX_COORDINATE).all(axis=1))
     if len(lost):
         residue, value = ids[residue_of[lost[0]]], xyz[lost[0]][~(np.abs(xyz[lost[0]]) < MAX_COORDINATE)][0]
         if not np.isfinite(value):
             raise StructureError(f"a coordinate of {residue} is not a number", remedy="make or fetch the file again")
         raise StructureError(
-            f"a coordinate of {residue} is {value:g} Å, which is no place in a complex",
+            f"a coordinate of {residue} is {value:g} Å, which is outside any complex",
             remedy="remove atoms of unknown place, or move the complex to the origin",
         )
     if len(xyz) > 1 and not xyz.any():

@@ -1,1 +1,1 @@
-"""Files of `torch.save`, graphs and checkpoints, read without torch and without running anything of them."""
+"""Files of `torch.save`, graphs and checkpoints, read without torch and without running code from them."""

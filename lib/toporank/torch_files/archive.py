@@ -1,6 +1,6 @@
 """The zip archive that a file of `torch.save` is: its pickle, and an entry for the numbers of each storage.
 
-What the pickle says of its tensors is held against what the file really has before anything of that size is made.
+What the pickle says of its tensors is compared with what the file contains before anything of that size is made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_BEYOND = 2**26
 """Bytes that entries and tensors may have in all beyond the size of the file: some archives are compressed, and a
 tensor may repeat its numbers."""
 LONGEST_SIDE, MOST_SIDES = 2**26, 32
-"""Of the shape of a tensor."""
+"""Largest dimension of a tensor, and largest number of dimensions."""
 
 STORAGES = {
     "FloatStorage": "f4", "DoubleStorage": "f8", "HalfStorage": "f2", "LongStorage": "i8", "IntStorage": "i4",
@@ -35,7 +35,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, Ru
 
 
 @contextlib.contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_reported() -> Iterator[None]:
     try:
         yield
     except DamagedFileError:
@@ -54,7 +54,7 @@ class TorchFile:
         """names : as for `pickles.load`. Raises OSError, and DamagedFileError when the file is something else."""
         size = Path(path).stat().st_size
         self._size, self._left, self._storages = size, 2 * (size + MOST_BEYOND), {}
-        with contextlib.ExitStack() as opened, _damage_told():
+        with contextlib.ExitStack() as opened, _damage_reported():
             self._archive = opened.enter_context(zipfile.ZipFile(path))
             entries = self._archive.namelist()
             pickled = next((name for name in entries if name.endswith("/data.pkl")), None)
@@ -70,7 +70,7 @@ class TorchFile:
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    @_damage_told()
+    @_damage_reported()
     def numbers(self, tensor: SavedTensor) -> np.ndarray:
         """The numbers of a tensor, not to be written to; those of type bfloat16 as float32.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 LONGEST = 2**24
 """Bytes of a pickle that is read. A graph has some 10,000, a checkpoint 100,000: numbers of tensors are not in it."""
 MOST_STEPS = 300_000
-"""Of a pickle: a checkpoint of two layers has 5,000 with its optimiser, of fifty layers 100,000."""
+"""Operations of a pickle: a checkpoint of two layers has 5,000 with its optimiser, of fifty layers 100,000."""
 
 
 class DamagedFileError(ValueError):
@@ -178,7 +178,7 @@ class _Machine:
     def persistent(self) -> None:
         tag, kind, key, _, size = _expect(self.stack.pop(), tuple)
         if tag != "storage":
-            raise DamagedFileError("its data.pkl refers to something else than numbers")
+            raise DamagedFileError("its data.pkl refers to something other than numbers")
         self.push(Storage(_expect(kind, Global).name, _expect(key, str), _natural(size)))
 
 
@@ -195,7 +195,7 @@ def _natural(value: Any) -> int:
 
 
 def _called(function: Any, arguments: Any) -> Any:
-    """What a function would return, as far as it is known here; else something inert."""
+    """What a function would return, if it is known here; otherwise something inert."""
     _expect(arguments, tuple)
     if isinstance(function, Instance):  # made by another call
         return Instance(function.kind)
@@ -208,7 +208,7 @@ def _tensor(storage: Any, offset: Any, shape: Any, stride: Any, dtype: Any = Non
     for number in (offset, *_expect(shape, tuple), *_expect(stride, tuple)):
         _natural(number)
     if len(shape) != len(stride):
-        raise DamagedFileError("a tensor of its data.pkl has a stride of another length than its shape")
+        raise DamagedFileError("a tensor of its data.pkl has a stride whose length differs from its shape")
     return SavedTensor(_expect(storage, Storage), offset, shape, stride, _expect(dtype, Global).name if dtype else "")
 
 

@@ -24,7 +24,7 @@ Best = list[tuple[float, int]]
 
 
 class LastCheckpoint(ModelCheckpoint):
-    """Keeps the state of the last epoch without the folder it lies in: a run does not tell where it was trained."""
+    """Keeps the state of the last epoch without the folder it lies in: a run does not record where it was trained."""
 
     def __init__(self, folder: Path):
         super().__init__(
@@ -64,7 +64,8 @@ def best_epochs_with(
 class BestEpochs(Callback):
     """Keeps the weights of the best, second and third epoch under one metric in `<name>.epoch<epoch>.ckpt`.
 
-    What lost its place is deleted when the next epoch begins: until then an interrupted run goes on from before it.
+    A checkpoint that lost its place is deleted when the next epoch begins: an interrupted run may resume from before
+    it.
     """
 
     def __init__(self, folder: Path, name: str, metric: str, minimum_delta: float):
@@ -110,7 +111,7 @@ class Patience(EarlyStopping):
 
 
 class MetricsTable(Callback):
-    """Appends one row an epoch to a CSV file; a resumed run goes on where its checkpoint stands."""
+    """Appends one row an epoch to a CSV file; a resumed run continues after its last checkpoint."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -121,7 +122,7 @@ class MetricsTable(Callback):
         rows = pd.read_csv(self.path) if self.path.exists() else pd.DataFrame()
         rows = rows[rows["epoch"] < trainer.current_epoch] if len(rows) else rows
         metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        if not module.validated:  # what is known of validation is of an epoch before
+        if not module.validated:  # the validation metrics are from an earlier epoch
             metrics = {name: nan if name.startswith("val_") else value for name, value in metrics.items()}
         rate = trainer.optimizers[0].param_groups[0]["lr"]
         row = {"epoch": trainer.current_epoch, "learning_rate": rate, **dict(sorted(metrics.items()))}

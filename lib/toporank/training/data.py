@@ -22,7 +22,7 @@ LARGE = 2**30
 
 
 Share = tuple[int, int]
-"""Which device this is, and how many there are: of every batch it takes its share."""
+"""Which device this is, and how many there are: it takes its share of every batch."""
 
 
 def training_batches(store: GraphStore, schedule: Schedule, seed: int, share: Share = (0, 1), **options) -> DataLoader:
@@ -51,7 +51,7 @@ class SharedBatches(BatchSampler):
 
 def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int, share: Share, options: dict) -> DataLoader:
     batches = SharedBatches(order, batch_size, share)
-    own = torch.Generator()  # else each pass over the data would advance the numbers dropout uses
+    own = torch.Generator()  # otherwise each pass over the data would advance the random numbers of dropout
     return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own, **options)
 
 

@@ -21,7 +21,7 @@ from toporank.training.lightning import NotFiniteError, Scorer
 
 
 def on_devices(n_devices: int, work: Callable[..., Any], *arguments: Any) -> Any:
-    """What `work(*arguments)` returns in the first of n processes that know of each other.
+    """What `work(*arguments)` returns in the first of n connected processes.
 
     Raises what a process raised on purpose, or TrainingError when one ended otherwise; the others are ended, too.
     """

@@ -63,7 +63,7 @@ def _fit_alone(run: Run, graphs: PackedGraphs, threads: int, *rest: Any) -> Any:
 def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path, output: Path) -> tuple[Best, str]:
     """Train in the folder of the run, from its last epoch if it was interrupted.
 
-    Returns the best epochs under each rule, and why training stopped before its time, or nothing.
+    Returns the best epochs under each rule, and why training stopped early, if it did.
     """
     description = {
         **run.record(),

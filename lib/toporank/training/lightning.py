@@ -121,13 +121,14 @@ class Scorer(pl.LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": schedule}
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
-        """Nothing: Lightning would step after the checkpoint of the epoch is written, and a resumed run miss it."""
+        """Nothing: Lightning would step after the checkpoint of the epoch is written, and a resumed run would miss
+        it."""
 
     def on_train_epoch_end(self) -> None:
         if self.validated:
             self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        found = self.trainer.callback_metrics if self.validated else {}  # else they are of an epoch before
+        found = self.trainer.callback_metrics if self.validated else {}  # otherwise they are from an earlier epoch
         metrics = {k: float(v) for k, v in found.items() if k.startswith("val_")}
         checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})

@@ -16,7 +16,7 @@ def keep_freed_memory() -> bool:
     """Keep what is freed for the next arrays of the same size, which each training step needs.
 
     By default large arrays are given back to the system and come back as pages that it first has to find and clear:
-    a fourth of the time of a step. Returns whether this process could be told so; only glibc can.
+    a fourth of the time of a step. Returns whether that worked; only glibc supports it.
     """
     try:
         tell = ctypes.CDLL(None).mallopt

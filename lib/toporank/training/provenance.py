@@ -25,13 +25,13 @@ TRAINING_SOURCES = (
     *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit")),
     *(f"training/{name}.py" for name in ("lightning", "memory", "run", "sampling", "splits", "train")),
 )
-"""What decides the result of a training run, below this package."""
+"""The files that decide the result of a training run, below this package."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
 """The packages whose version does, too."""
 
 
 def provenance() -> dict[str, Any]:
-    """Versions of this package, of Python, of what it computes with, and the git state of the clone."""
+    """Versions of this package, of Python and of the libraries, and the git state of the clone."""
     return {"versions": versions(), "git": git_state()}
 
 

@@ -38,7 +38,7 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
 
 
 def check_memory(packs: list[Path], copies: int) -> None:
-    """Raise ConfigError when so many copies of the packs are more than the memory that is free on this machine."""
+    """Raise ConfigError when so many copies of the packs do not fit into the free memory of this machine."""
     needed = copies * sum(path.stat().st_size for path in set(packs) if path.exists())
     free = psutil.virtual_memory().available
     if needed > free:
@@ -51,14 +51,14 @@ def check_memory(packs: list[Path], copies: int) -> None:
 
 
 def check_labels(graphs: PackedGraphs) -> None:
-    """Raise ConfigError naming the decoy whose label is no DockQ, or the split whose labels are all equal."""
+    """Raise ConfigError naming the decoy whose label is not a DockQ, or the split whose labels are all equal."""
     wrong = np.flatnonzero((graphs.dockq < 0) | (graphs.dockq > 1))
     if len(wrong):
         first = wrong[0]
         raise ConfigError(
             f"{len(wrong)} labels are not in 0 to 1, the first is {graphs.dockq[first]:g}",
             where=f"{graphs.target[first]}/{graphs.decoy[first]}",
-            remedy="labels are DockQ; mend the label table",
+            remedy="labels are DockQ; correct the label table",
         )
     for split in SPLITS:
         dockq = graphs.dockq[split_indices(graphs, split)]

@@ -32,7 +32,7 @@ class State:
 
 
 CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE)
-"""States that later stages share: what they take in may be another."""
+"""States that later stages share, because their input may change."""
 
 COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
 NOT_BUILT = "not built yet"
@@ -60,9 +60,9 @@ Fate = tuple[LedgerRow, str, PlannedDecoy]
 
 
 def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bool = False) -> Survey:
-    """What is to do for the decoys of a data set, or of a part of it.
+    """What has to be done for the decoys of a data set, or of a part of it.
 
-    dealt : by `plan.deal`. recipes : stage → recipe of now. again : try decoys without a graph again.
+    dealt : by `plan.deal`. recipes : stage → current recipe. again : try decoys without a graph again.
     A chunk is attempted again when an artefact differs from its ledger, when a ledger is gone though that of the last
     stage is there, or when that is asked for.
     """
@@ -107,7 +107,7 @@ def _ledger(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]
 
 
 class _Earlier:
-    """What earlier builds of other chunks say of a decoy; the latest one that does. Read when first asked for."""
+    """What the latest earlier build recorded for a decoy in another chunk. Read when first needed."""
 
     def __init__(self, dataset: str):
         self._dataset = dataset

@@ -1,6 +1,6 @@
-"""What the rules ask: which files go into a job, and with which parameters.
+"""What the rules need: which files go into a job, and with which parameters.
 
-The answers are here, importable and tested, so that rule files hold rules only.
+It is here, importable and tested, so that rule files hold only rules.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def raised(first: int) -> Callable[[Any, int], int]:
-    """A resource that a job which failed gets more of: `first` times the number of the attempt."""
+    """A resource of which a retried job gets more: `first` times the number of the attempt."""
 
     def resource(wildcards: Any, attempt: int) -> int:
         return first * attempt
@@ -85,7 +85,7 @@ def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
 class Jobs:
     """Answers for one configuration.
 
-    check : what the preflight found. A job's own process, which has none, goes by what the run wrote down.
+    check : what the preflight found; None in the process of a job, which reads what the run recorded.
     """
 
     config: Config
@@ -136,7 +136,7 @@ class Jobs:
         return inputs
 
     def training_parameters(self, wildcards: Any) -> str:
-        """All that `train.py` has to know of a run, as canonical JSON."""
+        """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
         chosen = self.config.training.model_dump(include={"selection", "hardware", "loading", "trackers"})

@@ -27,11 +27,11 @@ from toporank.workflow.gap import describe_fates, describe_reasons, describe_sta
 
 @dataclass
 class Preflight:
-    """Problems (each one line with its remedy); of every data set its chunks, a line on it, what is to do.
+    """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
 
     untrainable : problems only where something is trained.
-    decoys, labels : of each data set. targets : all there are, where only some are asked for.
-    current : what `onstart` writes down for the jobs.
+    decoys, labels : of each data set. targets : all of them, if only some are asked for.
+    current : what `onstart` records for the jobs.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -46,13 +46,13 @@ class Preflight:
     _recipes: dict[str, str] = field(default_factory=dict)
 
     def write(self, names: Iterable[str]) -> None:
-        """Write down what this run builds of these data sets. Only for who holds their locks."""
+        """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             write_current(name, self.current[name])
             write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:
-        """Plan one decoy by itself; the name of its chunk. Raises ConfigError when there is no such decoy."""
+        """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is no such decoy."""
         known = {row.key: row for name in self.current[dataset].of_all for row in self.chunks[dataset][name]}
         if (target, decoy) not in known:
             remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
@@ -71,7 +71,7 @@ def preflight(
     check_dssp: bool = True,
     check_installed: bool = True,
 ) -> Preflight:
-    """Look at everything the workflow will need and plan the feature jobs. What a running build reads is not changed.
+    """Check everything the workflow will need and plan the feature jobs; a running build is not disturbed.
 
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
     Nothing raises: every problem is listed, so that a user fixes them all at once.
@@ -96,7 +96,7 @@ def preflight(
 
 
 def training_problems(training: Training, *, installed: bool = True) -> list[str]:
-    """What no machine can train with, or this one lacks. GPUs are looked for when a run starts, where it runs."""
+    """Settings that no machine can train with, or whose packages are missing. GPUs are checked where a run starts."""
     device = training.hardware.accelerator
     clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
     hardware = training.hardware
@@ -122,7 +122,7 @@ def submission_problems(executor: str, python: str) -> list[str]:
 
 
 def feature_choices(config: Config) -> dict[str, Choice]:
-    """The feature modules: those of the checkpoint when decoys are scored with one, else the configured ones."""
+    """The feature modules: those of the checkpoint when decoys are scored with one, otherwise the configured ones."""
     if config.score_decoys is None:
         return config.choices()
     description = read_description(checkpoint_of(config))
@@ -137,7 +137,7 @@ def checkpoint_of(config: Config) -> str:
 
 
 def _noting(result: Preflight, step: Callable[[], object]) -> None:
-    """Run a step; what it raises on purpose becomes a problem."""
+    """Run a step; its TopoRankError becomes a problem."""
     try:
         step()
     except TopoRankError as error:
@@ -188,7 +188,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
 
 
 def _check_labels(result: Preflight, config: Config) -> None:
-    """Note why the labels of the data sets that are trained on are of no use; not where a data set has problems."""
+    """Record why the labels of the training data sets cannot be used; skipped while a data set has problems."""
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return

@@ -1,4 +1,4 @@
-"""How far a build is: jobs leave counts in small files, the main process makes one line a data set of them.
+"""How far a build is: jobs leave counts in small files, the main process shows one line per data set.
 
 Nothing depends on these files: they are for a person who waits.
 """
@@ -145,9 +145,9 @@ def watch(
     stream: TextIO = sys.stderr,
     sleep: Callable[[float], None] = time.sleep,
 ) -> threading.Thread:
-    """Tell of each data set how far it is, in a thread that ends with its jobs or with the process.
+    """Report the progress of each data set, in a thread that ends with its jobs or with the process.
 
-    parts : the jobs of this run and how many decoys each has; what earlier runs left of theirs is removed.
+    parts : the jobs of this run and how many decoys each has; counts that earlier runs left are removed.
     seconds : between two plain lines, of which `logger` gets those with news; on a terminal the lines stand at its
     foot instead, and are always fresh.
     """
