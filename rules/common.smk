@@ -1,5 +1,6 @@
 # Configuration and preflight: what all other rule files build on.
 import sys
+import time
 from pathlib import Path
 
 REPOSITORY = Path(workflow.basedir)
@@ -14,7 +15,7 @@ from toporank.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
-from toporank.workflow import jobs, preflight, progress
+from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
@@ -29,7 +30,7 @@ except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
 use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
-CHECK = None  # in the process of a single job
+STARTED, CHECK = time.time(), None  # no check in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
@@ -60,6 +61,16 @@ onstart:
         problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
-    CHECK.write()  # under Snakemake's lock: a dry run beside this one changes nothing
+    claimed = jobs.claimed(workflow.dag)
+    try:
+        locks.take(claimed)
+    except TopoRankError as error:
+        raise WorkflowError(str(error))
+    CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(jobs.feature_jobs(workflow.dag, CHECK.chunks), logger, CONFIG.workflow.progress_seconds)
+
+
+onerror:
+    for failure in jobs.failures(workflow.dag, STARTED):
+        logger.error(failure)

@@ -2,6 +2,7 @@
 """Score the graphs of a data set and rank its decoys."""
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def main() -> None:
         print(f"  {line}")
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")
+    gc.freeze()  # otherwise Python would search all of torch for garbage on exit
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 def write_text_if_changed(path: Path | str, text: str) -> bool:
     """Write only when the content differs, so that the modification time shows a real change."""
     path = Path(path)
-    if path.exists() and path.read_text(encoding="utf-8") == text:
+    if path.exists() and path.read_bytes() == text.encode():
         return False
     write_text(path, text)
     return True

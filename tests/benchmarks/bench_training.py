@@ -140,7 +140,7 @@ def graph_files(store: GraphStore, packs: list[Path]) -> list[Path]:
     """The `.pt` file of each graph of a store; a pack lies beside the folder of its graphs."""
     folders = [packs[p].parent for p in store.part_of]
     rows = zip(folders, store.target, store.decoy, strict=True)
-    return [folder / layout.artefact("graphs", target, decoy) for folder, target, decoy in rows]
+    return [folder / "graphs" / target / (decoy + layout.SUFFIX["graphs"]) for folder, target, decoy in rows]
 
 
 def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: int) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from toporank.building.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.plan import Chunks, deal, planned, write_plans
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
+from toporank.errors import RecordError
 from toporank.workflow.gap import (
     COLUMNS,
     DecoyGap,
@@ -90,10 +91,22 @@ def test_a_stage_that_never_finished_is_new():
     assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
 
 
-def test_a_stage_whose_ledger_is_gone_is_new_and_so_are_the_later_ones():
+@pytest.mark.parametrize("stage", layout.STAGES[:3])
+def test_a_stage_whose_ledger_is_gone_is_new_and_the_chunk_is_attempted_again(stage):
+    """Snakemake makes no file again that only later jobs need, once these are done."""
     chunk = build()
-    Path(f"results/ds/ledger/nodes/{chunk}.tsv").unlink()
-    assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
+    Path(f"results/ds/ledger/{stage}/{chunk}.tsv").unlink()
+    place = layout.STAGES.index(stage)
+    assert gap()["good"] == (State.UP_TO_DATE,) * place + (State.NEW,) * (4 - place)
+    assert list(look().chunks) == [chunk.replace(".0", ".1")]
+
+
+def test_a_ledger_that_lacks_a_decoy_is_named():
+    chunk = build()
+    ledger = Path(f"results/ds/ledger/nodes/{chunk}.tsv")
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(RecordError, match=rf"nodes/{chunk}.tsv: other decoys than in the plan .* \(delete it and run"):
+        look()
 
 
 def test_a_changed_decoy_is_to_do_in_every_stage_and_its_sibling_in_none():

@@ -160,12 +160,12 @@ def test_writing_down_the_same_again_touches_no_plan():
     assert {plan.stat().st_mtime for plan in plans} == {1}
 
 
-@pytest.mark.parametrize("content", ["", "garbage", "a\tb\n"], ids=["empty", "garbage", "other"])
+@pytest.mark.parametrize("content", [b"", b"garbage", b"a\tb\n", b"\xff"], ids=["empty", "garbage", "other", "bytes"])
 def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_by_the_next_run(content):
     chunks = first(3)
     run_of(chunks)
     (chunk,) = chunks
-    Path(layout.PLAN.format(dataset="ds", chunk=chunk)).write_text(content)
+    Path(layout.PLAN.format(dataset="ds", chunk=chunk)).write_bytes(content)
     with pytest.raises(RecordError, match=r"plan/.*\.tsv: .* \(delete it and run again\)$"):
         read_chunk("ds", chunk)
     run_of(chunks)

@@ -77,7 +77,7 @@ def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock
     result = check(GOOD)
     assert read_current("good") is None
     assert not Path("results/good/labels.csv").exists()
-    result.write()
+    result.write(result.current)
     assert read_current("good") == result.current["good"]
     assert read_split_labels(Path("results/good/labels.csv")) == [
         ("A", "d1", 0.9, "train"), ("A", "d2", 0.1, "train"), ("B", "d1", 0.5, "val"), ("B", "gone", 0.5, "val"),
@@ -86,7 +86,7 @@ def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock
 
 def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     """Another chunk size, other targets, other labels, other decoys."""
-    check(GOOD).write()
+    check(GOOD).write(["good"])
     before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
     times = {path: path.stat().st_mtime_ns for path in before}
     Path("labels.csv").write_text(LABELS.replace("0.9", "0.8"))
@@ -113,7 +113,7 @@ def test_a_data_set_without_labels_is_planned_too():
     result = check({"name": "bare", "decoys": "decoys"})
     assert result.problems == []
     assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
-    result.write()
+    result.write(result.current)
     assert Path("results/bare/labels.csv").read_text() == "target,decoy,dockq,split\n"
 
 
@@ -414,7 +414,7 @@ def scored(folder: str, name: str = "models") -> list[str]:
     settings = load_config({"score_decoys": folder, "score_name": name})
     result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     if not result.problems:
-        result.write()
+        result.write(result.current)
     return result.problems
 
 

@@ -75,7 +75,7 @@ def test_all_problems_are_told_at_once(fresh):
     assert stopped.returncode != 0
     for part in (
         "decoys/1GCQ/mid4.cif and decoys/1GCQ/mid4.pdb are both decoy 'mid4' of target '1GCQ'",
-        "dataset gone, no/such/folder: the decoy folder cannot be listed",
+        "dataset gone: there is no ",
         "wrong.csv, line 2: DockQ of 1AVZ/near1 is '1.5', not a number from 0 to 1",
     ):
         assert part in stopped.stdout

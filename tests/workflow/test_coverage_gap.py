@@ -28,7 +28,7 @@ def test_before_a_build_everything_is_new_and_coverage_builds_nothing(tmp_path):
     assert "  interface, topology, nodes, graphs: 5 new\n" in printed
     assert "  every decoy: results/mini/gap.tsv\n" in printed
     assert set(gap(study)["graphs"]) == {"new"}
-    assert sorted(path.name for path in (study.results / "mini").iterdir()) == ["gap.tsv"]
+    assert sorted(path.name for path in (study.results / "mini").iterdir()) == ["gap.tsv", "plan"]
 
 
 def test_every_kind_of_gap_is_told_apart_and_counted(few):

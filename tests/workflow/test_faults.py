@@ -6,17 +6,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from _running import jobs, standing_still, start, wait_for
 
-from conftest import FEW, FEW_SETTINGS, REPOSITORY, Study, make_study
-
-IN_FLIGHT = 2  # jobs side by side, so decoys at work at any time
+from conftest import FEW, FEW_SETTINGS, Study, make_study
 
 
 @pytest.fixture
@@ -33,34 +30,6 @@ def graphs(study: Study) -> dict[str, bytes]:
 def finished_entries(study: Study) -> Counter[str]:
     """Complete entries of the reuse store by kind."""
     return Counter(json.loads(path.read_text())["kind"] for path in study.home.glob(".toporank/store/??/*.json"))
-
-
-def start(study: Study) -> subprocess.Popen:
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
-    command += ["--directory", str(study.home), "--cores", str(IN_FLIGHT), "build_graphs"]
-    with open(study.home / f"printed-{time.monotonic_ns()}.txt", "w") as printed:
-        return subprocess.Popen(command, cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT)
-
-
-def wait_for(what, seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "what the test waits for does not happen"
-        time.sleep(0.02)
-
-
-def jobs(study: Study, stage: str) -> list[int]:
-    """Process ids of running feature jobs of a stage in this study."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            if process.name.isdecimal() and os.readlink(process / "cwd") == str(study.home):
-                words = (process / "cmdline").read_bytes().split(b"\0")
-                if any(w.endswith(b"build_chunk.py") for w in words[:3]) and stage.encode() in words:
-                    found.append(int(process.name))
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-    return found
 
 
 @pytest.mark.parametrize("victim", ["main process", "job"])
@@ -89,18 +58,13 @@ def test_a_restart_beside_jobs_of_a_killed_run_ends_well(fresh, few_built):
     run = start(fresh)
     wait_for(lambda: jobs(fresh, "interface"))
     orphans = jobs(fresh, "interface")
-    try:
-        for orphan in orphans:
-            os.kill(orphan, signal.SIGSTOP)
+    with standing_still(orphans):
         run.kill()
         run.wait(60)
         fresh.run("--unlock")
         fresh.run("build_graphs")
         assert graphs(fresh) == graphs(few_built)
         assert set(orphans) <= set(jobs(fresh, "interface"))
-    finally:
-        for orphan in orphans:
-            os.kill(orphan, signal.SIGCONT)
     wait_for(lambda: not jobs(fresh, "interface"))
     fresh.forget_logs()
     fresh.run("build_graphs")

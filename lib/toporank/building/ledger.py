@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,15 @@ def _row(cells: list[str]) -> LedgerRow:
     target, decoy, status, stage, reason, chains, residues, structure, atoms, digest, size, mtime = cells
     numbers = int(chains), int(residues)
     return LedgerRow(target, decoy, status, stage, reason, *numbers, structure, atoms, digest, int(size), int(mtime))
+
+
+def read_stage(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger:
+    """The ledger of one job. Raises RecordError unless it has a row for each of these decoys of its chunk."""
+    path = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
+    ledger = read_ledger(path)
+    if {row.key for row in ledger.rows} != set(keys):
+        raise RecordError("other decoys than in the plan of its chunk", where=path, remedy="delete it and run again")
+    return ledger
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:

@@ -27,14 +27,14 @@ def _structure_files(folder: Path) -> Iterator[tuple[str, str, Path]]:
     """(target, decoy name, path) of every decoy below `folder`, in order of name."""
     own = folder.resolve().name
     for entry in _listed(folder):
-        if not entry.is_dir():
+        if not _is_folder(entry):
             query = COLABFOLD.match(entry.name)
             yield from _as_decoy(query[1] if query else own, entry)
         elif SAMPLE_FOLDER.fullmatch(entry.name):
             yield from _sample(own, entry)
         else:
             for inner in _listed(entry):
-                is_sample = SAMPLE_FOLDER.fullmatch(inner.name) and inner.is_dir()
+                is_sample = SAMPLE_FOLDER.fullmatch(inner.name) and _is_folder(inner)
                 yield from _sample(entry.name, inner) if is_sample else _as_decoy(entry.name, inner)
 
 
@@ -43,10 +43,18 @@ def _listed(folder: Path | os.DirEntry) -> list[os.DirEntry]:
     return sorted((entry for entry in os.scandir(folder) if not entry.name.startswith(".")), key=lambda e: e.name)
 
 
+def _is_folder(entry: os.DirEntry) -> bool:
+    """Whether it is a folder or a link to one; a link in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, Path]]:
     """The file as a decoy, if it is a structure."""
     known = split_suffix(entry.name)
-    if known and not entry.is_dir():
+    if known and not _is_folder(entry):
         yield target, known[0], Path(entry.path)
 
 
@@ -63,7 +71,7 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
     Links to folders are followed where `find_decoys` follows them, at the first level.
     """
     read = {os.fspath(decoy.path) for decoy in decoys}
-    links = [entry.path for entry in _listed(folder) if entry.is_symlink() and entry.is_dir()]
+    links = [entry.path for entry in _listed(folder) if entry.is_symlink() and _is_folder(entry)]
     found = []
     for top in (os.fspath(folder), *links):
         for parent, folders, files in os.walk(top):

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from toporank.files import replacing, write_text
+from toporank.layout import MEMBERS
 from toporank.spreadsheets import restored, write_rows
 
 CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
@@ -27,9 +28,6 @@ SHOWN = (
 
 REGRETTED = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spearman_per_target": -1}
 """Metrics whose regret is shown; -1 where higher is better."""
-
-MEMBERS = "members.json"
-"""Beside the checkpoints of an ensemble: their runs, and whether the score is their mean."""
 
 
 def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:

@@ -63,7 +63,7 @@ def _bits(known: list[bool] | None) -> pa.Buffer | None:
 
 def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
     """Read such a table and find its residues in the complex: positions, int, shape (N,), and the table."""
-    table = pq.ParquetFile(pa.BufferReader(content)).read()
+    table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
     position = complex_.index()
     chains, numbers, codes = (table[name].to_pylist() for name in IDENTITY[:3])
     try:

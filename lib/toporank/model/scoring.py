@@ -13,10 +13,10 @@ from pydantic import Field
 from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
 from toporank.evaluation.ranking import Score
-from toporank.evaluation.selection import MEMBERS
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
+from toporank.layout import MEMBERS
 from toporank.model import topoqa
 from toporank.model.network import DockQNet
 from toporank.model.scorer import check_fits, load_weights, predict

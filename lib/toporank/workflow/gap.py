@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building import view
-from toporank.building.ledger import Ledger, LedgerRow, read_ledger
+from toporank.building.ledger import Ledger, LedgerRow, read_stage
 from toporank.building.plan import Chunks, PlannedDecoy, attempts, chunk_names, read_chunk
 from toporank.decoys.identity import Status
 from toporank.evaluation.coverage import in_parts
@@ -63,17 +63,20 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
     """What has to be done for the decoys of a data set, or of a part of it.
 
     dealt : by `plan.deal`. recipes : stage → current recipe. again : try decoys without a graph again.
-    A chunk is attempted again when an artefact differs from its ledger, or when that is asked for.
+    A chunk is attempted again when an artefact differs from its ledger, when a ledger is missing although that of the
+    last stage is there, or when that is asked for.
     """
     last, seen = attempts(dataset), {stage: view.look(dataset, stage) for stage in layout.STAGES}
     chunks, rows, earlier = {}, [], _Earlier(dataset)
     for content, members in dealt.items():
         attempt = last.get(content, 0)
-        ledgers = {stage: _ledger(dataset, stage, f"{content}.{attempt}") for stage in layout.STAGES}
+        keys = [member.key for member in members]
+        ledgers = {stage: _ledger(dataset, stage, f"{content}.{attempt}", keys) for stage in layout.STAGES}
         damaged = {s: set(view.differing(dataset, s, ledgers[s].rows, seen[s])) for s in layout.STAGES if ledgers[s]}
         ended = ledgers[layout.STAGES[-1]]
         retried = again and ended is not None and any(row.status != Status.OK for row in ended.rows)
-        chunks[f"{content}.{attempt + bool(retried or any(damaged.values()))}"] = members
+        lost = ended is not None and None in ledgers.values()
+        chunks[f"{content}.{attempt + bool(retried or lost or any(damaged.values()))}"] = members
         fates = {
             stage: ledger and {row.key: (row, ledger.recipe) for row in ledger.rows}
             for stage, ledger in ledgers.items()
@@ -95,10 +98,10 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
     return Survey(chunks, sorted(rows, key=lambda row: (row.target, row.decoy)))
 
 
-def _ledger(dataset: str, stage: str, chunk: str) -> Ledger | None:
+def _ledger(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger | None:
     """None where there is none."""
     try:
-        return read_ledger(Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk)))
+        return read_stage(dataset, stage, chunk, keys)
     except FileNotFoundError:
         return None
 
@@ -123,7 +126,7 @@ class _Earlier:
         for chunk in chunk_names(Path(layout.LEDGER.format(dataset=self._dataset, stage=stage, chunk="x")).parent):
             if Path(layout.PLAN.format(dataset=self._dataset, chunk=chunk)).exists():
                 members = {member.key: member for member in read_chunk(self._dataset, chunk)}
-                ledger = _ledger(self._dataset, stage, chunk)
+                ledger = read_stage(self._dataset, stage, chunk, members)
                 fates |= {row.key: (row, ledger.recipe, members[row.key]) for row in ledger.rows}
         return fates
 
@@ -133,7 +136,7 @@ def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str) -> str
     if fate is None:
         return State.NEW
     row, built_by, then = fate
-    if then.file_state != now.file_state:
+    if (then.size, then.mtime_ns) != (now.size, now.mtime_ns):
         return State.CHANGED
     if stage == layout.STAGES[-1] and then.dockq != now.dockq:
         return State.RELABELLED

@@ -21,6 +21,11 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, checkpoint_of
 from toporank.workflow.progress import Part
 
+TRAINING = "training"
+"""The name under which sweep and fine-tuning are locked; no data set may have it."""
+LAST_LINES = 15
+"""Lines of the log of a failed job that are shown on the screen."""
+
 
 def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
@@ -31,6 +36,28 @@ def default_config(repository: Path) -> Path:
 def trains(dag: Any) -> bool:
     """Whether a run will train something."""
     return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
+
+
+def claimed(dag: Any) -> set[str]:
+    """What no other run may work on at the same time: names of data sets, and `training`.
+
+    Features alone, such as those of one decoy, may be built during another run: they change nothing that others read.
+    """
+    claims = set()
+    for job in dag.needrun_jobs():
+        names = set(job.wildcards.keys())
+        if job.rule.name.startswith(("train_", "select_")):
+            claims.add(TRAINING)
+        elif "dataset" in names and not names & {"chunk", "decoy"}:
+            claims.add(job.wildcards.dataset)
+    return claims
+
+
+def failures(dag: Any, since: float) -> list[str]:
+    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
+    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
+    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
+    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
 
 
 def one_of(names: Iterable[str]) -> str:

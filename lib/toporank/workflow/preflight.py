@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,10 +45,10 @@ class Preflight:
     decoys: dict[str, list[Decoy]] = field(default_factory=dict)
     _recipes: dict[str, str] = field(default_factory=dict)
 
-    def write(self) -> None:
-        """Record what this run builds. Call it only under Snakemake's lock."""
-        for name, current in self.current.items():
-            write_current(name, current)
+    def write(self, names: Iterable[str]) -> None:
+        """Record what this run builds of these data sets. Call it only under their locks."""
+        for name in names:
+            write_current(name, self.current[name])
             write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:

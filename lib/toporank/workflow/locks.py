@@ -1,0 +1,38 @@
+"""One run at a time for each data set, and for the training.
+
+Snakemake's own lock does not last: a second run that shares no files with the first, such as `snakemake coverage`, is
+let in and removes all locks of the folder when it ends. The locks here belong to a process and end with it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from toporank import layout
+from toporank.errors import ConfigError
+
+_held: dict[str, IO[str]] = {}
+"""Open files: their locks end when they are closed, at the latest with this process."""
+
+
+def take(names: Iterable[str]) -> None:
+    """Lock these names in the working directory until this process ends.
+
+    Raises ConfigError when another process holds one of them. A file system without locks is no error.
+    """
+    for name in sorted(set(names) - _held.keys()):
+        path = Path(layout.LOCK.format(name=name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                file.close()
+                remedy = "wait for its end, or choose another place with --directory"
+                raise ConfigError(f"another run is at work on {name}", where=Path.cwd(), remedy=remedy) from error
+        _held[name] = file

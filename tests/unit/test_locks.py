@@ -1,0 +1,55 @@
+"""One run at a time for each data set: who works on what, and what a second process is told."""
+
+from __future__ import annotations
+
+import sys
+from subprocess import PIPE, Popen
+from types import SimpleNamespace
+
+import pytest
+
+from toporank.workflow.jobs import claimed
+from toporank.workflow.locks import take
+
+ELSEWHERE = "from toporank.workflow.locks import take; take({}); print('got it', flush=True); {}"
+
+
+def other_process(names: str, then: str = "") -> Popen:
+    code = ELSEWHERE.format(names, then)
+    return Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+
+
+def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = other_process("['mini']", "input()")
+    assert first.stdout.readline() == "got it\n"
+    said = other_process("['mini', 'other']").communicate()[1]
+    assert "another run is at work on mini (wait for its end" in said
+    assert other_process("['other']").wait() == 0
+    first.kill()
+    first.communicate()
+    take(["mini"])
+    take(["mini"])  # its own
+
+
+def job(rule: str, **wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards=Wildcards(**wildcards))
+
+
+class Wildcards(SimpleNamespace):
+    def keys(self):
+        return vars(self).keys()
+
+
+@pytest.mark.parametrize(
+    ("jobs", "claims"),
+    [
+        ([job("coverage"), job("build_graphs")], set()),
+        ([job("compute_topology", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
+        ([job("write_coverage", dataset="a"), job("pack_graphs", dataset="b")], {"a", "b"}),
+        ([job("train_sweep", run="r"), job("select_final")], {"training"}),
+    ],
+    ids=["nothing built", "features of a decoy", "data sets", "training"],
+)
+def test_a_run_claims_the_data_sets_it_completes_and_the_training(jobs, claims):
+    assert claimed(SimpleNamespace(needrun_jobs=lambda: jobs)) == claims
