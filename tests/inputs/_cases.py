@@ -317,7 +317,7 @@ CASES: dict[str, list[Case]] = {
             "chains that do not touch",
             in_pdb(lambda: chain("A") + shifted(chain("B"), 200.0)),
             NO_INTERFACE,
-            "ranked last; the reason tells how near they come",
+            "ranked last; the reason says how close they come",
             r"no CA of one chain within 10 Å of another chain's \(closest \d+\.\d Å\)",
         ),
         Case(
@@ -429,7 +429,7 @@ CASES: dict[str, list[Case]] = {
             "gaps in the numbering",
             in_pdb(lambda: [replace(a, number=a.number * 3) for a in base()]),
             OK,
-            "bonds are told by distance, not by number",
+            "bonds are recognised by distance, not by number",
             same=True,
         ),
         Case(

@@ -34,5 +34,5 @@ def take(names: Iterable[str]) -> None:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 file.close()
                 remedy = "wait for its end, or choose another place with --directory"
-                raise ConfigError(f"another run is at work on {name}", where=Path.cwd(), remedy=remedy) from error
+                raise ConfigError(f"another run is working on {name}", where=Path.cwd(), remedy=remedy) from error
         _held[name] = file
