@@ -701,7 +701,7 @@ CASES: dict[str, list[Case]] = {
             in_mmcif(lambda: with_atom(50, y="1e30")),
             UNREADABLE,
             "refused with the residue",
-            r"a coordinate of A:2\d\d is 1e\+30 Å, which is no place",
+            r"a coordinate of A:2\d\d is 1e\+30 Å, which is outside any complex",
             "remove atoms of unknown place",
         ),
         Case(
@@ -710,7 +710,7 @@ CASES: dict[str, list[Case]] = {
             in_pdb(lambda: with_atom(50, y=9999.0)),
             UNREADABLE,
             "refused with the residue",
-            r"a coordinate of A:2\d\d is 9999 Å, which is no place",
+            r"a coordinate of A:2\d\d is 9999 Å, which is outside any complex",
             "remove atoms of unknown place",
         ),
         Case(
