@@ -900,7 +900,7 @@ CASES: dict[str, list[Case]] = {
             UNREADABLE,
             "refused",
             r"cannot be read: No such file or directory \(a broken link\?\)",
-            "mend the link",
+            "repair the link",
         ),
         Case(
             "directory",

@@ -228,9 +228,10 @@ def test_an_empty_folder_holds_no_decoys(tmp_path):
     assert found(tmp_path) == []
 
 
-def test_a_link_to_nowhere_is_still_listed_so_that_it_is_not_dropped_silently(tmp_path):
+@pytest.mark.parametrize("leads_to", ["gone.pdb", "a.pdb"], ids=["nowhere", "in a circle"])
+def test_a_link_to_no_file_is_still_listed_so_that_it_is_not_dropped_silently(tmp_path, leads_to):
     (tmp_path / "T").mkdir()
-    (tmp_path / "T" / "a.pdb").symlink_to("gone.pdb")
+    (tmp_path / "T" / "a.pdb").symlink_to(leads_to)
     assert found(tmp_path) == [("T", "a", "a.pdb")]
 
 
