@@ -41,7 +41,7 @@ def main() -> None:
         print(f"  {line}")
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")
-    gc.freeze()  # at its end Python would look for garbage in all that torch is
+    gc.freeze()  # otherwise Python would search all of torch for garbage on exit
 
 
 if __name__ == "__main__":

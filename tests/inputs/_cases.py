@@ -317,7 +317,7 @@ CASES: dict[str, list[Case]] = {
             "chains that do not touch",
             in_pdb(lambda: chain("A") + shifted(chain("B"), 200.0)),
             NO_INTERFACE,
-            "ranked last; the reason tells how near they come",
+            "ranked last; the reason says how close they come",
             r"no CA of one chain within 10 Å of another chain's \(closest \d+\.\d Å\)",
         ),
         Case(
@@ -429,7 +429,7 @@ CASES: dict[str, list[Case]] = {
             "gaps in the numbering",
             in_pdb(lambda: [replace(a, number=a.number * 3) for a in base()]),
             OK,
-            "bonds are told by distance, not by number",
+            "bonds are recognised by distance, not by number",
             same=True,
         ),
         Case(
@@ -701,7 +701,7 @@ CASES: dict[str, list[Case]] = {
             in_mmcif(lambda: with_atom(50, y="1e30")),
             UNREADABLE,
             "refused with the residue",
-            r"a coordinate of A:2\d\d is 1e\+30 Å, which is no place",
+            r"a coordinate of A:2\d\d is 1e\+30 Å, which is outside any complex",
             "remove atoms of unknown place",
         ),
         Case(
@@ -710,7 +710,7 @@ CASES: dict[str, list[Case]] = {
             in_pdb(lambda: with_atom(50, y=9999.0)),
             UNREADABLE,
             "refused with the residue",
-            r"a coordinate of A:2\d\d is 9999 Å, which is no place",
+            r"a coordinate of A:2\d\d is 9999 Å, which is outside any complex",
             "remove atoms of unknown place",
         ),
         Case(
@@ -900,7 +900,7 @@ CASES: dict[str, list[Case]] = {
             UNREADABLE,
             "refused",
             r"cannot be read: No such file or directory \(a broken link\?\)",
-            "mend the link",
+            "repair the link",
         ),
         Case(
             "directory",

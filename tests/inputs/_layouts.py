@@ -60,7 +60,7 @@ LAYOUTS = [
     Layout(
         "Boltz",
         "the output folder",
-        "nothing is read, and you are told so: give `predictions`",
+        "nothing is read, with a message: give `predictions`",
         ("predictions/one/one_model_0.cif", "processed/manifest.json"),
         {},
         ("predictions/one/one_model_0.cif",),
@@ -75,7 +75,7 @@ LAYOUTS = [
     Layout(
         "ColabFold",
         "the output folder",
-        "each query is a target; templates are not read, and you are told so",
+        "each query is a target; templates are not read, with a message",
         (
             f"barnase_barstar_{MULTIMER}.pdb",
             f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}.pdb",

@@ -92,7 +92,7 @@ LABEL_TABLES = [
         "Target,Model,DockQ\nT,a,51\n",
         "line 2: DockQ of T/a is '51', not a number from 0 to 1",
         "refused with the line",
-        "mend the value or remove the row",
+        "correct the value or remove the row",
     ),
     LabelTable(
         "two columns of DockQ",

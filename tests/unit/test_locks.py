@@ -24,7 +24,7 @@ def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, m
     first = other_process("['mini']", "input()")
     assert first.stdout.readline() == "got it\n"
     said = other_process("['mini', 'other']").communicate()[1]
-    assert "another run is at work on mini (wait for its end" in said
+    assert "another run is working on mini (wait for its end" in said
     assert other_process("['other']").wait() == 0
     first.kill()
     first.communicate()

@@ -41,7 +41,7 @@ def test_a_running_build_goes_by_what_it_began_with(fresh, few_built):
         fresh.run("results/mini/graphs/1GCQ/near1.pt", "--config", OTHER_CHUNKS)
         refused = fresh.run("build_graphs", "--config", OTHER_CHUNKS, check=False)
         assert refused.returncode != 0
-        assert "another run is at work on mini (wait for its end" in refused.stdout
+        assert "another run is working on mini (wait for its end" in refused.stdout
         assert began_with.items() <= read_by_jobs(fresh).items()
         assert build.poll() is None
     assert build.wait(300) == 0

@@ -22,6 +22,7 @@ from toporank.structures.dssp import DsspMissingError
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
+STATUS_OF = {NoInterfaceError: Status.NO_INTERFACE, StructureError: Status.UNREADABLE, FeatureError: Status.FAILED}
 
 
 def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], store: Store) -> list[LedgerRow]:
@@ -43,7 +44,8 @@ def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], 
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
         rows.append(row)
     _note(noting, len(members), failed)
-    write_ledger(_ledger(stage, dataset, chunk), Ledger(recipe(stage, choices), rows))
+    path = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
+    write_ledger(path, Ledger(recipe(stage, choices), rows))
     good, used = sum(row.status == Status.OK for row in rows), cpu_seconds()
     log.info(
         f"{dataset} {stage} {chunk}: {len(rows)} decoys, {good} good, {len(rows) - good} without result;"
@@ -55,12 +57,8 @@ def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], 
 
 def _note(path: Path, done: int, failed: int) -> None:
     """Write for `workflow.progress` how many decoys are done, and how many of them failed in this stage."""
-    with contextlib.suppress(OSError):  # no reason to end a job
+    with contextlib.suppress(OSError):  # not worth ending a job for
         write_text(path, f"{done}\t{failed}\n")
-
-
-def _ledger(stage: str, dataset: str, chunk: str) -> Path:
-    return Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
 
 
 def _rows_before(stage: str, dataset: str, chunk: str, members: list[PlannedDecoy]) -> dict[tuple[str, str], LedgerRow]:
@@ -109,12 +107,9 @@ def _digest(member: PlannedDecoy) -> str:
 
 def _verdict(error: Exception) -> tuple[str, str]:
     """Status and reason of a decoy that raised."""
-    if isinstance(error, NoInterfaceError):
-        return Status.NO_INTERFACE, error.reason
-    if isinstance(error, StructureError):
-        return Status.UNREADABLE, error.reason
-    if isinstance(error, FeatureError):
-        return Status.FAILED, error.reason
+    for kind, status in STATUS_OF.items():
+        if isinstance(error, kind):
+            return status, error.reason
     log.exception("unexpected error, please report it with the decoy that causes it")
     text = error.reason if isinstance(error, TopoRankError) else f"{type(error).__name__}: {error}"
     return Status.FAILED, "unexpected " + " ".join(text.split())

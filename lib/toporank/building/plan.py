@@ -43,11 +43,6 @@ class PlannedDecoy(NamedTuple):
         """Identity within the data set."""
         return self.target, self.decoy
 
-    @property
-    def file_state(self) -> tuple[int, int]:
-        """What changes when the file does."""
-        return self.size, self.mtime_ns
-
 
 Chunks = dict[str, list[PlannedDecoy]]
 """Chunk by name."""
@@ -62,8 +57,7 @@ def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) ->
             size, mtime = stat.st_size, stat.st_mtime_ns
         except OSError:  # such as a dangling link: reading it fails later, with the reason
             size, mtime = -1, 0
-        dockq = labels.get(decoy.key)
-        label = "" if dockq is None else repr(float(dockq))
+        label = repr(float(labels[decoy.key])) if decoy.key in labels else ""
         path = "" if decoy.refused else str(decoy.path)
         rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused))
     return rows

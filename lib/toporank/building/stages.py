@@ -148,11 +148,8 @@ class Making:
             complex_ = self._complex
             interface: Interface = choice(complex_)
             ca = complex_.xyz[complex_.ca[interface.index]]
-            columns = {
-                **dict(zip("xyz", ca.T, strict=True)),
-                "nearest": interface.nearest,
-                "contacts": interface.contacts.astype(np.int32),
-            }
+            measured = {"nearest": interface.nearest, "contacts": interface.contacts.astype(np.int32)}
+            columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
             content = table_bytes(complex_, interface.index, columns, {"interface": choice.record()})
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
             return content, {**sizes, "notes": complex_.notes, "atoms": atoms_digest(complex_)}
@@ -232,9 +229,5 @@ class Making:
 
 def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
     """Feature modules with parameters, column names and format version, as kept in graphs and checkpoints."""
-    return {
-        "format": FORMAT,
-        "features": records(choices),
-        "node_columns": node_columns(choices),
-        "edge_columns": choices["edges"].columns,
-    }
+    columns = {"node_columns": node_columns(choices), "edge_columns": choices["edges"].columns}
+    return {"format": FORMAT, "features": records(choices), **columns}

@@ -83,7 +83,7 @@ class Schedule(Section):
         "auto",
         json_schema_extra={"unit": "decoys"},
         description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
-        " ranking term, as far as a batch holds them, and 1 without.",
+        " ranking term (fewer where a batch is smaller), otherwise 1.",
     )
 
     @model_validator(mode="after")

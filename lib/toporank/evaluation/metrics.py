@@ -48,13 +48,21 @@ Ints = NDArray[np.int64]
 
 
 def capri_class(dockq: ArrayLike) -> Ints:
-    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class."""
+    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class.
+
+    >>> capri_class([0.1, 0.23, 0.6, 0.9]).tolist()
+    [0, 1, 2, 3]
+    """
     values = _finite(dockq, "DockQ")
     return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
 
 
 def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is perfect."""
+    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is perfect.
+
+    >>> ranking_loss([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1])
+    0.5
+    """
     y, p = _paired(dockq, predicted)
     return float(y.max() - y[p.argmax()])
 
@@ -66,7 +74,11 @@ def random_pick_loss(dockq: ArrayLike) -> float:
 
 
 def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> int:
-    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if fewer."""
+    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if fewer.
+
+    >>> hits_at([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1], n=2)
+    2
+    """
     y, p = _paired(dockq, predicted)
     if n < 1:
         raise ValueError(f"the number of top decoys to look at must be 1 or more, not {n}")

@@ -35,7 +35,7 @@ class NodeTable:
     Attributes
     ----------
     values : float64, shape (N, k); rows of lost residues are zero
-    lost : length N, `""` for a node, else the reason
+    lost : length N, `""` for a node, otherwise the reason
     """
 
     values: np.ndarray

@@ -34,7 +34,7 @@ def balanced(groups: Ints, draw: np.random.Generator) -> Ints:
 
 
 def keep_targets_together(rows: Ints, targets: Ints, size: int, draw: np.random.Generator) -> Ints:
-    """The same rows with `size` decoys of one target in a row, as far as it has them, these groups in random order.
+    """The same rows in groups of up to `size` decoys of one target, the groups in random order.
 
     rows : (n,), in random order. targets : (n,), the target of each.
     """

@@ -64,8 +64,8 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
     """What has to be done for the decoys of a data set, or of a part of it.
 
     dealt : by `plan.deal`. recipes : stage → current recipe. again : try decoys without a graph again.
-    A chunk is attempted again when an artefact differs from its ledger, when a ledger is gone though that of the last
-    stage is there, or when that is asked for.
+    A chunk is attempted again when an artefact differs from its ledger, when a ledger is missing although that of the
+    last stage is there, or when that is asked for.
     """
     last, seen = attempts(dataset), {stage: view.look(dataset, stage) for stage in layout.STAGES}
     chunks, rows, earlier = {}, [], _Earlier(dataset)
@@ -137,7 +137,7 @@ def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str) -> str
     if fate is None:
         return State.NEW
     row, built_by, then = fate
-    if then.file_state != now.file_state:
+    if (then.size, then.mtime_ns) != (now.size, now.mtime_ns):
         return State.CHANGED
     if stage == layout.STAGES[-1] and then.dockq != now.dockq:
         return State.RELABELLED

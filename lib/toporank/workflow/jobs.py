@@ -22,9 +22,9 @@ from toporank.workflow.preflight import Preflight, checkpoint_of
 from toporank.workflow.progress import Part
 
 TRAINING = "training"
-"""What the runs of sweep and fine-tuning are one claim of; no data set may be called so."""
+"""The name under which sweep and fine-tuning are locked; no data set may have it."""
 LAST_LINES = 15
-"""Of the log of a job that failed, on the screen."""
+"""Lines of the log of a failed job that are shown on the screen."""
 
 
 def default_config(repository: Path) -> Path:
@@ -39,9 +39,9 @@ def trains(dag: Any) -> bool:
 
 
 def claimed(dag: Any) -> set[str]:
-    """What a run works on that no other may at the same time: names of data sets, and `training`.
+    """What no other run may work on at the same time: names of data sets, and `training`.
 
-    Features alone may be built beside another run, such as those of one decoy: that changes nothing others read.
+    Features alone, such as those of one decoy, may be built during another run: they change nothing that others read.
     """
     claims = set()
     for job in dag.needrun_jobs():

@@ -1,7 +1,7 @@
 """One run at a time for each data set, and for the training.
 
-Snakemake's own lock does not last: a run beside it that shares none of its files, such as `snakemake coverage`, is let
-in and at its end removes all locks of the folder. These here belong to a process and end with it, however it ends.
+Snakemake's own lock does not last: a second run that shares no files with the first, such as `snakemake coverage`, is
+let in and removes all locks of the folder when it ends. The locks here belong to a process and end with it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ def take(names: Iterable[str]) -> None:
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 file.close()
-                raise ConfigError(f"another run is at work on {name}", where=Path.cwd(), remedy="wait for its end, or"
-                                  " choose another place with --directory") from error  # fmt: skip
+                remedy = "wait for its end, or choose another place with --directory"
+                raise ConfigError(f"another run is working on {name}", where=Path.cwd(), remedy=remedy) from error
         _held[name] = file

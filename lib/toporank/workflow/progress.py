@@ -96,7 +96,11 @@ class Build:
 
 
 def duration(seconds: float) -> str:
-    """`40 s`, `12 min` or `3 h 20 min`."""
+    """A time as a person would say it.
+
+    >>> duration(40), duration(700), duration(12_000)
+    ('40 s', '12 min', '3 h 20 min')
+    """
     if seconds < 90:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
