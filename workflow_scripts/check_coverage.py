@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from toporank.config import Coverage
-from toporank.errors import ConfigError
+from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import check_policy, counts, read_coverage
 from toporank.files import write_text
 
@@ -20,11 +20,11 @@ def main() -> None:
     parser.add_argument("--check", type=Path, required=True, help="written when there are enough")
     args = parser.parse_args()
 
-    table = read_coverage(args.table)
     policy = Coverage(minimum_percent=args.minimum_percent, fail_on_missing=args.fail_on_missing == "True")
     try:
+        table = read_coverage(args.table)
         check_policy(table, policy, args.dataset)
-    except ConfigError as error:
+    except TopoRankError as error:
         sys.exit(f"Coverage: {error}")
     write_text(args.check, counts(table) + "\n")
 

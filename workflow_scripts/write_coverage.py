@@ -26,8 +26,9 @@ def main() -> None:
         fates = last_fates(args.dataset, current).values()
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
         table = coverage_table(decoys, fates, labels)
-        for orphan in remove_orphans(args.dataset, (decoy.key for decoy in decoys)):
-            print(f"{args.dataset}: removed {orphan}, its decoy is gone")
+        orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
+        if orphans:
+            print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")
         remove_old(args.dataset, current)
         write_coverage(args.table, table)
     except TopoRankError as error:

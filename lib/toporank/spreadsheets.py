@@ -47,15 +47,13 @@ def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence
     lines = []
     for row in [columns, *rows]:
         line = io.StringIO()  # ends in \r\n, so that the writer quotes a text with either
-        csv.writer(line, **style).writerow(
-            None if value != value else defused(value) for value in row
-        )  # nan is not nan
+        csv.writer(line, **style).writerow([None if _is_nan(value) else defused(value) for value in row])
         lines.append(f"{line.getvalue()[:-2]}\n")
     write_text(path, "".join(lines))
 
 
-def _cell(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else defused(value)
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:

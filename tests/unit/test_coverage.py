@@ -14,7 +14,7 @@ from toporank.building.plan import PlannedDecoy
 from toporank.config import Coverage
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, RecordError
 from toporank.evaluation.coverage import (
     CoverageRow,
     check_policy,
@@ -281,3 +281,11 @@ def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
     other = [fate("A", "relaxed_2", atoms_sha256="cd"), fate("A", "failed", Status.FAILED, atoms_sha256="ab")]
     found = {(row.target, row.decoy): row.duplicate_of for row in coverage_table(plan, [*same, *other], [])}
     assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}
+
+
+@pytest.mark.parametrize("content", ["", "x\n", "target\tdecoy\n", "\xff"])
+def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
+    path = write(table)
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(RecordError, match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$"):
+        read_coverage(path)

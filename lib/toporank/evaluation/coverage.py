@@ -12,7 +12,7 @@ from toporank import layout
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, RecordError
 from toporank.spreadsheets import read_rows, write_rows
 
 if TYPE_CHECKING:
@@ -102,8 +102,14 @@ def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
 
 
 def read_coverage(path: Path | str) -> list[CoverageRow]:
-    """Read coverage.tsv."""
-    return [_from_text(row) for row in read_rows(path, tabs=True)]
+    """Read coverage.tsv. Raises RecordError when it is something else."""
+    try:
+        header = Path(path).read_text(encoding="utf-8").partition("\n")[0].split("\t")
+        if header != list(COLUMNS):
+            raise ValueError("it has other columns")
+        return [_from_text(row) for row in read_rows(path, tabs=True)]
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"not a coverage table: {error}", where=path, remedy="delete it and run again") from error
 
 
 def _from_text(row: dict[str, str]) -> CoverageRow:

@@ -13,8 +13,8 @@ from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.spreadsheets import read_rows, write_rows
 
-LISTED = 10
-"""Targets whose best decoy is named when decoys have been scored."""
+LISTED, WIDEST = 10, 24
+"""Targets whose best decoy is named when decoys have been scored, and letters to which their names are padded."""
 
 
 class Score(NamedTuple):
@@ -110,7 +110,7 @@ def best_of_each_target(table: Iterable[RankedDecoy]) -> list[str]:
     table : as from `ranking`.
     """
     first = [next(rows) for _, rows in groupby(table, key=attrgetter("target"))]
-    width = max((len(row.target) for row in first[:LISTED]), default=0)
+    width = min(max((len(row.target) for row in first[:LISTED]), default=0), WIDEST)
     lines = [
         f"{row.target:{width}}  {row.decoy}, predicted DockQ {row.pred_dockq:.3f} ({row.pred_capri})"
         if row.pred_dockq is not None
