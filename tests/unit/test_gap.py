@@ -250,3 +250,23 @@ def test_looking_changes_nothing():
     before[view.place("ds", "nodes", ("T", "good"))] = b"4321"
     gap()
     assert {path: path.read_bytes() for path in Path("results").rglob("*.*")} == before
+
+
+def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monkeypatch):
+    """Ledgers of another chunk, and an artefact, go between listing them and looking at them."""
+    removed = build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    build()
+    listed = os.scandir
+
+    def remove_what_is_listed(folder):
+        entries = list(listed(folder))
+        for entry in entries:
+            if entry.name in (f"{removed}.tsv", "good.pt"):
+                os.unlink(entry.path)
+        return entries
+
+    monkeypatch.setattr(os, "scandir", remove_what_is_listed)
+    Path("in/T/good.pdb").write_text("atoms once more")
+    assert gap()["good"] == (State.CHANGED,) * 4
+    assert not Path(f"results/ds/ledger/interface/{removed}.tsv").exists()

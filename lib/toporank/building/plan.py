@@ -8,6 +8,7 @@ affects and take the rest from the reuse store. A dry run during a build may add
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -93,11 +94,13 @@ def attempts(dataset: str) -> dict[str, int]:
 
 def chunk_names(folder: Path) -> list[str]:
     """The chunks that have a file in a folder of plans or ledgers, oldest file first."""
-    try:
-        entries = [entry for entry in os.scandir(folder) if NAME.fullmatch(entry.name.removesuffix(".tsv"))]
-    except FileNotFoundError:
-        return []
-    return [e.name.removesuffix(".tsv") for e in sorted(entries, key=lambda e: (e.stat().st_mtime_ns, e.name))]
+    changed: dict[str, int] = {}
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if NAME.fullmatch(name := entry.name.removesuffix(".tsv")):
+                with contextlib.suppress(FileNotFoundError):  # a build beside this run removed it
+                    changed[name] = entry.stat().st_mtime_ns
+    return sorted(changed, key=lambda name: (changed[name], name))
 
 
 class Current(NamedTuple):

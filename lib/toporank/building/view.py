@@ -46,8 +46,9 @@ def look(dataset: str, stage: str) -> Seen:
     for target in _entries(root):
         for file in _entries(target.path):
             if file.name.endswith(suffix):
-                stat = file.stat(follow_symlinks=False)
-                seen[target.name, file.name.removesuffix(suffix)] = (stat.st_size, stat.st_mtime_ns)
+                with contextlib.suppress(FileNotFoundError):  # a build beside this run removed it
+                    stat = file.stat(follow_symlinks=False)
+                    seen[target.name, file.name.removesuffix(suffix)] = (stat.st_size, stat.st_mtime_ns)
     return seen
 
 

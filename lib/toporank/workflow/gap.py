@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -124,7 +125,7 @@ class _Earlier:
     def _read(self, stage: str) -> dict[tuple[str, str], Fate]:
         fates: dict[tuple[str, str], Fate] = {}
         for chunk in chunk_names(Path(layout.LEDGER.format(dataset=self._dataset, stage=stage, chunk="x")).parent):
-            if Path(layout.PLAN.format(dataset=self._dataset, chunk=chunk)).exists():
+            with contextlib.suppress(FileNotFoundError):  # no plan any more, or a build beside this run removed both
                 members = {member.key: member for member in read_chunk(self._dataset, chunk)}
                 ledger = read_stage(self._dataset, stage, chunk, members)
                 fates |= {row.key: (row, ledger.recipe, members[row.key]) for row in ledger.rows}
