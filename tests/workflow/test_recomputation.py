@@ -190,7 +190,7 @@ def test_a_decoy_that_fails_in_topology_and_one_that_fails_in_edges(cloned, tmp_
     edges = "if len(nodes) == 25:\n        raise FeatureError('no edges today')\n    "  # 1GCQ/mid4
     with (
         changed(cloned, "features/topology.py", "usable = ", f"{topology}usable = "),
-        changed(cloned, "features/legacy_edges.py", "seen = replace(", f"{edges}seen = replace("),
+        changed(cloned, "features/pairs.py", "ca = complex_.xyz", f"{edges}ca = complex_.xyz"),
     ):
         study = clean(tmp_path / "study", cloned.repository, features=FEATURES)
     coverage = [line.split("\t") for line in study.text("mini/coverage.tsv").splitlines()]
