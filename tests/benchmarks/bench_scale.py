@@ -46,12 +46,12 @@ MOST_BUILT = 20_000
 """With more decoys, the built state is laid out instead of built: links to the results of a small real build."""
 
 FLOORS = {
-    "dry run, nothing built": {10_000: (4, 300), 100_000: (12, 1000)},
+    "dry run, nothing built": {10_000: (2, 300), 100_000: (6, 1000)},
     "dry run, everything built": {10_000: (5, None), 100_000: (20, None)},
     "one changed decoy, whole rerun": {10_000: (15, None)},
 }
 """What → number of decoys → most CPU seconds, most MB."""
-MOST_OVERHEAD = 40
+MOST_OVERHEAD = 12
 """ms of CPU for each decoy of a full build, beside its features."""
 MOST_ON_NODE = 20
 """ms of CPU for each decoy on the nodes of a Slurm cluster, beside the jobs themselves."""
