@@ -55,3 +55,8 @@ def predictor_outputs() -> Path:
     if not folder.is_dir():
         pytest.skip("the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole runs of the workflow, which take longest, come first: at the end all processes have something to do."""
+    items.sort(key=lambda item: item.path.parent.name not in ("workflow", "slurm"))

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-PAIRS_AT_ONCE = 1 << 22
+PAIRS_AT_ONCE = 1 << 20
 """Most pairs of points held in memory at a time."""
 
 
