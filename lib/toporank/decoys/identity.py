@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Decoy:
         return self.target, self.name
 
 
+@functools.lru_cache(maxsize=1 << 18)
 def name_problem(name: str, of: str = "file") -> str:
     """Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
 

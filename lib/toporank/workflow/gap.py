@@ -79,6 +79,9 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
         retried = again and ended is not None and any(row.status != Status.OK for row in ended.rows)
         lost = ended is not None and None in ledgers.values()
         chunks[f"{content}.{attempt + bool(retried or lost or any(damaged.values()))}"] = members
+        if not any(ledgers.values()) and earlier.is_empty():
+            rows += [DecoyGap(*key, (State.NEW,) * len(layout.STAGES), NOT_BUILT, "") for key in keys]
+            continue
         fates = {
             stage: ledger and {row.key: (row, ledger.recipe) for row in ledger.rows}
             for stage, ledger in ledgers.items()
@@ -116,9 +119,15 @@ class _Earlier:
         self._fates: dict[str, dict[tuple[str, str], Fate]] = {}
 
     def fate(self, stage: str, key: tuple[str, str]) -> Fate | None:
+        return self._of(stage).get(key)
+
+    def is_empty(self) -> bool:
+        return not any(self._of(stage) for stage in layout.STAGES)
+
+    def _of(self, stage: str) -> dict[tuple[str, str], Fate]:
         if stage not in self._fates:
             self._fates[stage] = self._read(stage)
-        return self._fates[stage].get(key)
+        return self._fates[stage]
 
     def differs(self, stage: str, row: LedgerRow, seen: Mapping[str, view.Seen]) -> bool:
         return any(view.differing(self._dataset, stage, [row], seen[stage]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -23,6 +24,10 @@ from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
+
+
+GARBAGE = 100_000
+"""Objects after which Python looks for garbage: of 100,000 decoys it would look through everything again and again."""
 
 
 @dataclass
@@ -76,6 +81,7 @@ def preflight(
     check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
     Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
+    gc.set_threshold(GARBAGE)
     result = Preflight(_recipes={stage: recipe(stage, choices) for stage in layout.STAGES})
     if check_dssp:
         _noting(result, dssp_version)
