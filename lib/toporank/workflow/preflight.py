@@ -25,7 +25,6 @@ from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 
-
 GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything again and again."""
 
