@@ -6,11 +6,11 @@ rule extract_interfaces:
     input:
         plan=layout.PLAN,
     output:
-        ledger=layout.ledger("interface"),
+        ledger=layout.of_stage(layout.LEDGER, "interface"),
     log:
-        "logs/interface/{dataset}/{chunk}.log",
+        layout.of_stage(layout.LOG, "interface"),
     benchmark:
-        "benchmarks/interface/{dataset}/{chunk}.tsv"
+        layout.of_stage(layout.TIMES, "interface")
     group:
         "chunk"
     conda:
@@ -31,11 +31,11 @@ rule compute_topology:
     input:
         upstream=rules.extract_interfaces.output.ledger,
     output:
-        ledger=layout.ledger("topology"),
+        ledger=layout.of_stage(layout.LEDGER, "topology"),
     log:
-        "logs/topology/{dataset}/{chunk}.log",
+        layout.of_stage(layout.LOG, "topology"),
     benchmark:
-        "benchmarks/topology/{dataset}/{chunk}.tsv"
+        layout.of_stage(layout.TIMES, "topology")
     group:
         "chunk"
     conda:
@@ -53,11 +53,11 @@ rule assemble_nodes:
     input:
         upstream=rules.compute_topology.output.ledger,
     output:
-        ledger=layout.ledger("nodes"),
+        ledger=layout.of_stage(layout.LEDGER, "nodes"),
     log:
-        "logs/nodes/{dataset}/{chunk}.log",
+        layout.of_stage(layout.LOG, "nodes"),
     benchmark:
-        "benchmarks/nodes/{dataset}/{chunk}.tsv"
+        layout.of_stage(layout.TIMES, "nodes")
     group:
         "chunk"
     conda:
@@ -75,11 +75,11 @@ rule assemble_graphs:
     input:
         upstream=rules.assemble_nodes.output.ledger,
     output:
-        ledger=layout.ledger("graphs"),
+        ledger=layout.of_stage(layout.LEDGER, "graphs"),
     log:
-        "logs/graphs/{dataset}/{chunk}.log",
+        layout.of_stage(layout.LOG, "graphs"),
     benchmark:
-        "benchmarks/graphs/{dataset}/{chunk}.tsv"
+        layout.of_stage(layout.TIMES, "graphs")
     group:
         "chunk"
     conda:

@@ -13,7 +13,11 @@ SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
 CURRENT = "results/{dataset}/plan/current.json"
+LOG = "logs/{stage}/{dataset}/{chunk}.log"
+TIMES = "benchmarks/{stage}/{dataset}/{chunk}.tsv"
 PROGRESS = ".toporank/progress/{dataset}/{stage}/{chunk}"
+OF_CHUNKS = (PLAN, LEDGER, LOG, TIMES, PROGRESS)
+"""What belongs to one chunk."""
 LOCK = ".toporank/locks/{name}"
 GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
 GAP = "results/{dataset}/gap.tsv"
@@ -57,9 +61,9 @@ EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"
 
 
-def ledger(stage: str) -> str:
-    """Pattern of the ledgers of one stage."""
-    return LEDGER.replace("{stage}", stage)
+def of_stage(pattern: str, stage: str) -> str:
+    """A pattern for the chunks of one stage."""
+    return pattern.replace("{stage}", stage)
 
 
 def beside(table: str) -> list[str]:

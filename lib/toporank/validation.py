@@ -57,7 +57,8 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "missing":
         return f"{key}: required, but not given"
-    return f"{key}: {message}" + ("" if isinstance(fault["input"], dict | list) else f" (got {_shown(fault['input'])})")
+    given = "" if isinstance(fault["input"], dict | list) else f" (got {_shown(fault['input'])})"
+    return f"{key}: {message}{given}".removeprefix(": ")
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,16 +22,11 @@ def test_damaged_decoys_are_read_or_refused_in_words(share, repository):
     here = Path(__file__).parent
     path = os.pathsep.join(map(str, (repository / "lib", repository / "tests", here)))
     command = [sys.executable, str(here / "_fuzz.py"), str(share * size), str((share + 1) * size)]
-    started = time.monotonic()
     answer = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     seeds = [line for line in answer.stderr.splitlines() if line.isdigit()]
     assert answer.returncode == 0, f"ended with {answer.returncode} at seed {seeds[-1:]}: {answer.stderr[-2000:]}"
-    result = json.loads(answer.stdout)
-    assert result["bad"] == {}
-    assert sum(result["outcomes"].values()) == size
-    assert set(result["outcomes"]) >= {"read", "StructureError"}, (
-        "the damage is too light or too heavy to tell anything"
-    )
-    assert time.monotonic() - started < SECONDS
+    outcomes = json.loads(answer.stdout)
+    assert sum(outcomes.values()) == size
+    assert set(outcomes) >= {"read", "StructureError"}, "the damage is too light or too heavy to tell anything"

@@ -343,3 +343,7 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path,
     )
     with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
         check_is_there("/gone", repository, "score_decoys")
+
+
+def test_a_mistake_of_the_whole_begins_with_what_is_wrong():
+    assert message({"datasets": [{"name": "scores", "decoys": "d"}]}).startswith("a data set cannot be called 'scores'")

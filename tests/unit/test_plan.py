@@ -195,7 +195,12 @@ def test_the_last_attempt_that_was_begun_counts():
 
 
 def end(chunk: str, members: list[PlannedDecoy], reason: str) -> None:
+    """Ledgers, logs, times and progress of a chunk, as its jobs leave them."""
     ledger = Ledger("recipe", [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members])
+    for pattern in (layout.LOG, layout.TIMES, layout.PROGRESS):
+        path = Path(pattern.format(dataset="ds", stage="nodes", chunk=chunk))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     for stage in layout.STAGES:
         write_ledger(Path(layout.LEDGER.format(dataset="ds", stage=stage, chunk=chunk)), ledger)
 
@@ -211,7 +216,7 @@ def test_of_decoys_outside_a_part_the_latest_build_tells():
     assert [fates[row.key].reason for row in rows(4)] == ["part", "whole", "whole", "whole"]
 
 
-def test_plans_and_ledgers_of_no_more_use_go_when_all_is_built_and_not_before():
+def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_before():
     old, new, part = first(3), first(4), {f"{k}.0": v for k, v in deal(rows(1), 1).items()}
     for chunks in (old, part, new):
         run_of(chunks)
@@ -223,6 +228,8 @@ def test_plans_and_ledgers_of_no_more_use_go_when_all_is_built_and_not_before():
     assert [len(chunk_names(folder)) for folder in folders] == [3] * 5
     remove_old("ds", Current(("in", "/in"), list(new), list(new)))
     assert [chunk_names(folder) for folder in folders] == [list(new)] * 5
+    others = [Path("logs/nodes/ds"), Path("benchmarks/nodes/ds"), Path(".toporank/progress/ds/nodes")]
+    assert [[file.name.partition(".0")[0] + ".0" for file in folder.iterdir()] for folder in others] == [list(new)] * 3
     assert read_current("ds") is not None
 
 

@@ -334,7 +334,7 @@ def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
     assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
     del older["edges"]["scaling"]
     write_description("older.ckpt", features=older)
-    with pytest.raises(ConfigError, match="does not say what scaling was"):
+    with pytest.raises(CheckpointError, match=r"older\.ckpt: .*does not say what scaling was"):
         feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))
 
 
@@ -353,9 +353,9 @@ def test_a_checkpoint_that_does_not_name_its_features_is_refused():
         feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}))
 
 
-def test_a_checkpoint_whose_module_is_unknown_here_is_a_config_error():
+def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
     write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
-    with pytest.raises(ConfigError, match="no feature module 'edges/of_the_future'"):
+    with pytest.raises(CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"):
         feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}))
 
 

@@ -13,6 +13,7 @@ from toporank.building import view
 from toporank.building.ledger import LedgerRow
 from toporank.building.store import Entry, Store
 from toporank.decoys.identity import Status
+from toporank.errors import RecordError
 
 KEY = ("T", "d1")
 
@@ -147,3 +148,13 @@ def test_an_artefact_of_better_days_is_withdrawn():
     view.withdraw(view.place("ds", "nodes", KEY))
     assert view.look("ds", "nodes") == {}
     assert stored().path.exists()
+
+
+@pytest.mark.parametrize("in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.parquet"])
+@pytest.mark.parametrize("what", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"])
+def test_what_is_in_the_way_of_a_result_is_named_with_a_remedy(in_the_way, what):
+    path = Path(in_the_way)
+    path.parent.mkdir(parents=True)
+    what(path) if path.suffix == "" else path.mkdir()
+    with pytest.raises(RecordError, match=r"^results/ds/nodes/T/d1\.parquet: something else .* \(remove it\)$"):
+        shown()

@@ -22,6 +22,7 @@ from toporank.structures.dssp import DsspMissingError
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
+FACTS = ("n_chains", "n_interface_residues", "atoms_sha256")
 STATUS_OF = {NoInterfaceError: Status.NO_INTERFACE, StructureError: Status.UNREADABLE, FeatureError: Status.FAILED}
 
 
@@ -91,10 +92,8 @@ def _run_decoy(
         status, reason = _verdict(error)
         known = {"n_chains": error.n_chains, "n_interface_residues": 0} if isinstance(error, NoInterfaceError) else {}
         return row._replace(status=status, stage=stage, reason=reason, **without, **known)
-    facts = {name: entry.facts[name] for name in ("n_chains", "n_interface_residues") if name in entry.facts}
+    facts = {name: entry.facts[name] for name in FACTS if name in entry.facts}
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
-    if "atoms" in entry.facts:
-        facts["atoms_sha256"] = entry.facts["atoms"]
     artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}
     return row._replace(stage=stage, reason=reason, structure_sha256=digest, **artefact, **facts)
 

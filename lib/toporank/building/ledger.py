@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.plan import Current, chunk_names
+from toporank.building.plan import NAME, Current, chunk_names
 from toporank.errors import RecordError
 from toporank.files import write_text
 
@@ -86,16 +87,15 @@ def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRo
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans and ledgers of chunks that no longer exist, once a run has built all decoys.
+    """Delete plans, ledgers and logs of chunks that no longer exist, once a run has built all decoys.
 
-    Plans written since the run began belong to a dry run at the same time.
+    What was written since the run began belongs to another run, such as a dry run, at the same time.
     """
     if current.chunks != current.of_all:
         return
     began = Path(layout.CURRENT.format(dataset=dataset)).stat().st_mtime_ns
-    ledgers = [layout.LEDGER.format(dataset=dataset, stage=stage, chunk="x") for stage in layout.STAGES]
-    for folder in [Path(path).parent for path in (*ledgers, layout.PLAN.format(dataset=dataset, chunk="x"))]:
-        for chunk in set(chunk_names(folder)) - set(current.chunks):
-            path = folder / f"{chunk}.tsv"
-            if path.stat().st_mtime_ns < began:
-                path.unlink()
+    for pattern, stage in itertools.product(layout.OF_CHUNKS, layout.STAGES):
+        for file in Path(pattern.format(dataset=dataset, stage=stage, chunk="x")).parent.glob("*"):
+            chunk = NAME.match(file.name)
+            if chunk and chunk[0] not in current.chunks and file.stat().st_mtime_ns < began:
+                file.unlink()

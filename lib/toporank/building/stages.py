@@ -59,9 +59,9 @@ SOURCES = {
 """The code each kind of artefact depends on besides its feature module, as paths below this package."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
-    "interface": ("gemmi", "numpy", "scipy"),
+    "interface": ("gemmi", "numpy"),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
-    **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "scipy", "numba")),
+    **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
 }
 """The packages whose version each kind of artefact depends on."""
 
@@ -152,7 +152,7 @@ class Making:
             columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
             content = table_bytes(complex_, interface.index, columns, {"interface": choice.record()})
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
-            return content, {**sizes, "notes": complex_.notes, "atoms": atoms_digest(complex_)}
+            return content, {**sizes, "notes": complex_.notes, "atoms_sha256": atoms_digest(complex_)}
 
         return self._obtain("interface", {}, make)
 

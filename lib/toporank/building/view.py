@@ -15,6 +15,7 @@ from toporank import layout
 from toporank.building.ledger import LedgerRow
 from toporank.building.store import Entry
 from toporank.decoys.identity import Status
+from toporank.errors import RecordError
 from toporank.files import link_or_copy, sha256
 
 Seen = dict[tuple[str, str], tuple[int, int]]
@@ -27,9 +28,12 @@ def place(dataset: str, stage: str, key: tuple[str, str]) -> Path:
 
 
 def show(path: Path, entry: Entry) -> int:
-    """Show an artefact there, unless its content already is; returns the modification time in ns."""
-    if not (path.exists() and (path.samefile(entry.path) or _is(path, entry.size, entry.sha256))):
-        link_or_copy(entry.path, path)
+    """Show an artefact there, unless it already is; its modification time in ns. Raises RecordError if it cannot be."""
+    try:
+        if not (path.exists() and (path.samefile(entry.path) or _is(path, entry.size, entry.sha256))):
+            link_or_copy(entry.path, path)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise RecordError("something else is in the place of a result", where=path, remedy="remove it") from error
     return path.stat().st_mtime_ns
 
 

@@ -29,7 +29,7 @@ from toporank.graphs.tensorfile import Growing, write_tensors
 log = logging.getLogger(__name__)
 
 PRECISIONS = ("float32", "float16")
-CHANGED_REMEDY = "it was changed after it was built; delete results/<dataset>/ledger/graphs and run again"
+CHANGED_REMEDY = "it was changed after it was built; run again, and it is restored"
 
 
 class Member(NamedTuple):

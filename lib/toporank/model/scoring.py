@@ -106,7 +106,7 @@ def score_pack(checkpoint: Path, members: list[Path], pack: Path, *, mean: bool 
 
 def _names(store: GraphStore) -> list[tuple[str, str]]:
     """Target and decoy of every graph."""
-    return list(zip(store.decoys["target"], store.decoys["decoy"], strict=True))
+    return list(zip(store.target.tolist(), store.decoy.tolist(), strict=True))
 
 
 def _mean(values: list[float]) -> float:

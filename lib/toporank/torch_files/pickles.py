@@ -151,9 +151,8 @@ class _Machine:
         if type(self.stack[-1]) is not Instance:  # one that is a kind of dictionary
             found = _expect(self.stack[-1], dict)
             for key, value in zip(items[::2], items[1::2], strict=False):
-                found[key if type(key) in PLAIN_KEYS else Instance(ORDERED)] = (
-                    value  # hashing a deep tuple is recursive
-                )
+                plain = type(key) in PLAIN_KEYS  # hashing a deep tuple is recursive
+                found[key if plain else Instance(ORDERED)] = value
 
     def find(self, module: str, name: str) -> None:
         found = Global(_expect(module, str), _expect(name, str))

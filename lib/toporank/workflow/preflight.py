@@ -133,7 +133,10 @@ def feature_choices(config: Config) -> dict[str, Choice]:
     description = read_description(checkpoint_of(config))
     if not description.get("features"):
         raise CheckpointError("does not say which features it was trained on", where=checkpoint_of(config))
-    return resolve_recorded(description["features"])
+    try:
+        return resolve_recorded(description["features"])
+    except ConfigError as error:
+        raise CheckpointError(str(error), where=checkpoint_of(config)) from error
 
 
 def checkpoint_of(config: Config) -> str:
