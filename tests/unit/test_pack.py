@@ -311,7 +311,7 @@ def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, chan
     else:
         file.write_bytes(content[:-1] + b"\1" if change == "one byte" else content + b"\0")
     with pytest.raises(
-        GraphError, match=r"A_d3\.pt.*\((it was changed .*/ledger/graphs and run again|build the graph again)"
+        GraphError, match=r"A_d3\.pt.*\((it was changed .*; run again, and it is restored|build the graph again)"
     ):
         write_pack(tmp_path / "pack", table)
 
