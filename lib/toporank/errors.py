@@ -50,6 +50,10 @@ class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
 
 
+class RefinementError(TopoRankError):
+    """OpenMM cannot complete a partner or minimise a pose."""
+
+
 class RecordError(TopoRankError):
     """A file in which the workflow keeps its records is damaged."""
 
