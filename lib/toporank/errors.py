@@ -38,12 +38,20 @@ class StructureError(TopoRankError):
     """A decoy file cannot be read as a protein complex."""
 
 
-class NoInterfaceError(TopoRankError):
-    """The complex was read, but no two of its `n_chains` chains touch."""
+class ChainMissingError(TopoRankError):
+    """The complex was read, but chains that must be there are not; it has `n_chains`."""
 
-    def __init__(self, what: str, *, n_chains: int):
+    def __init__(self, what: str, *, n_chains: int, remedy: str | None = None):
+        super().__init__(what, remedy=remedy)
+        self.facts = {"n_chains": n_chains}
+
+
+class NoInterfaceError(TopoRankError):
+    """The complex was read, but no two of its partners touch. facts : as of a complex that has an interface."""
+
+    def __init__(self, what: str, *, facts: dict[str, object]):
         super().__init__(what)
-        self.n_chains = n_chains
+        self.facts = facts
 
 
 class FeatureError(TopoRankError):

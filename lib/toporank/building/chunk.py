@@ -6,15 +6,17 @@ import contextlib
 import logging
 import time
 from pathlib import Path
+from typing import Any
 
 from toporank import layout
 from toporank.building import view
-from toporank.building.ledger import Ledger, LedgerRow, read_stage, write_ledger
+from toporank.building.ledger import Ledger, LedgerRow, meetings_text, read_stage, write_ledger
 from toporank.building.plan import PlannedDecoy, read_chunk
 from toporank.building.stages import Making, recipe, structure_digest
 from toporank.building.store import Store, cpu_seconds
 from toporank.decoys.identity import Status
-from toporank.errors import FeatureError, NoInterfaceError, StructureError, TopoRankError
+from toporank.decoys.partners import parse_partners
+from toporank.errors import ChainMissingError, FeatureError, NoInterfaceError, StructureError, TopoRankError
 from toporank.features.registry import Choice
 from toporank.files import write_text
 from toporank.structures.dssp import DsspMissingError
@@ -22,8 +24,13 @@ from toporank.structures.dssp import DsspMissingError
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
-FACTS = ("n_chains", "n_interface_residues", "atoms_sha256")
-STATUS_OF = {NoInterfaceError: Status.NO_INTERFACE, StructureError: Status.UNREADABLE, FeatureError: Status.FAILED}
+FACTS = ("n_chains", "n_interface_residues", "meetings", "atoms_sha256")
+STATUS_OF = {
+    NoInterfaceError: Status.NO_INTERFACE,
+    ChainMissingError: Status.CHAIN_MISSING,
+    StructureError: Status.UNREADABLE,
+    FeatureError: Status.FAILED,
+}
 
 
 def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], store: Store) -> list[LedgerRow]:
@@ -84,18 +91,24 @@ def _run_decoy(
     try:
         digest = row.structure_sha256 or _digest(member)
         dockq = float(member.dockq) if member.dockq else None
-        entry = getattr(Making(Path(member.path), digest, dockq, choices, store), stage)
+        partners = parse_partners(member.partners) if member.partners else ()
+        entry = Making(Path(member.path), digest, dockq, partners, choices, store).finish(stage)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         view.withdraw(path)
         status, reason = _verdict(error)
-        known = {"n_chains": error.n_chains, "n_interface_residues": 0} if isinstance(error, NoInterfaceError) else {}
+        known = _facts(error.facts) if isinstance(error, NoInterfaceError | ChainMissingError) else {}
         return row._replace(status=status, stage=stage, reason=reason, **without, **known)
-    facts = {name: entry.facts[name] for name in FACTS if name in entry.facts}
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
     artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}
-    return row._replace(stage=stage, reason=reason, structure_sha256=digest, **artefact, **facts)
+    return row._replace(stage=stage, reason=reason, structure_sha256=digest, **artefact, **_facts(entry.facts))
+
+
+def _facts(found: dict[str, Any]) -> dict[str, Any]:
+    """What a ledger keeps of the facts about an artefact."""
+    facts = {name: found[name] for name in FACTS if name in found}
+    return {**facts, "meetings": meetings_text(facts["meetings"])} if "meetings" in facts else facts
 
 
 def _digest(member: PlannedDecoy) -> str:

@@ -35,6 +35,8 @@ class Status:
 
     OK = "ok"
     NO_INTERFACE = "no_interface"
+    PARTNER_APART = "partner_apart"
+    CHAIN_MISSING = "chain_missing"
     UNREADABLE = "unreadable"
     FAILED = "failed"
     NOT_BUILT = "not_built"
