@@ -31,6 +31,7 @@ rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
+        made=JOBS.label_table,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),

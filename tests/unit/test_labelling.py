@@ -226,9 +226,8 @@ def test_a_decoy_without_a_partner_has_no_label(native, decoy):
 @pytest.mark.parametrize(
     ("partners", "message"),
     [
-        ((("A",), ("H", "L")), "the native has no chain H, L, only A, B"),
-        ((("A",), ("A", "B")), "a chain belongs to two partners"),
-        ((("A", "B"),), "one protein chain or partner"),
+        ((("A",), ("H", "L")), "the native has no chains H, L, only A, B"),
+        ((("A", "B"),), "fewer than two protein chains"),
     ],
 )
 def test_partners_that_do_not_match_are_refused(native, partners, message):

@@ -40,7 +40,7 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
         backbone[residue[of_name], k] = heavy.xyz[of_name]
     members: dict[str, list[int]] = {}
     for i, (residue_id, parent) in enumerate(zip(heavy.residues, heavy.parents, strict=True)):
-        if parent:
+        if parent and start[i] < start[i + 1]:
             members.setdefault(residue_id.chain, []).append(i)
     return {
         name: Chain(name, "".join(STANDARD.get(heavy.parents[i], "X") for i in own), atoms[own], backbone[own])

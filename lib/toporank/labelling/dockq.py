@@ -13,6 +13,8 @@ INTERFACE = 10.0
 IRMSD_SCALE, LRMSD_SCALE = 1.5, 8.5
 """Å."""
 PAIRS_AT_ONCE = 4096
+FEWEST = 3
+"""Atoms that a superposition needs."""
 
 
 class Side(NamedTuple):
@@ -77,24 +79,24 @@ def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def score(native: Interface, decoy: tuple[Side, Side]) -> Scores | None:
-    """DockQ of a decoy; None where it has none of the residues of this interface.
+    """DockQ of a decoy; None where it has too few of the residues of this interface to compare.
 
     decoy : the sides of the decoy in the residues of the native: NaN where it has no such residue.
     """
     (one, other), pairs = decoy, native.pairs
-    there = [~np.isnan(side.backbone).all(axis=(1, 2)) for side in decoy]
+    there = [~np.isnan(side.atoms).all(axis=(1, 2)) for side in decoy]
     both = there[0][pairs[:, 0]] & there[1][pairs[:, 1]]
-    if not both.any():
+    own = [np.unique(column) for column in pairs[both].T]
+    interface = _common(_part(native.sides, own), _part(decoy, own))
+    larger = 0 if len(there[0]) > len(there[1]) else 1  # of equal ones the second, as DockQ has it
+    receptor, ligand = (_common(decoy[i].backbone, native.sides[i].backbone) for i in (larger, 1 - larger))
+    if min(len(one) for one, _ in (interface, receptor, ligand)) < FEWEST:
         return None
     first, second = pairs[native.contact].T
     kept = _nearest(one.atoms[first], other.atoms[second]) < CONTACT
     fnat = float(np.count_nonzero(kept) / np.count_nonzero(native.contact))
-    own = [np.unique(column) for column in pairs[both].T]
-    irmsd = _rmsd_superposed(*_common(_part(native.sides, own), _part(decoy, own)))
-    larger = 0 if len(there[0]) > len(there[1]) else 1  # of equal ones the second, as DockQ has it
-    turn, shift = superposition(*_common(decoy[larger].backbone, native.sides[larger].backbone))
-    moved, fixed = _common(decoy[1 - larger].backbone, native.sides[1 - larger].backbone)
-    lrmsd = _rms(moved @ turn + shift - fixed)
+    irmsd = _rmsd(interface, superposition(*interface))
+    lrmsd = _rmsd(ligand, superposition(*receptor))
     return Scores(dockq(fnat, irmsd, lrmsd), fnat, irmsd, lrmsd)
 
 
@@ -126,10 +128,7 @@ def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np
     return turn, centre2 - centre @ turn
 
 
-def _rmsd_superposed(one: np.ndarray, other: np.ndarray) -> float:
-    turn, shift = superposition(one, other)
-    return _rms(one @ turn + shift - other)
-
-
-def _rms(difference: np.ndarray) -> float:
-    return float(np.sqrt(np.square(difference).sum(axis=1).mean()))
+def _rmsd(points: tuple[np.ndarray, np.ndarray], motion: tuple[np.ndarray, np.ndarray]) -> float:
+    """Between points and others, shapes (n, 3), once the first are moved."""
+    (moving, fixed), (turn, shift) = points, motion
+    return float(np.sqrt(np.square(moving @ turn + shift - fixed).sum(axis=1).mean()))

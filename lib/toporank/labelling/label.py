@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.decoys.partners import Partners
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.labelling.alignment import align
 from toporank.labelling.chains import Chain, chains_of
@@ -40,13 +41,13 @@ class Native:
     Raises NativeError when the partners do not fit its chains, or no two of them touch.
     """
 
-    def __init__(self, complex_: Complex, partners: tuple[Partner, ...] = ()):
+    def __init__(self, complex_: Complex, partners: Partners = ()):
         chains = chains_of(complex_)
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
         named = {name for partner in self.partners for name in partner}
         self.chains = {name: chain for name, chain in chains.items() if name in named}
-        self.each: tuple[Partner, ...] = tuple((name,) for name in self.chains)
+        self.each: Partners = tuple((name,) for name in self.chains)
         self._near: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
         if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
@@ -75,18 +76,15 @@ class Native:
         return dict(zip(partner, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
 
 
-def _check(partners: tuple[Partner, ...], chains: list[str]) -> None:
-    named = [name for partner in partners for name in partner]
-    unknown = sorted(set(named) - set(chains))
+def _check(partners: Partners, chains: list[str]) -> None:
+    unknown = sorted({name for partner in partners for name in partner} - set(chains))
     if unknown:
         raise NativeError(
-            f"the native has no chain {', '.join(unknown)}, only {', '.join(chains)}",
-            remedy="name the partners by chains of the native",
+            f"the native has no {_chains(unknown)}, only {', '.join(chains)}",
+            remedy="name its chains as the partners are named",
         )
-    if len(set(named)) != len(named):
-        raise NativeError("a chain belongs to two partners", remedy="name each chain once")
     if len(partners) < 2:
-        raise NativeError("the native has one protein chain or partner", remedy="give the whole complex")
+        raise NativeError("the native has fewer than two protein chains", remedy="give the whole complex")
 
 
 def label(native: Native, decoy: Complex) -> Label:
@@ -124,7 +122,7 @@ class _Decoy:
         self._scores: dict[tuple, Scores | None] = {}
         self._followed: dict[tuple[str, str], Chain] = {}
 
-    def interfaces(self, mapping: Mapping, partners: tuple[Partner, ...]) -> dict[tuple[Partner, Partner], Scores]:
+    def interfaces(self, mapping: Mapping, partners: Partners) -> dict[tuple[Partner, Partner], Scores]:
         """Scores of each pair of partners that touch in the native, as far as their chains are in the decoy."""
         found = {}
         for one, other in combinations(partners, 2):

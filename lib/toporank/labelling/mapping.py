@@ -9,7 +9,7 @@ import numpy as np
 
 from toporank.labelling.alignment import align
 from toporank.labelling.chains import Chain
-from toporank.labelling.dockq import superposition
+from toporank.labelling.dockq import FEWEST, superposition
 
 LEAST_IDENTITY = 0.7
 """Two chains that share fewer of their residues are different proteins."""
@@ -83,18 +83,20 @@ def _near_superpositions(
     native: Chains, decoy: Chains, alike: dict[str, list[str]], families: list[tuple[list[str], list[str]]]
 ) -> list[Mapping]:
     """One mapping for each chain superposed on each of its counterparts: of the rest, what comes nearest."""
-    pairs = [(n, d) for own, _ in families for n in own for d in alike[n]]
-    centres = {(n, d): [ca.mean(axis=0) for ca in _common_ca(native[n], decoy[d])] for n, d in pairs}
+    common = {(n, d): _common_ca(native[n], decoy[d]) for own, _ in families for n in own for d in alike[n]}
+    pairs = [pair for pair, (fixed, _) in common.items() if len(fixed) >= FEWEST]
+    centres = {pair: [ca.mean(axis=0) for ca in common[pair]] for pair in pairs}
     found: dict[tuple, Mapping] = {}
-    for n, d in pairs:
-        turn, shift = superposition(*_common_ca(native[n], decoy[d])[::-1])
+    for pair in pairs:
+        fixed, moved = common[pair]
+        turn, shift = superposition(moved, fixed)
         apart = {pair: np.linalg.norm(moved @ turn + shift - fixed) for pair, (fixed, moved) in centres.items()}
         mapping: Mapping = {}
         for own, other in sorted(pairs, key=apart.get):
             if own not in mapping and other not in mapping.values():
                 mapping[own] = other
         found[tuple(sorted(mapping.items()))] = mapping
-    return list(found.values())
+    return list(found.values()) or [{}]
 
 
 def _common_ca(native: Chain, decoy: Chain) -> tuple[np.ndarray, np.ndarray]:
