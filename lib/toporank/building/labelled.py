@@ -120,15 +120,14 @@ class _NativeFile:
         try:
             return Making(self.path, structure_digest(self.path), None, (), {}, self.store).complex
         except StructureError as error:
-            what = f"the native cannot be read: {error.what}"
-            raise NativeError(what, remedy=f"{error.remedy or 'replace it'}: {self.path}") from error
+            raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
 
     @functools.cached_property
     def native(self) -> Native:
         try:
             return Native(from_bytes(self.entry.content), self.partners)
         except NativeError as error:
-            raise NativeError(f"{error.what}: {self.path}", remedy=error.remedy) from error
+            raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
 
     @functools.cached_property
     def atoms(self) -> str:
@@ -149,12 +148,13 @@ def _label(member: PlannedDecoy, native_of: Callable[[str, str], _NativeFile], s
             return json.dumps(content).encode(), {}
 
         made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.partners}
-        entry = store.obtain("label", {**made_of, "code": code_digest("label", {})}, ".json", make)
+        entry = store.obtain("label", {**made_of, "code": code_digest("label", {})}, ".label", make)
     except tuple(STATUS_OF) as error:
         status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
         log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
         return LabelledDecoy(*member.key, member.partners, None, "", status, error.reason, [])
     dockq, mapping, reason, interfaces = json.loads(entry.content)
+    interfaces = [InterfaceLabel(*one) for one in interfaces]
     return LabelledDecoy(*member.key, member.partners, dockq, mapping, Status.OK, reason, interfaces)
 
 
