@@ -33,7 +33,7 @@ CHANGED_REMEDY = "it was changed after it was built; run again, and it is restor
 
 
 class Member(NamedTuple):
-    """One graph to be packed. sha256, size : of its file, where a ledger has them."""
+    """One graph to be packed. split : of its decoy, or the name of an interface. sha256, size : of its file."""
 
     target: str
     decoy: str
