@@ -31,14 +31,16 @@ def main() -> None:
     try:
         current = read_current(args.dataset)
         fates = last_fates(args.dataset, current)
-        members, several = [], set()
+        members, several, joined = [], set(), 0
         for row in read_coverage(args.table):
             fate = fates.get((row.target, row.decoy))
+            meetings = read_meetings(fate) if fate else []
             if row.status == Status.OK:
+                joined += any("+" in name for meeting in meetings for name in meeting[:2])
                 graph = view.place(args.dataset, "graphs", fate.key)
                 members.append(Member(*fate.key, row.split, graph, fate.sha256, fate.size))
             if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
-                touching = sum(meeting.contacts > 0 for meeting in read_meetings(fate))
+                touching = sum(meeting.contacts > 0 for meeting in meetings)
                 several |= {fate.key} if touching > 1 or row.status != Status.OK else set()
         parts = []
         if several:
@@ -49,7 +51,7 @@ def main() -> None:
             choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
             for key, name, entry in interface_graphs(wanted, choices, Store(args.store)):
                 parts.append(Member(*key, name, entry.path, entry.sha256, entry.size))
-        n_read = write_pack(args.pack, members, args.precision)
+        n_read = write_pack(args.pack, members, args.precision, joined)
         n_read += write_pack(args.interfaces, parts, args.precision)
     except TopoRankError as error:
         sys.exit(str(error))

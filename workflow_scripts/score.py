@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.interfaces import read_interfaces, scored_interfaces, write_interfaces
+from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
 
@@ -46,6 +46,8 @@ def main() -> None:
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
+        print(f"  {line}")
+    for line in hints(interfaces):
         print(f"  {line}")
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")

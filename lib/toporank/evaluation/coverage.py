@@ -86,22 +86,26 @@ def _row(
     elif fate is None:
         became = Status.NOT_BUILT, "", "not of the targets asked for"
     else:
-        became = _verdict(fate)
+        became = _verdict(fate, plan.partners)
     dockq, split = (label.dockq, label.split) if label else (None, "")
     sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
     return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, plan.path if plan else "")
 
 
-def _verdict(fate: LedgerRow) -> tuple[str, str, str]:
-    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy."""
-    if fate.status == Status.OK:
+def _verdict(fate: LedgerRow, partners: str) -> tuple[str, str, str]:
+    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
+
+    partners : empty when each chain is one; without any interface, it is then the decoy that has none.
+    """
+    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and partners):
         meetings = read_meetings(fate)
-        partners = sorted({name for meeting in meetings for name in meeting[:2]})
+        bodies = sorted({name for meeting in meetings for name in meeting[:2]})
         touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
-        if apart := [name for name in partners if name not in touching]:
-            why = "; ".join(_how_far(name, meetings) for name in apart)
-            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [why, fate.reason]))
+        if apart := [name for name in bodies if name not in touching]:
+            why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
+            notes = fate.reason if fate.status == Status.OK else ""
+            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, notes]))
     return fate.status, fate.stage, fate.reason
 
 

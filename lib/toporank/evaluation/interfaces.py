@@ -120,6 +120,33 @@ def _summary(rows: list[InterfaceRow]) -> Interfaces:
     return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
 
 
+def partners_hint(rows: Iterable[InterfaceRow]) -> str:
+    """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
+
+    Of all chains that touch in every decoy, those whose number of contacts changes least, such as those of an antibody.
+    """
+    contacts: dict[str, list[int]] = {}
+    for row in rows:
+        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+    chains = sorted({chain for name in contacts for chain in name.split(":")})
+    always = {name: found for name, found in contacts.items() if min(found) > 0}
+    if len(chains) < 3 or not always or any("+" in chain for chain in chains):
+        return ""
+    name = min(always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    first, second = name.split(":")
+    others = [chain for chain in chains if chain not in (first, second)]
+    partners = ":".join([f"{first}+{second}", *others])
+    return f"{first} and {second} touch in every decoy; if they are one partner, say partners={partners}"
+
+
+def hints(table: Iterable[InterfaceRow]) -> list[str]:
+    """A line for the first target, in order of name, of which chains may be one partner."""
+    of_targets = groupby(table, key=attrgetter("target"))
+    found = [f"{target}: {hint}" for target, rows in of_targets if (hint := partners_hint(rows))]
+    more = f" (and likewise for {len(found) - 1} more)" if len(found) > 1 else ""
+    return [f"{found[0]}{more}"] if found else []
+
+
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
     """Write interfaces.csv."""
     write_rows(path, COLUMNS, table)
