@@ -2,6 +2,7 @@
 #
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
+# results/<dataset>/dockq.csv                                             labels from natives
 # results/<dataset>/coverage.tsv                                          what became of every decoy and label
 # results/<dataset>/gap.tsv                                               what was still to do at the last start
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
@@ -23,6 +24,7 @@ localrules:
 
 
 include: "rules/common.smk"
+include: "rules/labels.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"
 include: "rules/pack.smk"
@@ -43,6 +45,7 @@ rule all:
     input:
         JOBS.rankings(),
         JOBS.reports(),
+        expand(layout.DOCKQ, dataset=JOBS.with_natives),
 
 
 rule build_graphs:

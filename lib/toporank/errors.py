@@ -38,12 +38,20 @@ class StructureError(TopoRankError):
     """A decoy file cannot be read as a protein complex."""
 
 
-class NoInterfaceError(TopoRankError):
-    """The complex was read, but no two of its `n_chains` chains touch."""
+class ChainMissingError(TopoRankError):
+    """The complex was read, but chains that must be there are not; it has `n_chains`."""
 
-    def __init__(self, what: str, *, n_chains: int):
+    def __init__(self, what: str, *, n_chains: int, remedy: str | None = None):
+        super().__init__(what, remedy=remedy)
+        self.facts = {"n_chains": n_chains}
+
+
+class NoInterfaceError(TopoRankError):
+    """The complex was read, but no two of its partners touch. facts : as of a complex that has an interface."""
+
+    def __init__(self, what: str, *, facts: dict[str, object]):
         super().__init__(what)
-        self.n_chains = n_chains
+        self.facts = facts
 
 
 class FeatureError(TopoRankError):
@@ -52,6 +60,18 @@ class FeatureError(TopoRankError):
 
 class RefinementError(TopoRankError):
     """OpenMM cannot complete a partner or minimise a pose."""
+
+
+class NativeError(TopoRankError):
+    """A native cannot serve to label decoys."""
+
+
+class LabelError(TopoRankError):
+    """A decoy cannot be compared with its native."""
+
+
+class OtherProteinError(LabelError):
+    """A decoy is of another protein than its native."""
 
 
 class RecordError(TopoRankError):

@@ -50,6 +50,9 @@ class Toy:
         self.seen.append(told)
         return self
 
+    def finish(self, stage: str) -> Entry:
+        return getattr(self, stage)
+
     def __getattr__(self, stage: str) -> Entry:
         if stage not in STAGES:
             raise AttributeError(stage)
@@ -106,7 +109,7 @@ def test_every_decoy_gets_an_artefact_and_a_row(toy):
         digests = [hashlib.sha256(text).hexdigest() for text in (f"{name} atoms".encode(), content)]
         time = product(name).stat().st_mtime_ns
         assert row == LedgerRow(
-            "T", name, Status.OK, "interface", "", 2, 7, digests[0], "", digests[1], len(content), time
+            "T", name, Status.OK, "interface", "", 2, 7, "", digests[0], "", digests[1], len(content), time
         )
 
 
@@ -191,7 +194,11 @@ def test_what_the_first_stage_found_out_is_passed_on(toy):
 FAILURES = [
     (StructureError("no atoms", where="x.pdb", remedy="truncated?"), Status.UNREADABLE, "no atoms (truncated?)"),
     (FeatureError("mkdssp failed"), Status.FAILED, "mkdssp failed"),
-    (NoInterfaceError("closest 31.4 Å", n_chains=3), Status.NO_INTERFACE, "closest 31.4 Å"),
+    (
+        NoInterfaceError("closest 31.4 Å", facts={"n_chains": 3, "n_interface_residues": 0}),
+        Status.NO_INTERFACE,
+        "closest 31.4 Å",
+    ),
     (ZeroDivisionError("by zero"), Status.FAILED, "unexpected ZeroDivisionError: by zero"),
     (CheckpointError("out of place"), Status.FAILED, "unexpected out of place"),
 ]
@@ -233,7 +240,7 @@ def test_an_unexpected_error_is_logged_with_its_traceback(toy, caplog):
 
 
 def test_an_expected_failure_is_one_line_in_the_log_that_names_the_decoy(toy, caplog):
-    toy.trouble = NoInterfaceError("closest 31.4 Å", n_chains=2)
+    toy.trouble = NoInterfaceError("closest 31.4 Å", facts={"n_chains": 2, "n_interface_residues": 0})
     with caplog.at_level(logging.WARNING):
         run(toy)
     assert [record.getMessage() for record in caplog.records] == ["T/bad: no_interface: closest 31.4 Å"]
@@ -331,7 +338,7 @@ def test_a_full_disk_while_publishing_ends_the_job_and_leaves_no_temporary_file(
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
 def test_ledgers_give_names_and_numbers_back_as_they_were(name):
     ledger = Ledger(
-        "recipe", [LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "cd", "ef", "ab", 2**40, 2**60)] * 2
+        "recipe", [LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "ab", 2**40, 2**60)] * 2
     )
     write_ledger(Path("ledger.tsv"), ledger)
     assert read_ledger(Path("ledger.tsv")) == ledger
@@ -397,7 +404,7 @@ def files_of(package: str) -> list[Path]:
         lambda text: text.replace('    """Find the interface residues', '    """Look for the interface residues'),
         lambda text: text.replace('"""Interface residues:', '"""The interface residues:'),
         lambda text: text.replace('    """Parameters of `interface/ca_cutoff/v1`."""\n', '    """Other words."""\n'),
-        lambda text: text.replace("sorted(set(names))", "(sorted(set(names)))"),
+        lambda text: text.replace("there = np.unique(body)", "there = (np.unique(body))"),
     ],
     ids=["comment", "empty line", "docstring of a function", "of the module", "of a class", "layout"],
 )
@@ -503,21 +510,24 @@ class Keys:
 
     def obtain(self, kind, depends_on, suffix, make) -> Entry:
         self.asked[kind] = depends_on
-        return Entry(Path(), hashlib.sha256(repr(depends_on).encode()).hexdigest(), 0, {}, b"")
+        facts = {"partners": depends_on.get("partners", "")}
+        return Entry(Path(), hashlib.sha256(repr(depends_on).encode()).hexdigest(), 0, facts, b"")
 
 
 @pytest.mark.parametrize("stage", ["complex", "interface", "topology", "nodes", "edges", "graphs"])
 def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
-    """Another structure, file format, label or parameter, of its own stage or one before, is another key."""
+    """Another structure, file format, label, partners or parameter, of its own stage or one before, is another key."""
     choices = resolve({name: {} for name in DEFAULT_MODULES})
     other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
              "edges": {"scaling": "none"}}  # fmt: skip
     order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
     own = [name for name in order[: order.index(stage) + 1] if name in other]
     changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
-    plain = (Path("a.pdb"), "structure", None, choices)
-    told = [plain, (Path("a.pdb"), "other", None, choices), (Path("a.cif"), "structure", None, choices)]
-    told += [(*plain[:3], each) for each in changed] + ([(*plain[:2], 0.5, choices)] if stage == "graphs" else [])
+    plain = (Path("a.pdb"), "structure", None, (), choices)
+    told = [plain, (Path("a.pdb"), "other", None, (), choices), (Path("a.cif"), "structure", None, (), choices)]
+    told += [(*plain[:4], each) for each in changed]
+    told += [(*plain[:2], 0.5, (), choices)] if stage == "graphs" else []
+    told += [(*plain[:3], (("A",), ("H", "L")), choices)] if stage != "complex" else []
     keys = []
     for path, *rest in told:
         store = Keys()
@@ -529,7 +539,9 @@ def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
     source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
     with pytest.raises(StructureError, match="changed while it was built"):
-        _ = Making(Path(source), "another", None, resolve({s: {} for s in DEFAULT_MODULES}), Store(tmp_path)).complex
+        _ = Making(
+            Path(source), "another", None, (), resolve({s: {} for s in DEFAULT_MODULES}), Store(tmp_path)
+        ).complex
 
 
 # ---- what is read is what was made ------------------------------------------------------------------------

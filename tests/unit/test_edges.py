@@ -83,7 +83,7 @@ def test_chains_that_differ_only_after_their_first_letter_are_different():
 
 @each_module
 def test_without_any_edge_the_error_tells_the_cutoff(compute, parameters):
-    with pytest.raises(FeatureError, match=r"no two nodes of different chains within 1[04] Å"):
+    with pytest.raises(FeatureError, match=r"no two nodes of different partners within 1[04] Å"):
         compute(parameters, in_line(("A", 0.0), ("A", 5.0), ("B", 50.0)), np.arange(3))
 
 

@@ -64,7 +64,7 @@ def build(recipes: dict[str, str] = RECIPES, labels: dict | None = None, stages=
             product.parent.mkdir(parents=True, exist_ok=True)
             product.write_text("1234")
             mtime = product.stat().st_mtime_ns
-            rows.append(LedgerRow("T", name, Status.OK, stage, "", 2, 9, "cd", "ef", SHA256_1234, 4, mtime))
+            rows.append(LedgerRow("T", name, Status.OK, stage, "", 2, 9, "", "cd", "ef", SHA256_1234, 4, mtime))
         write_ledger(Path(layout.LEDGER.format(dataset="ds", stage=stage, chunk=chunk)), Ledger(recipes[stage], rows))
     return chunk
 

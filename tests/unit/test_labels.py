@@ -37,7 +37,7 @@ def targets(*names: str, decoys: int = 2) -> str:
 
 
 SPLIT = "Target,Model,DockQ,CAPRI,split\nT2,b,0.5,2,val\nT1,b,1,3,train\nT1,a,0,0,train\n"
-PLAIN = [("T1", "a", 0.0, "train"), ("T1", "b", 1.0, "train"), ("T2", "b", 0.5, "val")]
+PLAIN = [Label("T1", "a", 0.0, "train"), Label("T1", "b", 1.0, "train"), Label("T2", "b", 0.5, "val")]
 
 
 # ---- forms ------------------------------------------------------------------------------------------------
@@ -108,13 +108,15 @@ def test_a_file_for_each_split_gives_the_split(read):
 
 
 def test_the_split_of_the_file_goes_before_a_column_in_it(read):
-    assert read({"test": SPLIT}) == [(t, d, q, "test") for t, d, q, _ in PLAIN]
+    assert read({"test": SPLIT}) == [label._replace(split="test") for label in PLAIN]
 
 
 def test_what_was_written_is_read_back_and_not_written_again(read, tmp_path):
     labels = read('Target,Model,DockQ,split\n3E12,007,0.125,train\nNA,"a, b",1,val\n')
     assert write_labels(tmp_path / "out.csv", labels)
-    assert (tmp_path / "out.csv").read_text() == ('target,decoy,dockq,split\n3E12,007,0.125,train\nNA,"a, b",1.0,val\n')
+    assert (tmp_path / "out.csv").read_text() == (
+        'target,decoy,dockq,split,partners,interface\n3E12,007,0.125,train,,\nNA,"a, b",1.0,val,,\n'
+    )
     assert read_split_labels(tmp_path / "out.csv") == labels
     assert not write_labels(tmp_path / "out.csv", labels)
 
@@ -153,14 +155,14 @@ def test_pandas_is_not_imported():
 
 
 def held_out(rows) -> set[str]:
-    return {target for target, _, _, split in rows if split == "val"}
+    return {row.target for row in rows if row.split == "val"}
 
 
 def test_without_split_whole_targets_are_held_out(read):
     rows = read(targets(*"ABCDEFGHIJ"), percent=30.0)
     assert len(held_out(rows)) == 3
-    assert held_out(rows).isdisjoint(target for target, _, _, split in rows if split == "train")
-    assert {split for *_, split in rows} == {"train", "val"}
+    assert held_out(rows).isdisjoint(row.target for row in rows if row.split == "train")
+    assert {row.split for row in rows} == {"train", "val"}
 
 
 def test_the_split_depends_on_the_seed_and_the_targets_but_not_on_order_or_decoys(read):

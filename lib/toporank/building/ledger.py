@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -10,13 +11,15 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.building.plan import NAME, Current, chunk_names
 from toporank.errors import RecordError
+from toporank.features.interface import Meeting
 from toporank.files import write_text
 
 
 class LedgerRow(NamedTuple):
     """One decoy in one stage.
 
-    stage : where it failed, or this stage. Counts are -1 while unknown. structure_sha256 : of the decoy's file.
+    stage : where it failed, or this stage. Counts are -1 while unknown. meetings : how its partners meet, as
+    `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file.
     atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). sha256, size (bytes) and mtime_ns : of the
     artefact under results/; empty and 0 without one.
     """
@@ -28,6 +31,7 @@ class LedgerRow(NamedTuple):
     reason: str = ""
     n_chains: int = -1
     n_interface_residues: int = -1
+    meetings: str = ""
     structure_sha256: str = ""
     atoms_sha256: str = ""
     sha256: str = ""
@@ -59,9 +63,19 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def _row(cells: list[str]) -> LedgerRow:
-    target, decoy, status, stage, reason, chains, residues, structure, atoms, digest, size, mtime = cells
+    *texts, chains, residues, meetings, structure, atoms, digest, size, mtime = cells
     numbers = int(chains), int(residues)
-    return LedgerRow(target, decoy, status, stage, reason, *numbers, structure, atoms, digest, int(size), int(mtime))
+    return LedgerRow(*texts, *numbers, meetings, structure, atoms, digest, int(size), int(mtime))
+
+
+def meetings_text(meetings: Iterable[Meeting]) -> str:
+    """How partners meet, as a row has it."""
+    return json.dumps(list(meetings), separators=(",", ":"))
+
+
+def read_meetings(row: LedgerRow) -> list[Meeting]:
+    """The inverse of `meetings_text`; empty while unknown."""
+    return [Meeting(*cells) for cells in json.loads(row.meetings or "[]")]
 
 
 def read_stage(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger:

@@ -28,7 +28,10 @@ NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
 
 
 class PlannedDecoy(NamedTuple):
-    """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read."""
+    """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read.
+
+    partners : as `partners.partners_text` writes them; empty when each chain is one.
+    """
 
     target: str
     decoy: str
@@ -37,6 +40,7 @@ class PlannedDecoy(NamedTuple):
     mtime_ns: int
     dockq: str
     refused: str = ""
+    partners: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -48,8 +52,12 @@ Chunks = dict[str, list[PlannedDecoy]]
 """Chunk by name."""
 
 
-def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) -> list[PlannedDecoy]:
-    """Decoys with the state of their files, and labels (target and decoy → DockQ)."""
+def planned(
+    decoys: Iterable[Decoy],
+    labels: Mapping[tuple[str, str], float],
+    partners: Mapping[tuple[str, str], str] | None = None,
+) -> list[PlannedDecoy]:
+    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text)."""
     rows = []
     for decoy in decoys:
         try:
@@ -59,7 +67,8 @@ def planned(decoys: Iterable[Decoy], labels: Mapping[tuple[str, str], float]) ->
             size, mtime = -1, 0
         label = repr(float(labels[decoy.key])) if decoy.key in labels else ""
         path = "" if decoy.refused else str(decoy.path)
-        rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused))
+        said = partners.get(decoy.key, "") if partners else ""
+        rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused, said))
     return rows
 
 

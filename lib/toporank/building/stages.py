@@ -7,6 +7,7 @@ the module with its parameters and the code: everything it was made from.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections import Counter
@@ -22,8 +23,9 @@ import toporank
 from toporank.building.store import Entry, Make, Store
 from toporank.code import source_digest
 from toporank.decoys.identity import structure_format
-from toporank.errors import StructureError
-from toporank.features.interface import Interface
+from toporank.decoys.partners import Partners, partner_name, partners_text
+from toporank.errors import FeatureError, StructureError
+from toporank.features.interface import Interface, Meeting
 from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
@@ -48,6 +50,10 @@ KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
 DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
 NEIGHBOURS = ("compilation.py", "features/neighbours.py")
 EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
+LABELLING = (
+    "building/labelled.py",
+    *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
+)
 SOURCES = {
     "complex": COMPLEX,
     "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
@@ -55,6 +61,7 @@ SOURCES = {
     "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
+    "label": ("structures/complex.py", "structures/stored.py", *LABELLING),
 }
 """The code each kind of artefact depends on besides its feature module, as paths below this package."""
 PACKAGES = {
@@ -62,6 +69,7 @@ PACKAGES = {
     "interface": ("gemmi", "numpy"),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
+    "label": ("numpy",),
 }
 """The packages whose version each kind of artefact depends on."""
 
@@ -73,7 +81,7 @@ def _version(package: str) -> str:
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
-    module = () if kind == "complex" else (_module(kind, choices).module.source,)
+    module = () if kind in ("complex", "label") else (_module(kind, choices).module.source,)
     return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
 
 
@@ -115,14 +123,24 @@ def structure_digest(path: Path) -> str:
 class Making:
     """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
-    path : the structure file, structure_sha256 : of its content. dockq : its label, or None.
+    path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
+    empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces.
     """
 
     path: Path
     structure_sha256: str
     dockq: float | None
+    partners: Partners
     choices: dict[str, Choice]
     store: Store
+    part_of: Making | None = None
+
+    def finish(self, stage: str) -> Entry:
+        """The artefact of a stage; with the graph come those of the interfaces."""
+        entry = getattr(self, stage)
+        if stage == "graphs":
+            self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
+        return entry
 
     @functools.cached_property
     def complex(self) -> Entry:
@@ -150,11 +168,13 @@ class Making:
             ca = complex_.xyz[complex_.ca[interface.index]]
             measured = {"nearest": interface.nearest, "contacts": interface.contacts.astype(np.int32)}
             columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
-            content = table_bytes(complex_, interface.index, columns, {"interface": choice.record()})
+            partners = partners_text(complex_.partners)
+            content = table_bytes(complex_, interface.index, columns, {"interface": choice.record(), **_said(partners)})
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
-            return content, {**sizes, "notes": complex_.notes, "atoms_sha256": atoms_digest(complex_)}
+            facts = {**sizes, "partners": partners, "meetings": interface.meetings}
+            return content, {**facts, "notes": complex_.notes, "atoms_sha256": atoms_digest(complex_)}
 
-        return self._obtain("interface", {}, make)
+        return self._obtain("interface", _said(partners_text(self.partners)), make)
 
     @functools.cached_property
     def topology(self) -> Entry:
@@ -163,7 +183,8 @@ class Making:
 
         def make() -> tuple[bytes, dict[str, Any]]:
             residues, _ = read_residues(self.interface.content, self._complex)
-            columns = dict(zip(choice.columns, choice(self._complex, residues).T, strict=True))
+            values = self.part_of.topology_of(residues) if self.part_of else choice(self._complex, residues)
+            columns = dict(zip(choice.columns, values.T, strict=True))
             return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
 
         return self._obtain("topology", {"interface": self.interface.sha256}, make)
@@ -182,7 +203,7 @@ class Making:
             left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
             return table_bytes(self._complex, residues, columns, records(made)), {"notes": left_out}
 
-        depends_on = {"topology": self.topology.sha256, "columns": topology.record()}
+        depends_on = {"topology": self.topology.sha256, "columns": topology.record(), **self._between}
         if choice.parameters.calls_mkdssp:
             depends_on["dssp"] = dssp_version()
         return self._obtain("nodes", depends_on, make)
@@ -195,12 +216,12 @@ class Making:
             edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
             return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
 
-        return self._obtain("edges", {"nodes": self.nodes.sha256}, make, ".safetensors")
+        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make, ".safetensors")
 
     @functools.cached_property
     def graphs(self) -> Entry:
         """The graph with its label."""
-        description = graph_metadata(self.choices)
+        description = {**graph_metadata(self.choices), **self._between}
 
         def make() -> tuple[bytes, dict[str, Any]]:
             index, values = self._node_table
@@ -211,12 +232,45 @@ class Making:
         made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
         return self._obtain("graphs", {**made_of, "metadata": description}, make, ".pt")
 
+    @functools.cached_property
+    def interfaces(self) -> dict[str, Entry]:
+        """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
+
+        An interface of which no residue can become a node has none.
+        """
+        touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
+        if len(touching) == 1:
+            return {touching[0].interface: self.graphs}
+        chains = {partner_name(body): body for body in self._complex.bodies}
+        pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
+        graphs = {}
+        for name, pair in pairs.items():
+            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self)
+            with contextlib.suppress(FeatureError):
+                graphs[name] = part.graphs
+        return graphs
+
+    def topology_of(self, residues: np.ndarray) -> np.ndarray:
+        """Rows of the topology for some of the interface residues, int, (n,)."""
+        index, table = read_residues(self.topology.content, self._complex)
+        order = np.argsort(index)
+        return matrix(table, self.choices["topology"].columns)[order[np.searchsorted(index, residues, sorter=order)]]
+
+    @property
+    def _between(self) -> dict[str, str]:
+        """The partners, unless each chain is one."""
+        return _said(self.interface.facts["partners"])
+
     def _obtain(self, kind: str, made_of: dict[str, Any], make: Make, suffix: str = ".parquet") -> Entry:
         depends_on = {"module": _module(kind, self.choices).record(), "code": code_digest(kind, self.choices)}
         return self.store.obtain(kind, {"complex": self.complex.sha256, **made_of, **depends_on}, suffix, make)
 
     @functools.cached_property
     def _complex(self) -> Complex:
+        return (self.part_of or self)._atoms.with_partners(self.partners)
+
+    @functools.cached_property
+    def _atoms(self) -> Complex:
         return from_bytes(self.complex.content)
 
     @functools.cached_property
@@ -225,6 +279,10 @@ class Making:
         index, table = read_residues(self.nodes.content, self._complex)
         kept = np.array([not reason for reason in table["lost"].to_pylist()])
         return index[kept], matrix(table, node_columns(self.choices))[kept]
+
+
+def _said(partners: str) -> dict[str, str]:
+    return {"partners": partners} if partners else {}
 
 
 def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:

@@ -13,10 +13,26 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from toporank.config.base import Name, Section, distinct
 from toporank.config.training import Phase, SweepConfig, Training
+from toporank.decoys.partners import is_file, parse_partners, partners_text
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
 from toporank.validation import checked, did_you_mean
+
+
+def _partners(value: Any) -> Any:
+    """Partners in one spelling, or the name of a table of them."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError("YAML reads it as a number, put it in quotes")
+    if isinstance(value, str) and not is_file(value):
+        try:
+            return partners_text(parse_partners(value))
+        except ConfigError as error:
+            raise ValueError(f"{error.what} ({error.remedy})") from error
+    return value
+
+
+PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
 class Dataset(Section):
@@ -29,6 +45,24 @@ class Dataset(Section):
         description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
         " unset for a data set that is only scored.",
     )
+    natives: str | None = Field(
+        None,
+        description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
+        " computed where `labels` gives none.",
+    )
+    partners: PartnersSetting = Field(
+        None, description="As the key `partners` below, for this data set; it goes before that one."
+    )
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether it can be trained on."""
+        return self.labels is not None or self.natives is not None
+
+    @property
+    def labels_from_natives(self) -> bool:
+        """Whether its labels are computed."""
+        return self.labels is None and self.natives is not None
 
 
 class Features(Section):
@@ -106,6 +140,16 @@ class Config(Section):
     retry: Literal["failed"] | None = Field(
         None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
     )
+    partners: PartnersSetting = Field(
+        None,
+        description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
+        " see docs/partners.md. Each chain is one by default.",
+    )
+    rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
+        "complex",
+        description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
+        " of its interfaces. docs/partners.md says when which is right.",
+    )
     score_decoys: str | None = Field(
         None,
         description="Folder of decoys to score with `checkpoint` instead of the data sets (`--config score_decoys=…`).",
@@ -126,8 +170,8 @@ class Config(Section):
         for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
             if name not in names:
                 raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
-            if self.dataset(name).labels is None:
-                raise ValueError(f"{key}: data set {name!r} has no labels")
+            if not self.dataset(name).is_labelled:
+                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
         return self
 
     @model_validator(mode="after")
@@ -142,7 +186,7 @@ class Config(Section):
     @property
     def training_datasets(self) -> list[str]:
         """Names of the data sets that are trained on."""
-        return self.training.datasets or [d.name for d in self.datasets if d.labels is not None]
+        return self.training.datasets or [d.name for d in self.datasets if d.is_labelled]
 
     def choices(self) -> dict[str, Choice]:
         """The resolved feature modules."""

@@ -35,8 +35,12 @@ class Status:
 
     OK = "ok"
     NO_INTERFACE = "no_interface"
+    PARTNER_APART = "partner_apart"
+    CHAIN_MISSING = "chain_missing"
     UNREADABLE = "unreadable"
     FAILED = "failed"
+    OTHER_PROTEIN = "other_protein"
+    NO_NATIVE = "no_native"
     NOT_BUILT = "not_built"
     NO_DECOY = "label_without_decoy"
 

@@ -1,11 +1,10 @@
-"""Label tables: DockQ of decoys whose native is known. Without pandas, which takes longer to import than the rest."""
+"""Label tables: DockQ of decoys whose native is known."""
 
 from __future__ import annotations
 
 import csv
 import difflib
 import io
-import itertools
 import random
 import re
 from collections.abc import Iterable
@@ -13,34 +12,42 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.decoys.identity import Decoy, split_suffix, table_name
-from toporank.errors import ConfigError, printable
+from toporank.decoys.partners import parse_partners, partners_text
+from toporank.decoys.tables import read_table
+from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 
 
 class Label(NamedTuple):
-    """DockQ of one decoy, from 0 to 1, and the split it belongs to: `train`, `val` or `test`."""
+    """DockQ of one decoy, from 0 to 1, and the split it belongs to: `train`, `val` or `test`.
+
+    partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
+    interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
+    """
 
     target: str
     decoy: str
     dockq: float
     split: str
+    partners: str = ""
+    interface: str = ""
 
 
 SPLITS = ("train", "val", "test")
 COLUMNS = Label._fields
 _NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq", "split": "split"}
-_REQUIRED = ("target", "decoy", "dockq")
+_NAMES |= {"partners": "partners", "interface": "interface"}
+_REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-SEPARATORS = {",": ".", ";": ".,", "\t": ".,"}
-"""Column separators and the decimal signs allowed with each: spreadsheets in half of Europe write `T;model;0,5`."""
 
 
 def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> list[Label]:
-    """Read a label table, or one per split; sorted by target and decoy.
+    """Read a label table, or one per split; sorted by target, decoy and interface.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split; others are ignored. Separated by commas, semicolons or tabs. Without a split, whole targets are
-    set aside for validation. Names are as `table_name` gives them, like those of decoys.
+    optionally split, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row with
+    an interface labels only this. Without a split, whole targets are set aside for validation. Names are as
+    `table_name` gives them, like those of decoys.
 
     Raises ConfigError naming file and line.
     """
@@ -49,13 +56,14 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
     where = ", ".join(map(str, source.values())) if isinstance(source, dict) else source
     seen = set()
     for label in labels:
-        if label[:2] in seen:
-            raise ConfigError(f"decoy {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
-        seen.add(label[:2])
+        if (*label[:2], label.interface) in seen:
+            what = f"interface {label.interface} of decoy" if label.interface else "decoy"
+            raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
+        seen.add((*label[:2], label.interface))
     if not all(has_split for _, has_split in tables):
-        labels = _split_by_target(labels, validation_percent, split_seed)
+        labels = split_by_target(labels, validation_percent, split_seed)
     _check_splits(labels, where)
-    return sorted(labels)
+    return sorted(labels, key=lambda label: (*label[:2], label.interface))
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
@@ -67,70 +75,24 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     return write_text_if_changed(path, text.getvalue())
 
 
-def read_split_labels(path: Path) -> list[Label]:
-    """Read labels as `write_labels` wrote them."""
+def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
+    """Read labels as `write_labels` wrote them: those of decoys, or of `interfaces`."""
     with open(path, encoding="utf-8", newline="") as handle:
-        return [Label(r["target"], r["decoy"], float(r["dockq"]), r["split"]) for r in csv.DictReader(handle)]
+        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+    return [label for label in labels if bool(label.interface) == interfaces]
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
     """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
-    text = _text(path)
-    header, separator = _header(text, path)
-    (_, _), *rows = _rows(text, separator, path)
-    if not rows:
-        raise ConfigError("the labels have no rows", where=path)
-    labels = [_label(header, row, SEPARATORS[separator], split, f"{path}, line {line}") for line, row in rows]
-    return labels, bool(split) or "split" in header
+    table = read_table(path, _NAMES, _REQUIRED, "the labels")
+    points = "." if table.separator == "," else ".,"  # half of Europe writes `T;model;0,5`
+    labels = [_label(row, points, split, where) for where, row in table.rows]
+    return labels, bool(split) or "split" in table.header
 
 
-def _text(path: Path) -> str:
-    """The text of a file that is not empty."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        remedy = "save it as CSV in UTF-8"
-        raise ConfigError(f"the labels cannot be read: {error}", where=path, remedy=remedy) from error
-    except OSError as error:
-        raise ConfigError(f"the labels cannot be read: {error.strerror}", where=path) from error
-    if not text.strip():
-        raise ConfigError("the labels cannot be read: the file is empty", where=path)
-    return text
-
-
-def _header(text: str, path: Path) -> tuple[list[str], str]:
-    """Names of the columns, known ones as in `Label`, and the separator with which the header is complete."""
-    for separator in SEPARATORS:
-        header = [_NAMES.get(name.lower(), name) for name in _rows(text, separator, path, most=1)[0][1]]
-        if set(_REQUIRED) <= set(header):
-            break
-    else:
-        separator, header = ",", [name.strip() for name in text.strip().splitlines()[0].split(",")]
-    if any(header.count(name) != 1 for name in _REQUIRED) or header.count("split") > 1:
-        raise ConfigError(
-            f"the header must have Target, Model and DockQ once each, it is: {printable(', '.join(header))}",
-            where=path,
-            remedy="separate columns by commas, semicolons or tabs",
-        )
-    return header, separator
-
-
-def _rows(text: str, separator: str, path: Path, most: int | None = None) -> list[tuple[int, list[str]]]:
-    """Line number and values of the rows that are not blank: all, or the first few."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-    rows = ((reader.line_num, [value.strip() for value in row]) for row in reader)
-    try:
-        return list(itertools.islice(((line, row) for line, row in rows if any(row)), most))
-    except csv.Error as error:
-        raise ConfigError(f"the labels cannot be read: {error}", where=f"{path}, line {reader.line_num}") from error
-
-
-def _label(header: list[str], row: list[str], points: str, split: str, where: str) -> Label:
+def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     """The label in a row. points : the allowed decimal signs."""
-    if any(row[len(header) :]):
-        raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
-    found = dict(itertools.zip_longest(header, row[: len(header)], fillvalue=""))
-    target, decoy, dockq = (found[name] for name in _REQUIRED)
+    target, decoy, dockq = (row[name] for name in _REQUIRED)
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".") if "," in points else dockq
@@ -142,10 +104,13 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    return Label(table_name(target), table_name(stem), float(number), split or found.get("split", "").lower())
+    said = {name: row.get(name, "") for name in ("partners", "interface")}
+    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said.values())
+    split = split or row.get("split", "").lower()
+    return Label(table_name(target), table_name(stem), float(number), split, partners, interface)
 
 
-def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
+def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)

@@ -1,21 +1,41 @@
-"""Interface residues: those with a CA near a CA of another chain."""
+"""Interface residues: those with a CA near a CA of another partner; without partners, of another chain."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from toporank.errors import NoInterfaceError, StructureError
-from toporank.features.neighbours import kd_tree, pairs_between_groups
+from toporank.decoys.partners import partner_name
+from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
+from toporank.features.neighbours import pairs_between_groups, smallest_distance
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
 
 MAX_CONTACTS = 500_000
 """Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A natural complex has
 about one contact a residue."""
+
+
+class Meeting(NamedTuple):
+    """Two partners, as `partners.partner_name` writes them, and how they meet.
+
+    residues : number of their interface residues, contacts : number of pairs of these. closest : Å, between CA atoms.
+    """
+
+    first: str
+    second: str
+    residues: int
+    contacts: int
+    closest: float
+
+    @property
+    def interface(self) -> str:
+        """Its name, such as `A:H+L`."""
+        return f"{self.first}:{self.second}"
 
 
 @dataclass(frozen=True)
@@ -25,13 +45,15 @@ class Interface:
     Attributes
     ----------
     index : int, shape (N,), position in `Complex.residues`
-    contacts : int, shape (N,), residues of other chains within the cutoff
-    nearest : float64, shape (N,), Å from CA to the nearest CA of another chain
+    contacts : int, shape (N,), residues of other partners within the cutoff
+    nearest : float64, shape (N,), Å from CA to the nearest CA of another partner
+    meetings : of every pair of partners, whether it touches or not
     """
 
     index: np.ndarray
     contacts: np.ndarray
     nearest: np.ndarray
+    meetings: list[Meeting]
 
 
 class CaCutoff(Parameters):
@@ -42,7 +64,7 @@ class CaCutoff(Parameters):
         gt=0,
         le=50,
         json_schema_extra={"unit": "Å"},
-        description="A residue is in the interface when its CA is closer than this to a CA of another chain.",
+        description="A residue is in the interface when its CA is closer than this to a CA of another partner.",
     )
     residues: Literal["protein", "atom_records"] = Field(
         "protein",
@@ -54,53 +76,67 @@ class CaCutoff(Parameters):
 @register(
     "interface/ca_cutoff/v1",
     alias="ca_cutoff",
-    summary="residues with a CA nearer than a cutoff to a CA of another chain",
+    summary="residues with a CA nearer than a cutoff to a CA of another partner",
     parameters=CaCutoff,
     columns=lambda parameters: ["x", "y", "z", "nearest"],
     added={"residues": "protein"},
 )
 def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
-    """Find the interface residues (Han et al. 2025).
+    """Find the interface residues (Han et al. 2025), between partners.
 
-    Raises StructureError when there are fewer than two protein chains, NoInterfaceError (with the closest
-    distance) when none come near each other.
+    Raises ChainMissingError when there is one protein chain only or a partner has no residue, StructureError when
+    there is no protein, NoInterfaceError (with the closest distance) when no two partners come near each other.
     """
-    residues = np.flatnonzero(complex_.ca >= 0)
+    residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     if parameters.residues == "atom_records":
         residues = residues[~np.isin(residues, list(complex_.hetero))]
-    names = [complex_.residues[r].chain for r in residues.tolist()]
-    chains = sorted(set(names))
-    number = {name: i for i, name in enumerate(chains)}
-    chain = np.array([number[name] for name in names])
-    if len(chains) < 2:
-        found = f"only one protein chain ({chains[0]!r})" if len(chains) else "no protein chain"
-        notes = "".join(f"; {note}" for note in complex_.notes)
-        raise StructureError(
-            f"{found} with CA atoms, at least two are needed{notes}",
-            remedy="write all chains, each with a name of its own, into one model",
-        )
+    body = complex_.body_of[residues]
+    _check_bodies(complex_, body)
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs, distance = pairs_between_groups(xyz, chain, parameters.cutoff, most=MAX_CONTACTS)
+    pairs, distance = pairs_between_groups(xyz, body, parameters.cutoff, most=MAX_CONTACTS)
     if len(pairs) > MAX_CONTACTS:
         raise StructureError(
-            f"more than {MAX_CONTACTS} pairs of residues of different chains within {parameters.cutoff:g} Å",
+            f"more than {MAX_CONTACTS} pairs of residues of different partners within {parameters.cutoff:g} Å",
             remedy="are many chains in one place? or use a part of the complex",
         )
+    meetings = _meetings(complex_, xyz, body, pairs, distance)
     if len(pairs) == 0:
+        closest = min(meeting.closest for meeting in meetings)
         raise NoInterfaceError(
-            f"no CA of one chain within {parameters.cutoff:g} Å of another chain's"
-            f" (closest {closest_approach(xyz, chain):.1f} Å)",
-            n_chains=len(chains),
+            f"no CA of one partner within {parameters.cutoff:g} Å of another's (closest {closest:.1f} Å)",
+            facts={"n_chains": len(complex_.chains), "n_interface_residues": 0, "meetings": meetings},
         )
     contacts = np.bincount(pairs.ravel(), minlength=len(residues))
     nearest = np.full(len(residues), np.inf)
     np.minimum.at(nearest, pairs.ravel(), np.repeat(distance, 2))
     touching = sorted(np.flatnonzero(contacts), key=lambda i: complex_.residues[residues[i]])
-    return Interface(residues[touching], contacts[touching], nearest[touching])
+    return Interface(residues[touching], contacts[touching], nearest[touching], meetings)
 
 
-def closest_approach(xyz: np.ndarray, chain: np.ndarray) -> float:
-    """Smallest distance in Å between points of different chains. xyz : (n, 3); chain : int, (n,)."""
-    return min(
-        float(kd_tree(xyz[chain == c]).query(xyz[chain != c])[0].min()) for c in np.unique(chain) if (chain != c).any()
-    )
+def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
+    """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int, (n,)."""
+    there = np.unique(body)
+    without = [partner_name(chains) for i, chains in enumerate(complex_.bodies) if i not in there]
+    if complex_.partners and without:
+        raise ChainMissingError(f"partner {without[0]} has no CA atoms", n_chains=len(complex_.chains))
+    remedy = "write all chains, each with a name of its own, into one model"
+    needed = "".join([" with CA atoms, at least two are needed", *(f"; {note}" for note in complex_.notes)])
+    if len(there) == 0:
+        raise StructureError(f"no protein chain{needed}", remedy=remedy)
+    if len(there) == 1:
+        (chain,) = complex_.bodies[there[0]]
+        raise ChainMissingError(f"only one protein chain ({chain!r}){needed}", n_chains=1, remedy=remedy)
+
+
+def _meetings(
+    complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
+) -> list[Meeting]:
+    """How every two bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), and distances, (P,)."""
+    found = []
+    met = np.sort(body[pairs], axis=1)
+    for i, j in itertools.combinations(np.unique(body).tolist(), 2):
+        here = (met == (i, j)).all(axis=1)
+        closest = distance[here].min() if here.any() else smallest_distance(xyz[body == i], xyz[body == j])
+        names = partner_name(complex_.bodies[i]), partner_name(complex_.bodies[j])
+        found.append(Meeting(*names, len(np.unique(pairs[here])), int(here.sum()), round(float(closest), 2)))
+    return found

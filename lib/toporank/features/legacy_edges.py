@@ -25,7 +25,7 @@ class LegacyV11(Parameters):
         gt=0,
         le=50,
         json_schema_extra={"unit": "Å"},
-        description="Nodes of different chains whose CA atoms are closer than this are joined.",
+        description="Nodes of different partners whose CA atoms are closer than this are joined.",
     )
     bins: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
         tuple(float(edge) for edge in range(1, 11)),

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
-
 PAIRS_AT_ONCE = 1 << 20
 """Most pairs of points held in memory at a time."""
-
-
-def kd_tree(xyz: np.ndarray) -> cKDTree:
-    """A KD-tree of points, float64, shape (n, 3)."""
-    from scipy.spatial import cKDTree  # slow to import, and most jobs do not need it
-
-    return cKDTree(xyz)
 
 
 def pairs_between_groups(
@@ -49,6 +38,16 @@ def pairs_between_groups(
         if sum(map(len, distance)) > most:
             break
     return np.concatenate(pairs), np.concatenate(distance)
+
+
+def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
+    """Between any point of one set and any of the other. a : float64, shape (n, 3); b : shape (m, 3)."""
+    a, b = a - b[0], b - b[0]
+    step = max(1, PAIRS_AT_ONCE // len(b))
+    portions = (a[i : i + step] for i in range(0, len(a), step))
+    squares = (b**2).sum(axis=1)
+    least = min((((p**2).sum(axis=1)[:, None] + squares) - 2 * p @ b.T).min() for p in portions)
+    return float(np.sqrt(max(least, 0.0)))
 
 
 def _portions(sizes: np.ndarray) -> Iterator[np.ndarray]:

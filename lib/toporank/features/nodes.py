@@ -118,8 +118,9 @@ def along_principal_axes(complex_: Complex) -> Complex:
     """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
 
     Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
+    Only chains that partners name count.
     """
-    ca = complex_.xyz[complex_.ca[complex_.ca >= 0]]
+    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & (complex_.body_of >= 0)]]
     centre = ca.mean(axis=0)
     _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
     axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Pairs of nodes of different chains, and the edges they become: what all edge modules share."""
+"""Pairs of nodes of different partners, and the edges they become: what all edge modules share."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ class Edges:
 def node_pairs(
     complex_: Complex, nodes: np.ndarray, cutoff: float, least: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of nodes of different chains with 0 < CA distance and least <= CA distance < cutoff, row by row.
+    """Pairs i < j of nodes of different partners with 0 < CA distance and least <= CA distance < cutoff, row by row.
 
     Returns pairs, int, shape (P, 2), as positions in `nodes`, and distances in Å, shape (P,).
     Raises FeatureError when there is none.
     """
     ca = complex_.xyz[complex_.ca[nodes]]
-    chain = np.unique([complex_.residues[r].chain for r in nodes], return_inverse=True)[1]
-    near, distance = pairs_between_groups(ca, chain, cutoff)
+    near, distance = pairs_between_groups(ca, complex_.body_of[nodes], cutoff)
     joined = (distance > 0) & (distance >= least)
     if not joined.any():
         raise FeatureError(
-            f"no two nodes of different chains within {cutoff:g} Å and not in one place, so the graph has no edge",
-            remedy="do the chains lie on each other, or are contacts incomplete residues? see the node table",
+            f"no two nodes of different partners within {cutoff:g} Å and not in one place, so the graph has no edge",
+            remedy="do the partners lie on each other, or are contacts incomplete residues? see the node table",
         )
     pairs, distance = near[joined], distance[joined]
     order = np.lexsort(pairs.T[::-1])

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from toporank.features.neighbours import kd_tree
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
 
@@ -113,8 +112,10 @@ def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, ce
 
 def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Topology around each centre by SciPy and GUDHI."""
+    from scipy.spatial import cKDTree
+
     members = [np.isin(elements, [letter.encode() for letter in s]) for s in parameters.element_sets]
-    clouds = kd_tree(xyz).query_ball_point(centres, parameters.radius)
+    clouds = cKDTree(xyz).query_ball_point(centres, parameters.radius)
     return np.array([_describe(parameters, xyz, np.array(sorted(atoms)), members) for atoms in clouds])
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
-from toporank.features.neighbours import kd_tree
+from scipy.spatial import cKDTree
 
 CUTOFF = 15.0
 """Å up to which CA atoms are joined by springs."""
@@ -47,7 +46,7 @@ def anm_hessian(ca: np.ndarray):
     from scipy.sparse import csc_array
 
     n = len(ca)
-    i, j = kd_tree(ca).query_pairs(CUTOFF, output_type="ndarray").T
+    i, j = cKDTree(ca).query_pairs(CUTOFF, output_type="ndarray").T
     along = ca[j] - ca[i]
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     blocks = -along[:, :, None] * along[:, None]

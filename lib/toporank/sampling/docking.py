@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import fft
+from scipy.spatial import cKDTree
 
-from toporank.features.neighbours import kd_tree
 from toporank.structures.complex import Complex
 
 SPACING = 1.6
@@ -151,7 +151,7 @@ def eased(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
     Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least overlap is taken.
     receptor, ligand : coordinates of heavy atoms, (A, 3).
     """
-    tree, shift, best, least = kd_tree(receptor), np.zeros(3), np.zeros(3), np.inf
+    tree, shift, best, least = cKDTree(receptor), np.zeros(3), np.zeros(3), np.inf
     for _ in range(EASINGS):
         distance, nearest = tree.query(ligand + shift, distance_upper_bound=OVERLAP)
         near = distance < OVERLAP

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 import numpy as np
 
 from toporank.errors import StructureError
+from toporank.labelling.alignment import align
+from toporank.labelling.dockq import superposition
 from toporank.structures.complex import STANDARD, Complex
 
 BOND = 2.0
 """Å between C and N of neighbours in sequence from which on the chain is cut: a force field would join them."""
 FEWEST_RESIDUES = 5
 """Of a partner that is docked."""
-SHORTEST_MATCH = 3
-"""Equal residues in a row that count as the same part of two sequences."""
 SAME_SEQUENCE = 0.9
 """Share of equal residues from which on two partners count as copies of one another."""
 
@@ -98,10 +97,8 @@ def matching(model: Complex, native: Complex, names: dict[str, str] | None = Non
     for chain in model.chains:
         ours, ours_at = _sequence(model, chain)
         theirs, theirs_at = _sequence(native, (names or {}).get(chain, chain))
-        for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-            if block.size >= SHORTEST_MATCH or block.size == len(ours) > 0:
-                own, other = (slice(start, start + block.size) for start in (block.a, block.b))
-                found.append(np.column_stack([ours_at[own], theirs_at[other]]))
+        residue = align(theirs, ours).residue if ours and theirs else np.zeros(0, dtype=np.intp)
+        found.append(np.column_stack([ours_at[residue[residue >= 0]], theirs_at[: len(residue)][residue >= 0]]))
     return np.concatenate(found)
 
 
@@ -111,27 +108,15 @@ def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
     return "".join(STANDARD[complex_.parents[i]] for i in at), at
 
 
-def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str] | None:
-    """For partners that are copies of one another the chain each chain changes places with, otherwise None."""
+def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
+    """For partners that are copies of one another the chain each chain changes places with; otherwise nothing."""
     if len(receptor.chains) != len(ligand.chains):
-        return None
+        return {}
     names = dict(zip(receptor.chains, ligand.chains, strict=True))
     shared = len(matching(receptor, ligand, names))
     if shared < SAME_SEQUENCE * max(len(receptor.residues), len(ligand.residues)):
-        return None
+        return {}
     return names | {theirs: ours for ours, theirs in names.items()}
-
-
-def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and translation (3,) that bring points (n, 3) onto others: `moving @ rotation.T + translation`.
-
-    Least squares (Kabsch 1976, doi:10.1107/S0567739476001873).
-    """
-    centre, target = moving.mean(axis=0), fixed.mean(axis=0)
-    u, _, v = np.linalg.svd((moving - centre).T @ (fixed - target))
-    handed = np.array([1.0, 1.0, np.sign(np.linalg.det(u @ v))])
-    rotation = (u * handed @ v).T
-    return rotation, target - rotation @ centre
 
 
 def superposed(model: Complex, native: Complex) -> Complex:
@@ -140,8 +125,8 @@ def superposed(model: Complex, native: Complex) -> Complex:
     if len(pairs) < max(FEWEST_RESIDUES, len(native.residues) / 2):
         what = f"{len(pairs)} residues in common with {len(native.residues)} of the native"
         raise StructureError(what, remedy="give the unbound partner the chain names of the bound one")
-    rotation, translation = superposition(model.xyz[model.ca[pairs[:, 0]]], native.xyz[native.ca[pairs[:, 1]]])
-    return replace(model, xyz=model.xyz @ rotation.T + translation)
+    turn, shift = superposition(model.xyz[model.ca[pairs[:, 0]]], native.xyz[native.ca[pairs[:, 1]]])
+    return replace(model, xyz=model.xyz @ turn + shift)
 
 
 def joined(partners: Iterable[Complex]) -> Complex:

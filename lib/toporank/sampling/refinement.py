@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from toporank.errors import RefinementError
-from toporank.features.neighbours import kd_tree
 from toporank.sampling.partners import pieces
 from toporank.structures.complex import Complex
 
@@ -150,7 +150,7 @@ def _explained(what: str) -> Iterator[None]:
 
 def _near(partner: Complex) -> np.ndarray:
     """Atoms of the pairs of CA within `CUTOFF`: int, shape (n, 2)."""
-    pairs = kd_tree(partner.xyz[partner.ca]).query_pairs(CUTOFF, output_type="ndarray")
+    pairs = cKDTree(partner.xyz[partner.ca]).query_pairs(CUTOFF, output_type="ndarray")
     return partner.ca[pairs[np.lexsort(pairs.T)]]
 
 

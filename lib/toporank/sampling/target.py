@@ -8,26 +8,29 @@ import hashlib
 import io
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import gemmi
 import numpy as np
+from scipy.spatial import cKDTree
 
 from toporank.decoys.identity import Status
-from toporank.errors import RefinementError, StructureError
+from toporank.decoys.partners import partners_text
+from toporank.errors import LabelError, NativeError, RefinementError, StructureError, TopoRankError
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
-from toporank.features.neighbours import kd_tree
 from toporank.files import write_bytes, write_text
+from toporank.labelling.dockq import Scores
+from toporank.labelling.label import Native, label
 from toporank.sampling import rotations
 from toporank.sampling.bending import Modes, bend, softest_modes
 from toporank.sampling.choice import balanced, matched
 from toporank.sampling.docking import Docking, Pose, channels, eased
-from toporank.sampling.natives import Native, chains_text, sides
+from toporank.sampling.natives import two_partners
 from toporank.sampling.partners import exchanged, joined, partner, superposed, with_atoms
-from toporank.sampling.quality import Quality, Reference
+from toporank.sampling.quality import Reference
 from toporank.sampling.refinement import Refinement, whole
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -64,8 +67,16 @@ AWAY = np.array([1e4, 0.0, 0.0])
 """Å: where partners do not feel one another."""
 
 
+STATUS_OF = {
+    NativeError: Status.NO_NATIVE,
+    StructureError: Status.UNREADABLE,
+    RefinementError: Status.FAILED,
+    LabelError: Status.FAILED,
+}
+
+
 class Row(NamedTuple):
-    """One row of a target's `labels.csv`; empty where there is no value. RMSDs in Å."""
+    """A decoy, or why there is none; empty where there is no value. RMSDs and `Bent` in Å."""
 
     Target: str
     Model: str = ""
@@ -86,30 +97,33 @@ class Form:
     """Bound or unbound partners, ready to be docked, compared with the native, bent and minimised.
 
     Raises RefinementError when OpenMM cannot handle them, StructureError when they hardly cover the native's interface.
+
+    partners : receptor and ligand, in the frame of the native.
     """
 
-    def __init__(self, name: str, native: tuple[Complex, Complex], partners: tuple[Complex, Complex], seed: int):
-        self.name = name
+    def __init__(self, name: str, native: Native, partners: tuple[Complex, Complex], seed: int):
+        self.name, self.native = name, native
         completed = [whole(side, seed + k) for k, side in enumerate(partners)]
         self.refine = Refinement(*completed)
         self.heavy = [side.heavy for side in completed]
         receptor, ligand, _ = self.refine(completed[0].complex.xyz, completed[1].complex.xyz + AWAY)
-        self.all = [
-            replace(side.complex, xyz=xyz) for side, xyz in zip(completed, (receptor, ligand - AWAY), strict=True)
-        ]
-        self.shown = [with_atoms(side, heavy) for side, heavy in zip(self.all, self.heavy, strict=True)]
+        self.all = [replace(s.complex, xyz=xyz) for s, xyz in zip(completed, (receptor, ligand - AWAY), strict=True)]
+        self.shown = tuple(with_atoms(side, heavy) for side, heavy in zip(self.all, self.heavy, strict=True))
         self.docking = Docking(*((side.xyz, channels(side)) for side in self.shown))
-        self.references = [Reference(native, tuple(self.shown))]
-        names = exchanged(*native)
-        if names:
-            self.references.append(Reference(native[::-1], tuple(self.shown), names))
-        if self.references[0].covered < COVERED:
-            raise StructureError(f"the {name} partners have {self.references[0].covered:.0%} of the native's contacts")
+        names = exchanged(*partners)
+        self._references = [Reference(native, self.shown)] + ([Reference(native, self.shown, names)] if names else [])
+        covered = self._references[0].covered
+        if covered < COVERED:
+            raise StructureError(f"the {name} partners have the residues of {covered:.0%} of the native's contacts")
         self._modes: list[Modes] = []
 
-    def quality(self, xyz: list[np.ndarray]) -> Quality:
-        """Of heavy atoms; of partners that are copies of one another, with the better assignment."""
-        return max((reference(*xyz) for reference in self.references), key=lambda quality: quality.dockq)
+    def dockq(self, pose: Pose) -> float:
+        """Of a rigid pose; of partners that are copies of one another, with the better assignment."""
+        return max(r.dockq(lambda xyz: pose.place(xyz, self.docking.centre)) for r in self._references)
+
+    def complex_of(self, xyz: list[np.ndarray]) -> Complex:
+        """Both partners with other coordinates of their heavy atoms."""
+        return joined(replace(side, xyz=new) for side, new in zip(self.shown, xyz, strict=True))
 
     def bends(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Random displacements of all atoms of both partners, (A, 3) each."""
@@ -136,13 +150,15 @@ class Refined:
     candidate: Candidate
     bent: float
     xyz: list[np.ndarray]
-    quality: Quality
+    scores: Scores
     energy: float
     properties: tuple[float, ...]  # what must not tell DockQ: interface residues, clashes, CA pairs, form, bent or not
 
 
 def sample(
-    native: Native,
+    target: str,
+    native: Path,
+    unbound: list[Path],
     partners: str,
     folder: Path,
     *,
@@ -151,29 +167,26 @@ def sample(
     seed: int,
     note: Callable[[int, int], None],
 ) -> list[Row]:
-    """Write the decoys of a target and their `labels.csv` into a folder; returns its rows.
+    """Write the decoys of a target into a folder; returns a row for each, and for everything that failed.
 
     The same arguments give the same decoys on one machine. A native that cannot be used is one row with the reason,
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
-    partners : see `natives.sides`. n_rotations : of global docking. note : called with the number of poses that are
-    finished and of those that failed.
+    native : structure of the complex. unbound : structures of single partners. partners : see `natives.two_partners`.
+    n_rotations : of global docking. note : called with the number of good poses so far and of those that failed.
     """
-    rng = np.random.default_rng([seed, int(hashlib.sha256(native.target.encode()).hexdigest()[:8], 16)])
+    rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
+    failures: list[Row] = []
     rows: list[Row] = []
     try:
-        forms, failures = _forms(native, partners, seed)
-        rows += failures
+        forms = _forms(target, native, unbound, partners, seed, failures)
         made = poses_made(decoys)
         chosen = _chosen(forms, n_rotations, int(TRIED * made), rng)
-        refined = _refined(chosen, made, rng, native.target, rows, note)
-        rows = [*_written(native.target, refined, decoys, folder, rng), *rows]
-    except (StructureError, RefinementError) as error:
-        rows.append(_failure(native.target, error))
-    write_labels(folder / "labels.csv", rows)
-    made = sum(row.Status == Status.OK for row in rows)
-    log.info(f"{native.target}: {made} decoys, {len(rows) - made} rows without one; {time.process_time():.1f} CPU s")
-    return rows
+        rows = _written(target, _refined(chosen, made, rng, target, failures, note), decoys, folder, rng)
+    except tuple(STATUS_OF) as error:
+        failures.append(_failure(target, error))
+    log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
+    return rows + failures
 
 
 def poses_made(decoys: int) -> int:
@@ -181,35 +194,31 @@ def poses_made(decoys: int) -> int:
     return int(np.ceil(MADE * decoys))
 
 
-def _failure(target: str, error: StructureError | RefinementError, **known: str) -> Row:
-    status = Status.UNREADABLE if isinstance(error, StructureError) else Status.FAILED
+def _failure(target: str, error: TopoRankError, **known: str) -> Row:
+    status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
     return Row(target, Status=status, Reason=error.reason, **known)
 
 
-def _forms(native: Native, partners: str, seed: int) -> tuple[list[Form], list[Row]]:
+def _forms(target: str, path: Path, unbound: list[Path], partners: str, seed: int, failures: list[Row]) -> list[Form]:
     """The bound form and, where there is one, the unbound; or the row that says why there is none."""
-    whole_native = read_complex(native.bound)
-    chains = sides(partners, whole_native.chains)
-    bound = tuple(partner(whole_native, side) for side in chains)
-    forms, failures = [Form("bound", bound, bound, seed)], []
-    if not native.unbound:
-        return forms, failures
+    complex_ = read_complex(path)
+    chains = two_partners(partners, complex_.chains)
+    bound = sorted((partner(complex_, side) for side in chains), key=lambda side: -len(side.residues))
+    native = Native(complex_, tuple(tuple(side.chains) for side in bound))
+    forms = [Form("bound", native, tuple(bound), seed)]
+    if not unbound:
+        return forms
     try:
-        unbound = tuple(
-            _unbound(native.unbound.get(side), own) for side, own in zip(("receptor", "ligand"), bound, strict=True)
-        )
-        forms.append(Form("unbound", bound, unbound, seed))
+        free = list(bound)
+        for file in unbound:
+            alone = read_complex(file)
+            side = int(set(alone.chains) <= set(bound[1].chains))
+            own = [chain for chain in alone.chains if chain in bound[side].chains]
+            free[side] = superposed(partner(alone, own), bound[side])
+        forms.append(Form("unbound", native, tuple(free), seed))
     except (StructureError, RefinementError) as error:
-        failures.append(_failure(native.target, error, Form="unbound"))
-    return forms, failures
-
-
-def _unbound(path: Path | None, bound: Complex) -> Complex:
-    """A partner from a file of its own, laid on the bound one; the bound one where there is no file."""
-    if path is None:
-        return bound
-    alone = read_complex(path)
-    return superposed(partner(alone, [chain for chain in alone.chains if chain in bound.chains]), bound)
+        failures.append(_failure(target, error, Form="unbound"))
+    return forms
 
 
 def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Generator) -> list[Candidate]:
@@ -217,7 +226,7 @@ def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Gen
     pool = [pose for form in forms for pose in _docked(form, n_rotations // len(forms), rng)]
     if not pool:
         raise RefinementError(f"docking found no pose with {FEWEST_PAIRS} pairs of CA atoms within {INTERFACE:g} Å")
-    native = len(_ca_pairs(*forms[0].shown))
+    native = len(_ca_pairs(*(side.xyz[side.ca] for side in forms[0].shown)))
     dockq, size = (np.array([getattr(pose, name) for pose in pool]) for name in ("dockq", "size"))
     origin = np.array([2 * forms.index(pose.form) + (pose.docking == "local") for pose in pool])
     chosen = matched(dockq, size, origin, native, wanted, rng)
@@ -233,12 +242,12 @@ def _docked(form: Form, n: int, rng: np.random.Generator) -> list[Candidate]:
         near = form.docking.centre, shift
         for rotation in rotations.near(int(np.ceil(LOCAL_SHARE * n)), angle, rng):
             found += [(pose, "local") for pose in form.docking.poses(rotation, PEAKS, near)]
-    tree, candidates = kd_tree(receptor.xyz[receptor.ca]), []
+    tree, candidates = cKDTree(receptor.xyz[receptor.ca]), []
     for pose, docking in found:
         xyz = pose.place(ligand.xyz, form.docking.centre)
-        size = int(tree.count_neighbors(kd_tree(xyz[ligand.ca]), INTERFACE))
+        size = int(tree.count_neighbors(cKDTree(xyz[ligand.ca]), INTERFACE))
         if size >= FEWEST_PAIRS:
-            candidates.append(Candidate(form, pose, docking, form.quality([receptor.xyz, xyz]).dockq, size))
+            candidates.append(Candidate(form, pose, docking, form.dockq(pose), size))
     return candidates
 
 
@@ -247,27 +256,26 @@ def _refined(
     wanted: int,
     rng: np.random.Generator,
     target: str,
-    rows: list[Row],
+    failures: list[Row],
     note: Callable[[int, int], None],
 ) -> list[Refined]:
     """The first poses of `chosen`, bent and minimised, until enough are good; those that fail become rows."""
     done: list[Refined] = []
-    failures: list[Row] = []
     for candidate in chosen:
         note(len(done), len(failures))
         if len(done) == wanted:
             break
         try:
             done.append(_minimised(candidate, rng.random() < BENT, rng))
-        except RefinementError as error:
+        except (RefinementError, LabelError) as error:
             failures.append(_failure(target, error, Docking=candidate.docking, Form=candidate.form.name))
     strained = [one for one in done if one.energy > _highest_energy(one.candidate.form, done)]
     what = f"energy more than {OUTLYING:g} median deviations above the median of its form"
-    rows += failures + [
+    failures += [
         _failure(target, RefinementError(what), Docking=one.candidate.docking, Form=one.candidate.form.name)
         for one in strained
     ]
-    note(wanted, len(failures) + len(strained))
+    note(wanted, len(failures))
     return [one for one in done if one not in strained]
 
 
@@ -289,23 +297,24 @@ def _minimised(candidate: Candidate, bending: bool, rng: np.random.Generator) ->
     start[1] = start[1] + eased(*(xyz[heavy] for xyz, heavy in zip(start, form.heavy, strict=True)))
     receptor, ligand, energy = form.refine(*start)
     xyz = [side[heavy] for side, heavy in zip((receptor, ligand), form.heavy, strict=True)]
-    trees = [kd_tree(side) for side in xyz]
+    trees = [cKDTree(side) for side in xyz]
     overlaps = int(trees[0].count_neighbors(trees[1], OVERLAP))
     if overlaps:
         raise RefinementError(f"{overlaps} pairs of heavy atoms of both partners nearer than {OVERLAP:g} Å are left")
-    pairs = _ca_pairs(*(replace(side, xyz=x) for side, x in zip(form.shown, xyz, strict=True)))
+    pairs = _ca_pairs(*(x[side.ca] for side, x in zip(form.shown, xyz, strict=True)))
     if len(pairs) < FEWEST_PAIRS:
         raise RefinementError(f"{len(pairs)} pairs of CA atoms within {INTERFACE:g} Å are left, too few")
     residues = sum(len(np.unique(side)) for side in pairs.T)
     clashes = int(trees[0].count_neighbors(trees[1], CLASH))
     properties = (residues, clashes, len(pairs), float(form.name == "bound"), float(bending))
     size = float(np.sqrt(np.square(bent).sum(axis=1).mean()))
-    return Refined(candidate, size, xyz, form.quality(xyz), energy, properties)
+    (scores,) = label(form.native, form.complex_of(xyz)).interfaces.values()
+    return Refined(candidate, size, xyz, scores, energy, properties)
 
 
-def _ca_pairs(receptor: Complex, ligand: Complex) -> np.ndarray:
-    """Pairs of residues with CA atoms within `INTERFACE`: int, shape (n, 2)."""
-    near = kd_tree(receptor.xyz[receptor.ca]).query_ball_tree(kd_tree(ligand.xyz[ligand.ca]), INTERFACE)
+def _ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
+    """Pairs of CA atoms, (n, 3), within `INTERFACE`: int, shape (m, 2)."""
+    near = cKDTree(receptor).query_ball_tree(cKDTree(ligand), INTERFACE)
     return np.array([(i, j) for i, found in enumerate(near) for j in found], dtype=np.intp).reshape(-1, 2)
 
 
@@ -313,22 +322,22 @@ def _written(target: str, refined: list[Refined], decoys: int, folder: Path, rng
     """Choose the decoys, turn each at random and write it; their rows."""
     if not refined:
         return []
-    dockq = np.array([one.quality.dockq for one in refined])
+    dockq = np.array([one.scores.dockq for one in refined])
     properties = np.array([one.properties for one in refined]).T
     rows = []
     for number, index in enumerate(rng.permutation(balanced(dockq, properties, decoys, rng)).tolist(), start=1):
         one, name = refined[index], f"{target}_{number:04d}"
         form, turn = one.candidate.form, rotations.uniform(rng)
-        model = joined(replace(side, xyz=xyz @ turn.T) for side, xyz in zip(form.shown, one.xyz, strict=True))
-        write_structure(folder / name, replace(model, xyz=model.xyz - model.xyz.mean(axis=0)))
-        fnat, irmsd, lrmsd = (f"{value:.3f}" for value in (one.quality.fnat, one.quality.irmsd, one.quality.lrmsd))
+        model = form.complex_of(one.xyz)
+        write_structure(folder / name, replace(model, xyz=(model.xyz - model.xyz.mean(axis=0)) @ turn.T))
+        fnat, irmsd, lrmsd = (f"{value:.3f}" for value in (one.scores.fnat, one.scores.irmsd, one.scores.lrmsd))
         rows.append(
             Row(
                 target,
                 name,
-                ":".join(chains_text(side.chains) for side in form.shown),
-                f"{one.quality.dockq:.4f}",
-                CAPRI_NAMES[int(capri_class(one.quality.dockq))],
+                partners_text(tuple(sorted(form.native.partners))),
+                f"{one.scores.dockq:.4f}",
+                CAPRI_NAMES[int(capri_class(one.scores.dockq))],
                 fnat,
                 irmsd,
                 lrmsd,
@@ -366,10 +375,16 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
     return path
 
 
-def write_labels(path: Path, rows: list[Row]) -> None:
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Row._fields)
     writer.writerows(rows)
     write_text(path, text.getvalue())
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows as `write_rows` wrote them."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        return [Row(**row) for row in csv.DictReader(handle)]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from toporank.decoys.identity import ResidueId
+from toporank.decoys.partners import Partners
+from toporank.errors import ChainMissingError
 
 STANDARD = {
     "ALA": "A", "CYS": "C", "ASP": "D", "GLU": "E", "PHE": "F", "GLY": "G", "HIS": "H", "ILE": "I",
@@ -34,6 +37,7 @@ class Complex:
     notes : what the reader decided on the user's behalf, one sentence each
     labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
         empty for a PDB file, which knows the author's numbers only
+    partners : which chains are one body; empty when each protein chain is one
     """
 
     residues: tuple[ResidueId, ...]
@@ -46,6 +50,7 @@ class Complex:
     hetero: frozenset[int] = frozenset()
     notes: tuple[str, ...] = field(default=())
     labels: tuple[tuple[str, int | None], ...] = ()
+    partners: Partners = ()
 
     @property
     def is_protein(self) -> np.ndarray:
@@ -87,6 +92,39 @@ class Complex:
     def chains(self) -> list[str]:
         """Names of the chains that hold protein, sorted."""
         return sorted({r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent})
+
+    @cached_property
+    def bodies(self) -> Partners:
+        """The partners, or every protein chain as one."""
+        return self.partners or tuple((chain,) for chain in self.chains)
+
+    @cached_property
+    def body_of(self) -> np.ndarray:
+        """int, shape (R,): the place in `bodies` of each residue's chain; -1 where it belongs to none of them."""
+        place = {chain: i for i, chains in enumerate(self.bodies) for chain in chains}
+        return np.array([place.get(residue.chain, -1) for residue in self.residues], dtype=int)
+
+    def with_partners(self, partners: Partners) -> Complex:
+        """The complex with these partners; those that say no more than that each chain is one are left out.
+
+        Raises ChainMissingError, which names the chains that it does not have.
+        """
+        if not partners:
+            return self
+        there, named = self.chains, sorted(chain for partner in partners for chain in partner)
+        missing = [chain for chain in named if chain not in there]
+        if missing:
+            letters = [chain for chain in missing if set(chain) <= set(there)]
+            raise ChainMissingError(
+                f"no protein chain {' and no '.join(map(repr, missing))}, only {', '.join(there) or 'none'}",
+                n_chains=len(there),
+                remedy=f"join chains by +, such as {'+'.join(letters[0])}" if letters else None,
+            )
+        left_out = [chain for chain in there if chain not in named]
+        if not left_out and len(partners) == len(there):
+            return self
+        note = (f"no partner names chain {', '.join(left_out)}: left out of the interface",) if left_out else ()
+        return replace(self, partners=partners, notes=(*self.notes, *note))
 
     @property
     def atom_slices(self) -> np.ndarray:
