@@ -3,6 +3,7 @@
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
 # results/<dataset>/dockq.csv                                             labels from natives
+# results/sampling/<target>/<decoy>.pdb.gz, results/sampling/labels.csv    decoys made of natives
 # results/<dataset>/coverage.tsv                                          what became of every decoy and label
 # results/<dataset>/gap.tsv                                               what was still to do at the last start
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
@@ -24,6 +25,7 @@ localrules:
 
 
 include: "rules/common.smk"
+include: "rules/sampling.smk"
 include: "rules/labels.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.files import note_progress
-from toporank.sampling.natives import unbound_files
-from toporank.sampling.target import sample, write_rows
+from toporank.sampling.rows import write_rows
+from toporank.sampling.target import sample
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", required=True)
     parser.add_argument("--native", type=Path, required=True, help="structure of the complex")
+    parser.add_argument("--unbound", type=Path, nargs="*", default=[], help="structures of single partners")
     parser.add_argument("--partners", default="", help="such as H+L:A; not needed for two chains")
     parser.add_argument("--decoys", type=int, required=True, help="how many to make")
     parser.add_argument("--rotations", type=int, required=True, help="of global docking")
@@ -28,7 +29,7 @@ def main() -> None:
     rows = sample(
         args.target,
         args.native,
-        unbound_files(args.native),
+        args.unbound,
         args.partners,
         args.output,
         decoys=args.decoys,

@@ -29,7 +29,7 @@ from toporank.decoys.partners import parse_partners, read_partners
 from toporank.files import write_text
 from toporank.sampling.choice import spearman
 from toporank.sampling.natives import unbound_files
-from toporank.sampling.target import Row, read_rows
+from toporank.sampling.rows import Row, read_rows
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
@@ -103,6 +103,7 @@ def make(args: argparse.Namespace) -> None:
         if (folder / "cpu_seconds").exists():
             continue
         command = [sys.executable, SCRIPT, "--target", target, "--native", natives[target], "--output", folder]
+        command += ["--unbound", *unbound_files(natives[target])]
         command += ["--partners", partners.get(target, ""), "--decoys", args.decoys]
         command += ["--rotations", ROTATIONS, "--seed", args.seed]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
-import io
 import logging
+import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -21,7 +19,7 @@ from toporank.decoys.identity import Status
 from toporank.decoys.partners import partners_text
 from toporank.errors import LabelError, NativeError, RefinementError, StructureError, TopoRankError
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
-from toporank.files import write_bytes, write_text
+from toporank.files import write_bytes
 from toporank.labelling.dockq import Scores
 from toporank.labelling.label import Native, label
 from toporank.sampling import rotations
@@ -32,13 +30,14 @@ from toporank.sampling.natives import two_partners
 from toporank.sampling.partners import exchanged, joined, partner, superposed, with_atoms
 from toporank.sampling.quality import Reference
 from toporank.sampling.refinement import Refinement, whole
+from toporank.sampling.rows import Row
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
 log = logging.getLogger(__name__)
 
 MADE = 1.4
-"""Good minimised poses for each decoy wanted."""
+"""Good minimised poses from which each decoy is chosen."""
 TRIED = 2.0
 """Most poses that are minimised for each good one."""
 PEAKS = 3
@@ -73,24 +72,6 @@ STATUS_OF = {
     RefinementError: Status.FAILED,
     LabelError: Status.FAILED,
 }
-
-
-class Row(NamedTuple):
-    """A decoy, or why there is none; empty where there is no value. RMSDs and `Bent` in Å."""
-
-    Target: str
-    Model: str = ""
-    Partners: str = ""
-    DockQ: str = ""
-    CAPRI: str = ""
-    fnat: str = ""
-    iRMSD: str = ""
-    LRMSD: str = ""
-    Status: str = Status.OK
-    Reason: str = ""
-    Docking: str = ""
-    Form: str = ""
-    Bent: str = ""
 
 
 class Form:
@@ -173,25 +154,21 @@ def sample(
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
     native : structure of the complex. unbound : structures of single partners. partners : see `natives.two_partners`.
-    n_rotations : of global docking. note : called with the number of good poses so far and of those that failed.
+    n_rotations : of global docking. note : called with the number of decoys for which there are poses enough, and of
+    poses that failed.
     """
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []
     rows: list[Row] = []
     try:
         forms = _forms(target, native, unbound, partners, seed, failures)
-        made = poses_made(decoys)
+        made = math.ceil(MADE * decoys)
         chosen = _chosen(forms, n_rotations, int(TRIED * made), rng)
         rows = _written(target, _refined(chosen, made, rng, target, failures, note), decoys, folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
     return rows + failures
-
-
-def poses_made(decoys: int) -> int:
-    """How many good poses so many decoys are chosen from."""
-    return int(np.ceil(MADE * decoys))
 
 
 def _failure(target: str, error: TopoRankError, **known: str) -> Row:
@@ -262,7 +239,7 @@ def _refined(
     """The first poses of `chosen`, bent and minimised, until enough are good; those that fail become rows."""
     done: list[Refined] = []
     for candidate in chosen:
-        note(len(done), len(failures))
+        note(int(len(done) / MADE), len(failures))
         if len(done) == wanted:
             break
         try:
@@ -275,7 +252,7 @@ def _refined(
         _failure(target, RefinementError(what), Docking=one.candidate.docking, Form=one.candidate.form.name)
         for one in strained
     ]
-    note(wanted, len(failures))
+    note(round(wanted / MADE), len(failures))
     return [one for one in done if one not in strained]
 
 
@@ -373,18 +350,3 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
     path = stem.with_name(stem.name + (".pdb.gz" if short else ".cif.gz"))
     write_bytes(path, gzip.compress(text.encode(), mtime=0))
     return path
-
-
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Row._fields)
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Rows as `write_rows` wrote them."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        return [Row(**row) for row in csv.DictReader(handle)]
