@@ -3,10 +3,18 @@
 
 localrules:
     sample_decoys,
+    sample_tables,
 
 
 rule sample_decoys:
     """Labelled decoys of every native, made by docking, bending and minimising its partners."""
+    input:
+        SAMPLING.folders(),
+        layout.SAMPLED_LABELS,
+
+
+rule sample_tables:
+    """What became of every native, and the labels of all decoys."""
     input:
         SAMPLING.folders(),
     output:

@@ -9,18 +9,15 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.errors import StructureError
+from toporank.labelling.label import Native, label
 from toporank.sampling import partners, rotations
-from toporank.sampling.quality import CONTACT, Quality, Reference
+from toporank.sampling.quality import Reference
 from toporank.structures.read import read_complex
 
 COMPLEX = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
 RECEPTOR, LIGAND = (partners.partner(COMPLEX, chain) for chain in COMPLEX.chains)
-NATIVE = (RECEPTOR, LIGAND)
-REFERENCE = Reference(NATIVE, NATIVE)
-
-
-def moved(partner, by) -> np.ndarray:
-    return partner.xyz + np.asarray(by, dtype=float)
+NATIVE = Native(COMPLEX, tuple((chain,) for chain in COMPLEX.chains))
+REFERENCE = Reference(NATIVE, (RECEPTOR, LIGAND))
 
 
 def without(partner, *residues: int):
@@ -33,7 +30,7 @@ def without(partner, *residues: int):
 
 
 def test_partners_are_all_chains_of_a_complex_and_join_to_it_again():
-    both = partners.joined(NATIVE)
+    both = partners.joined((RECEPTOR, LIGAND))
     assert both.chains == COMPLEX.chains
     assert [both.residues[r] for r in both.residue_of[both.ca]] == list(both.residues)
     np.testing.assert_array_equal(both.xyz, np.vstack([RECEPTOR.xyz, LIGAND.xyz]))
@@ -79,46 +76,32 @@ def test_an_unbound_partner_of_another_protein_is_refused():
 def test_only_copies_of_one_another_change_places():
     copy = replace(RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues))
     assert partners.exchanged(RECEPTOR, copy) == {RECEPTOR.chains[0]: "Z", "Z": RECEPTOR.chains[0]}
-    assert partners.exchanged(RECEPTOR, LIGAND) is None
+    assert partners.exchanged(RECEPTOR, LIGAND) == {}
 
 
 # ---- quality ----------------------------------------------------------------------------------------------
 
 
-def test_the_native_itself_is_perfect_and_stays_so_as_a_whole_in_any_frame():
-    turn = rotations.uniform(np.random.default_rng(2))
-    quality = REFERENCE(RECEPTOR.xyz @ turn.T + 7, LIGAND.xyz @ turn.T + 7)
-    assert (quality.fnat, quality.irmsd, quality.lrmsd) == pytest.approx((1, 0, 0), abs=1e-6)
-    assert quality.dockq == pytest.approx(1)
+def test_the_native_pose_is_perfect_and_any_other_has_the_label_of_its_complex():
+    assert REFERENCE.dockq(lambda xyz: xyz) == pytest.approx(1)
+    assert REFERENCE.covered == 1
+    for by in ((1.0, 2.0, 0.5), (4.0, -4.0, 3.0)):
+        pose = partners.joined((RECEPTOR, replace(LIGAND, xyz=LIGAND.xyz + by)))
+        assert REFERENCE.dockq(lambda xyz, by=by: xyz + by) == pytest.approx(label(NATIVE, pose).dockq)
 
 
-def test_a_shifted_ligand_has_the_shift_as_its_rmsd_and_fewer_contacts():
-    quality = REFERENCE(RECEPTOR.xyz, moved(LIGAND, (3, 4, 0)))
-    assert quality.lrmsd == pytest.approx(5)
-    assert 0 < quality.irmsd < 5
-    assert quality.fnat < 1
-    assert REFERENCE(RECEPTOR.xyz, moved(LIGAND, (500, 0, 0))).fnat == 0
-
-
-def test_fnat_is_what_plain_loops_count():
-    def contacts(ligand: np.ndarray) -> set[tuple[int, int]]:
-        close = np.argwhere(np.linalg.norm(RECEPTOR.xyz[:, None] - ligand, axis=-1) < CONTACT)
-        return {(int(RECEPTOR.residue_of[i]), int(LIGAND.residue_of[j])) for i, j in close}
-
-    shifted = moved(LIGAND, (1.0, 1.0, -1.0))
-    native = contacts(LIGAND.xyz)
-    assert REFERENCE(RECEPTOR.xyz, shifted).fnat == pytest.approx(len(native & contacts(shifted)) / len(native))
-
-
-def test_dockq_has_the_published_value_where_all_its_parts_are_one_half():
-    assert Quality(0.5, 1.5, 8.5).dockq == pytest.approx(0.5)
-
-
-def test_contacts_of_residues_that_a_partner_lacks_are_lost():
-    touching = sorted({int(i) for i in REFERENCE._contacts[1][:, 0]})
-    lacking = without(LIGAND, LIGAND.residue_of[touching[0]])
+def test_partners_that_lack_residues_have_the_label_of_what_is_left():
+    touching = int(NATIVE.interface(*NATIVE.partners).pairs[0, 1])
+    lacking = without(LIGAND, touching)
     reference = Reference(NATIVE, (RECEPTOR, lacking))
-    quality = reference(RECEPTOR.xyz, lacking.xyz)
-    assert quality.fnat == pytest.approx(reference.covered)
-    assert reference.covered < 1
-    assert quality.irmsd == pytest.approx(0, abs=1e-6)
+    assert 0 < reference.covered < 1
+    assert reference.dockq(lambda xyz: xyz) == pytest.approx(label(NATIVE, partners.joined((RECEPTOR, lacking))).dockq)
+
+
+def test_a_copy_may_stand_for_the_other_partner():
+    copy = replace(RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues))
+    half_turn = np.array([-1.0, -1.0, 1.0])
+    other = replace(copy, xyz=RECEPTOR.xyz * half_turn + [25.0, 0.0, 0.0])
+    native = Native(partners.joined((RECEPTOR, other)), ((RECEPTOR.chains[0],), ("Z",)))
+    swapped = Reference(native, (RECEPTOR, other), partners.exchanged(RECEPTOR, other))
+    assert swapped.dockq(lambda xyz: xyz) == pytest.approx(1)
