@@ -12,6 +12,10 @@ SHARES = (0.40, 0.15, 0.15, 0.13, 0.12, 0.05)
 """Of the decoys, in each class."""
 SIZES = (0.65, 1.35)
 """Wanted sizes of interfaces, as multiples of the native's."""
+RARE = 0.1
+"""Classes of a smaller share do not limit the sizes."""
+FEW = 5
+"""Nor do classes with fewer poses."""
 COARSE = (0.1, 0.23, 0.8)
 """Classes that the last choice keeps: within them poses are exchanged."""
 STARTS = 10
@@ -40,18 +44,29 @@ def matched(
 ) -> np.ndarray:
     """Indices of the chosen poses: `SHARES` of each class, equally from each pool, all of sizes by the same law.
 
-    dockq, size, pool : of each pose, (n,). Sizes are drawn from `native` times `SIZES`; the nearest pose is taken.
+    dockq, size, pool : of each pose, (n,). Sizes are drawn from `native` times `SIZES`, as far as all larger classes
+    have poses of such sizes; the nearest pose is taken.
     """
     of, pools = classes(dockq), np.unique(pool)
     groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(SHARES)) for p in pools]
     taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
+    smallest, largest = _common_sizes([size[of == c] for c in range(len(SHARES)) if SHARES[c] > RARE], native)
     chosen: list[int] = []
     for group, n in zip(groups, taken, strict=True):
         left = group.tolist()
         for _ in range(n):
-            goal = native * rng.uniform(*SIZES)
+            goal = rng.uniform(smallest, largest)
             chosen.append(left.pop(int(np.abs(size[left] - goal).argmin())))
     return np.array(chosen, dtype=np.intp)
+
+
+def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
+    """Smallest and largest size that are within `SIZES` and that each class has; equal where there is none."""
+    ranges = [np.quantile(own, [0.1, 0.9]) for own in sizes if len(own) >= FEW]
+    smallest, largest = (native * factor for factor in SIZES)
+    if ranges:
+        smallest, largest = max(smallest, *(r[0] for r in ranges)), min(largest, *(r[1] for r in ranges))
+    return (smallest, largest) if smallest <= largest else ((smallest + largest) / 2,) * 2
 
 
 def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:

@@ -145,20 +145,21 @@ def _unwrapped(n: int, length: float) -> np.ndarray:
     return np.where(place > (length + n * SPACING) / 2, place - n * SPACING, place)
 
 
-def eased(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
+def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
     """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to its spacing.
 
     Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least overlap is taken.
-    receptor, ligand : coordinates of heavy atoms, (A, 3).
+    receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
     """
-    tree, shift, best, least = cKDTree(receptor), np.zeros(3), np.zeros(3), np.inf
+    ligand = ligand[receptor.query(ligand, distance_upper_bound=OVERLAP + EASING * EASINGS)[0] < np.inf]
+    shift, best, least = np.zeros(3), np.zeros(3), np.inf
     for _ in range(EASINGS):
-        distance, nearest = tree.query(ligand + shift, distance_upper_bound=OVERLAP)
+        distance, nearest = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)
         near = distance < OVERLAP
         depth = OVERLAP - distance[near]
         if np.square(depth).sum() < least:
             best, least = shift, np.square(depth).sum()
-        push = (depth / distance[near]) @ (ligand[near] + shift - receptor[nearest[near]])
+        push = (depth / distance[near]) @ (ligand[near] + shift - receptor.data[nearest[near]])
         if not push.any():
             break
         shift = shift + EASING * push / np.linalg.norm(push)

@@ -36,7 +36,7 @@ from toporank.structures.read import read_complex
 
 log = logging.getLogger(__name__)
 
-MADE = 1.4
+MADE = 1.5
 """Good minimised poses from which each decoy is chosen."""
 TRIED = 2.0
 """Most poses that are minimised for each good one."""
@@ -59,7 +59,9 @@ CLASH, OVERLAP = 3.0, 2.5
 FEWEST_PAIRS = 20
 """CA pairs of the smallest interface."""
 OUTLYING = 10.0
-"""Median absolute deviations above the median energy of its form from which on a pose is left out."""
+"""Median absolute deviations above the median energy of poses of its kind from which on one is left out."""
+FEWEST_ALIKE = 5
+"""Poses of which a median says something."""
 COVERED = 0.5
 """Least share of the native's contacts that unbound partners have the residues for."""
 AWAY = np.array([1e4, 0.0, 0.0])
@@ -134,6 +136,10 @@ class Refined:
     scores: Scores
     energy: float
     properties: tuple[float, ...]  # what must not tell DockQ: interface residues, clashes, CA pairs, form, bent or not
+
+    def is_like(self, other: Refined) -> bool:
+        """Whether their energies can be compared."""
+        return self.candidate.form is other.candidate.form and (self.bent > 0) == (other.bent > 0)
 
 
 def sample(
@@ -219,10 +225,12 @@ def _docked(form: Form, n: int, rng: np.random.Generator) -> list[Candidate]:
         near = form.docking.centre, shift
         for rotation in rotations.near(int(np.ceil(LOCAL_SHARE * n)), angle, rng):
             found += [(pose, "local") for pose in form.docking.poses(rotation, PEAKS, near)]
-    tree, candidates = cKDTree(receptor.xyz[receptor.ca]), []
-    for pose, docking in found:
-        xyz = pose.place(ligand.xyz, form.docking.centre)
-        size = int(tree.count_neighbors(cKDTree(xyz[ligand.ca]), INTERFACE))
+    tree, ca_tree, candidates = cKDTree(receptor.xyz), cKDTree(receptor.xyz[receptor.ca]), []
+    for docked, docking in found:
+        xyz = docked.place(ligand.xyz, form.docking.centre)
+        shift = eased(tree, xyz)
+        pose = replace(docked, translation=docked.translation + shift)
+        size = int(ca_tree.count_neighbors(cKDTree(xyz[ligand.ca] + shift), INTERFACE))
         if size >= FEWEST_PAIRS:
             candidates.append(Candidate(form, pose, docking, form.dockq(pose), size))
     return candidates
@@ -246,8 +254,8 @@ def _refined(
             done.append(_minimised(candidate, rng.random() < BENT, rng))
         except (RefinementError, LabelError) as error:
             failures.append(_failure(target, error, Docking=candidate.docking, Form=candidate.form.name))
-    strained = [one for one in done if one.energy > _highest_energy(one.candidate.form, done)]
-    what = f"energy more than {OUTLYING:g} median deviations above the median of its form"
+    strained = [one for one in done if one.energy > _highest_energy([other for other in done if one.is_like(other)])]
+    what = f"energy more than {OUTLYING:g} median deviations above the median of poses like it"
     failures += [
         _failure(target, RefinementError(what), Docking=one.candidate.docking, Form=one.candidate.form.name)
         for one in strained
@@ -256,11 +264,11 @@ def _refined(
     return [one for one in done if one not in strained]
 
 
-def _highest_energy(form: Form, done: list[Refined]) -> float:
-    """kJ/mol up to which poses of a form are kept."""
-    energies = np.array([one.energy for one in done if one.candidate.form is form])
+def _highest_energy(alike: list[Refined]) -> float:
+    """kJ/mol up to which poses of one form, all bent or none, are kept."""
+    energies = np.array([one.energy for one in alike])
     median = np.median(energies)
-    return float(median + OUTLYING * np.median(np.abs(energies - median)))
+    return float(median + OUTLYING * np.median(np.abs(energies - median))) if len(alike) >= FEWEST_ALIKE else np.inf
 
 
 def _minimised(candidate: Candidate, bending: bool, rng: np.random.Generator) -> Refined:
@@ -271,7 +279,7 @@ def _minimised(candidate: Candidate, bending: bool, rng: np.random.Generator) ->
         start = [xyz + by for xyz, by in zip(start, form.bends(rng), strict=True)]
     bent = np.concatenate([(a - side.xyz)[side.ca] for a, side in zip(start, form.all, strict=True)])
     start[1] = candidate.pose.place(start[1], form.docking.centre)
-    start[1] = start[1] + eased(*(xyz[heavy] for xyz, heavy in zip(start, form.heavy, strict=True)))
+    start[1] = start[1] + eased(cKDTree(start[0][form.heavy[0]]), start[1][form.heavy[1]])
     receptor, ligand, energy = form.refine(*start)
     xyz = [side[heavy] for side, heavy in zip((receptor, ligand), form.heavy, strict=True)]
     trees = [cKDTree(side) for side in xyz]
