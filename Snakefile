@@ -2,13 +2,10 @@
 #
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
-# results/<dataset>/dockq.csv                                             labels from natives
-# results/sampling/<target>/<decoy>.pdb.gz, results/sampling/labels.csv    decoys made of natives
-# results/<dataset>/coverage.tsv                                          what became of every decoy and label
-# results/<dataset>/gap.tsv                                               what was still to do at the last start
+# results/<dataset>/{coverage,gap}.tsv     results/<dataset>/dockq.csv    fates of decoys, work left; labels from natives
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
-# results/scores/<dataset>/ranking.csv                                    ranked decoys
+# results/scores/<dataset>/ranking.csv     results/sampling/<target>/     ranked decoys; decoys made of natives
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version
 
@@ -47,7 +44,6 @@ rule all:
     input:
         JOBS.rankings(),
         JOBS.reports(),
-        expand(layout.DOCKQ, dataset=JOBS.with_natives),
 
 
 rule build_graphs:

@@ -59,7 +59,7 @@ rule write_dockq:
 rule split_labels:
     """Labels to train on, with a split by targets, where no label table is given."""
     input:
-        JOBS.labelled_chunks,
+        table=layout.DOCKQ,
     output:
         labels=layout.LABELS,
     log:
