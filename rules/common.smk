@@ -17,7 +17,7 @@ from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
 from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
-from toporank.workflow.sampling import Sampling, sampling_code
+from toporank.workflow.sampling import Sampling, natives_to_sample, sampling_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -44,7 +44,10 @@ if workflow.is_main_process:
         logger.warning(f"Preflight: {problem}")
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
-SAMPLING = Sampling(CONFIG, REPOSITORY)
+try:
+    SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
+except TopoRankError:
+    SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
 BUILD_CHUNK = (
     "build_chunk.py --stage {params.stage} --dataset {wildcards.dataset} --chunk {wildcards.chunk}"
     ' --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'

@@ -13,6 +13,7 @@ from toporank.config import load_config
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import read_labels
 from toporank.errors import NativeError
+from toporank.files import write_text
 from toporank.sampling import partners, target
 from toporank.sampling.natives import two_partners, unbound_files
 from toporank.sampling.rows import Row, read_rows, write_rows
@@ -20,7 +21,8 @@ from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.workflow import jobs
 from toporank.workflow.preflight import Preflight
-from toporank.workflow.sampling import Sampling, sampling_problems
+from toporank.workflow.progress import Build
+from toporank.workflow.sampling import natives_to_sample, sampling_problems
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +66,7 @@ def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():
 def test_each_target_is_a_job_with_its_files_and_partners():
     natives("T/native.pdb", "T/unbound_r.pdb", "U.pdb")
     Path("partners.csv").write_text("target,partners\nT,B+C:A\n")
-    sampling = Sampling(config(natives="natives", partners="partners.csv"), Path("elsewhere"))
+    sampling = natives_to_sample(config(natives="natives", partners="partners.csv"), Path("elsewhere"))
     t, u = (SimpleNamespace(target=name) for name in "TU")
     assert sampling.folders() == ["results/sampling/T", "results/sampling/U"]
     assert (sampling.native(t), sampling.unbound(t)) == ("natives/T/native.pdb", ["natives/T/unbound_r.pdb"])
@@ -74,7 +76,7 @@ def test_each_target_is_a_job_with_its_files_and_partners():
 def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     natives("T.pdb", "U.pdb")
     chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "targets": ["U"]})
-    sampling = Sampling(chosen, Path("elsewhere"))
+    sampling = natives_to_sample(chosen, Path("elsewhere"))
     assert list(sampling.natives) == ["U"]
     assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
 
@@ -91,8 +93,15 @@ def test_what_is_missing_is_said_with_its_remedy(monkeypatch):
     assert "no natives in natives" in empty
 
 
+class Wildcards(SimpleNamespace):
+    def keys(self):
+        return vars(self).keys()
+
+
 def dag(*rules: str):
-    return SimpleNamespace(needrun_jobs=lambda: [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in rules])
+    """Jobs that a run will do, all of target T."""
+    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), wildcards=Wildcards(target="T")) for name in rules]
+    return SimpleNamespace(needrun_jobs=lambda: needed)
 
 
 def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_openmm():
@@ -100,6 +109,18 @@ def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_
     assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
     assert jobs.problems(dag("extract_interfaces"), check) == ["no decoys yet"]
     assert jobs.problems(dag("sample_target", "extract_interfaces"), check) == ["no decoys yet", "no OpenMM"]
+
+
+def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
+    run = dag("sample_target", "sample_tables")
+    assert jobs.claimed(run) == {"sampling"}
+    (part,) = counts = jobs.sampling_jobs(run, config(natives="natives", decoys=24))
+    assert counts[part] == 24
+    now = iter([0.0, 10.0])
+    build = Build("sampling", counts, lambda: next(now))
+    write_text(part.path, "6\t1\n")
+    build.look()
+    assert build.line() == "sampling: 6/24 decoys, 1 without result, 25 % done, 0.6/s, 30 s left"
 
 
 def test_rows_come_back_as_they_were_and_are_a_table_of_labels():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -22,30 +24,12 @@ CODE = ("sampling", "labelling", "structures")
 """The packages that decide what becomes of a native, below this one."""
 
 
+@dataclass(frozen=True)
 class Sampling:
-    """The natives of a configuration by target, and what is to be made of them; all empty where none are given.
+    """Natives by target, and the partners of those of which something is said; nothing where none can be sampled."""
 
-    Raises ConfigError when the natives or their partners cannot be found or read.
-    """
-
-    def __init__(self, config: Config, repository: Path):
-        self._config, self.natives, self._partners = config.sampling, {}, {}
-        if self._config.natives is None:
-            return
-        where = "sampling.natives"
-        check_is_there(self._config.natives, repository, where)
-        folder, partners = locate(self._config.natives, repository), self._config.partners or ""
-        found = find_natives(folder)
-        if not found:
-            raise ConfigError(f"no natives in {folder}", where=where, remedy=EXPECTED)
-        for target in sorted(set(config.targets) - found.keys()):
-            raise ConfigError(f"no native {target!r}", where="targets", remedy=did_you_mean(target, found))
-        self.natives = {t: path for t, path in found.items() if not config.targets or t in config.targets}
-        if is_file(partners):
-            check_is_there(partners, repository, "sampling.partners")
-            self._partners = read_partners(locate(partners, repository))
-        else:
-            self._partners = dict.fromkeys(found, partners)
+    natives: Mapping[str, Path] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
     def native(self, wildcards: Any) -> str:
         """The file of a target's native."""
@@ -57,11 +41,30 @@ class Sampling:
 
     def partners(self, wildcards: Any) -> str:
         """Its partners; empty where nothing is said of them."""
-        return self._partners.get(wildcards.target, "")
+        return self.said.get(wildcards.target, "")
 
     def folders(self) -> list[str]:
         """Where the decoys of each target will lie."""
         return [layout.SAMPLED.format(target=target) for target in self.natives]
+
+
+def natives_to_sample(config: Config, repository: Path) -> Sampling:
+    """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or read."""
+    if config.sampling.natives is None:
+        return Sampling()
+    where, partners = "sampling.natives", config.sampling.partners or ""
+    check_is_there(config.sampling.natives, repository, where)
+    folder = locate(config.sampling.natives, repository)
+    found = find_natives(folder)
+    if not found:
+        raise ConfigError(f"no natives in {folder}", where=where, remedy=EXPECTED)
+    for target in sorted(set(config.targets) - found.keys()):
+        raise ConfigError(f"no native {target!r}", where="targets", remedy=did_you_mean(target, found))
+    chosen = {target: path for target, path in found.items() if not config.targets or target in config.targets}
+    if not is_file(partners):
+        return Sampling(chosen, dict.fromkeys(chosen, partners))
+    check_is_there(partners, repository, "sampling.partners")
+    return Sampling(chosen, read_partners(locate(partners, repository)))
 
 
 def sampling_problems(config: Config, repository: Path, *, installed: bool) -> list[str]:
@@ -72,7 +75,7 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
     remedy = "pip install -r requirements-sampling.txt"
     problems = [f"sampling: {' and '.join(missing)} not installed ({remedy})"] if missing else []
     try:
-        Sampling(config, repository)
+        natives_to_sample(config, repository)
     except TopoRankError as error:
         problems.append(str(error))
     return problems
