@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from toporank.errors import RefinementError
+
 CUTOFF = 15.0
 """Å up to which CA atoms are joined by springs."""
 SOFTEST = 12
@@ -29,13 +31,16 @@ class Modes:
 
 
 def softest_modes(ca: np.ndarray, most: int = SOFTEST) -> Modes:
-    """The softest ANM modes of CA atoms, (n, 3)."""
-    from scipy.sparse.linalg import eigsh
+    """The softest ANM modes of CA atoms, (n, 3). Raises RefinementError when they cannot be found."""
+    from scipy.sparse.linalg import ArpackError, eigsh
 
     hessian = anm_hessian(ca)
     wanted = min(most + SPARE, hessian.shape[0] - 2)
     start = np.random.default_rng(0).normal(size=hessian.shape[0])  # ARPACK would draw its own
-    values, vectors = eigsh(hessian, k=wanted, sigma=-0.01, v0=start)
+    try:
+        values, vectors = eigsh(hessian, k=wanted, sigma=-0.01, v0=start)
+    except ArpackError as error:
+        raise RefinementError(f"the partner has no normal modes: {error}") from error
     order = np.argsort(values)
     bends = order[values[order] > RIGID][:most]
     return Modes(values[bends], vectors[:, bends].T.reshape(len(bends), -1, 3))

@@ -64,7 +64,7 @@ FEWEST_ALIKE = 5
 """Poses of which a median says something."""
 COVERED = 0.5
 """Least share of the native's contacts that unbound partners have the residues for."""
-AWAY = np.array([1e4, 0.0, 0.0])
+AWAY = np.array([1e3, 0.0, 0.0])
 """Å: where partners do not feel one another."""
 
 
@@ -192,16 +192,24 @@ def _forms(target: str, path: Path, unbound: list[Path], partners: str, seed: in
     if not unbound:
         return forms
     try:
-        free = list(bound)
-        for file in unbound:
-            alone = read_complex(file)
-            side = int(set(alone.chains) <= set(bound[1].chains))
-            own = [chain for chain in alone.chains if chain in bound[side].chains]
-            free[side] = superposed(partner(alone, own), bound[side])
-        forms.append(Form("unbound", native, tuple(free), seed))
+        forms.append(Form("unbound", native, _unbound(unbound, bound), seed))
     except (StructureError, RefinementError) as error:
         failures.append(_failure(target, error, Form="unbound"))
     return forms
+
+
+def _unbound(files: list[Path], bound: list[Complex]) -> tuple[Complex, Complex]:
+    """Both partners, each from a file of its own where there is one, laid on the bound one."""
+    free = list(bound)
+    for file in files:
+        alone = read_complex(file)
+        side = int(set(alone.chains) <= set(bound[1].chains))
+        own = [chain for chain in alone.chains if chain in bound[side].chains]
+        if not own:
+            what = f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's partners"
+            raise StructureError(what, remedy="name its chains as in the native")
+        free[side] = superposed(partner(alone, own), bound[side])
+    return free[0], free[1]
 
 
 def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Generator) -> list[Candidate]:
