@@ -75,11 +75,15 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     return write_text_if_changed(path, text.getvalue())
 
 
-def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
-    """Read labels as `write_labels` wrote them: those of decoys, or of `interfaces`."""
+def read_split_labels(path: Path) -> list[Label]:
+    """Read labels as `write_labels` wrote them, also those of single interfaces."""
     with open(path, encoding="utf-8", newline="") as handle:
-        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
-    return [label for label in labels if bool(label.interface) == interfaces]
+        return [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+
+
+def of_decoys(labels: Iterable[Label]) -> list[Label]:
+    """The labels of whole decoys."""
+    return [label for label in labels if not label.interface]
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:

@@ -17,7 +17,7 @@ from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
-from toporank.decoys.labels import Label, label_problems, mismatch, read_labels, write_labels
+from toporank.decoys.labels import Label, label_problems, mismatch, of_decoys, read_labels, write_labels
 from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve_recorded
@@ -181,7 +181,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     partners = partners_of([decoy.key for decoy in decoys], for_all, of_targets, of_labels)
-    rows = planned(decoys, {label[:2]: label.dockq for label in _of_decoys(labels)}, partners)
+    rows = planned(decoys, {label[:2]: label.dockq for label in of_decoys(labels)}, partners)
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
     if config.targets:
@@ -192,7 +192,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
     _writing(name, lambda: write_gap(name, part.decoys))
-    labelled = {label[:2] for label in _of_decoys(labels)}
+    labelled = {label[:2] for label in of_decoys(labels)}
     unknown = len(labelled - {decoy.key for decoy in decoys})
     result.summary[name] = f"{describe_fates(part.decoys)}; {len(labelled)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
@@ -220,7 +220,7 @@ def _check_labels(result: Preflight, config: Config) -> None:
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return
-    labels = {name: _of_decoys(result.labels[name]) for name in names}
+    labels = {name: of_decoys(result.labels[name]) for name in names}
     stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
     result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
     if not any(stray.values()):
@@ -244,11 +244,6 @@ def _check_name(name: str, given: str, folder: Path) -> None:
             where="score_decoys",
             remedy=f"give another name with score_name=NAME, or delete results/{name}/",
         )
-
-
-def _of_decoys(labels: list[Label]) -> list[Label]:
-    """The labels of whole decoys."""
-    return [label for label in labels if not label.interface]
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
