@@ -198,7 +198,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped)]
     if stray := sorted(of_targets.keys() - {decoy.target for decoy in decoys}):
-        notes.append(f"partners are given for {len(stray)} targets without decoys, such as {stray[0]}")
+        notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
 
 
