@@ -129,8 +129,8 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
     """The label in a row. points : the allowed decimal signs."""
     if any(row[len(header) :]):
         raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
-    found = dict(itertools.zip_longest(header, row[: len(header)], fillvalue=""))
-    target, decoy, dockq = (found[name] for name in _REQUIRED)
+    found = dict(zip(header, row, strict=False)).get
+    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".") if "," in points else dockq
@@ -142,7 +142,7 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    return Label(table_name(target), table_name(stem), float(number), split or found.get("split", "").lower())
+    return Label(table_name(target), table_name(stem), float(number), split or found("split", "").lower())
 
 
 def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
