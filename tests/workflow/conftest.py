@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from _forked import snakemake
 from filelock import FileLock
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = REPOSITORY / "resources" / "example"
+PATIENCE = 600
+"""Seconds for one run."""
 
 DECOYS = {
     "1AVZ": ["near1.pdb.gz", "mid1.cif.gz", "far1.pdb", "wrong1.pdb.gz"],
@@ -70,12 +73,16 @@ class Study:
 
     def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
-        command = [self.python, "-m", "snakemake", "--snakefile", str(self.repository / "Snakefile")]
-        command += ["--directory", str(self.home), *(["--cores", str(cores)] if cores else []), *arguments]
-        process = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
-            cwd=self.repository, env={**os.environ, **environment}, check=False,
-        )  # fmt: skip
+        options = ["--snakefile", str(self.repository / "Snakefile"), "--directory", str(self.home)]
+        options += [*(["--cores", str(cores)] if cores else []), *arguments]
+        environment = {**os.environ, **environment}
+        if self.python == sys.executable:
+            process = snakemake(options, self.repository, environment, PATIENCE)
+        else:
+            process = subprocess.run(
+                [self.python, "-m", "snakemake", *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=PATIENCE, cwd=self.repository, env=environment, check=False,
+            )  # fmt: skip
         if check:
             assert process.returncode == 0, process.stdout
         return process
