@@ -35,7 +35,7 @@ NOBODY = 65534
 
 def build(path: Path, folder: Path, partners: str = "") -> tuple[LedgerRow, Path]:
     """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
-    decoy = Decoy("set", "T", split_suffix(path.name)[0], path.absolute())
+    decoy = Decoy("set", "T", split_suffix(path.name)[0], str(path.absolute()))
     here, choices = Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
     os.chdir(folder)
     try:

@@ -96,7 +96,8 @@ def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
 
 def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     """The label in a row. points : the allowed decimal signs."""
-    target, decoy, dockq = (row[name] for name in _REQUIRED)
+    found = row.get
+    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".") if "," in points else dockq
@@ -108,9 +109,8 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    said = {name: row.get(name, "") for name in ("partners", "interface")}
-    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said.values())
-    split = split or row.get("split", "").lower()
+    said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
+    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
     return Label(table_name(target), table_name(stem), float(number), split, partners, interface)
 
 

@@ -98,6 +98,7 @@ def preflight(
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
+    gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
 
 
