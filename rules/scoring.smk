@@ -39,6 +39,7 @@ rule evaluate_ranking:
     input:
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        made=JOBS.label_table,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),

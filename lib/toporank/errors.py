@@ -58,6 +58,18 @@ class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
 
 
+class NativeError(TopoRankError):
+    """A native cannot serve to label decoys."""
+
+
+class LabelError(TopoRankError):
+    """A decoy cannot be compared with its native."""
+
+
+class OtherProteinError(LabelError):
+    """A decoy is of another protein than its native."""
+
+
 class RecordError(TopoRankError):
     """A file in which the workflow keeps its records is damaged."""
 

@@ -517,3 +517,52 @@ def test_a_table_of_partners_that_is_not_there_is_a_problem():
 def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
     with pytest.raises(ConfigError, match=problem):
         config(GOOD, partners=partners)
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def with_natives(*names: str, **other) -> Preflight:
+    for name in names:
+        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("natives", name).write_text("atoms")
+    return check({"name": "good", "decoys": "decoys", "natives": "natives", **other})
+
+
+def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
+    result = with_natives("A.pdb", "B/native.cif.gz")
+    assert (result.problems, result.untrainable) == ([], [])
+    assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
+    assert {(label.target, label.split) for label in result.labels["good"]} in (
+        {("A", "train"), ("B", "val")}, {("A", "val"), ("B", "train")},
+    )  # fmt: skip
+    assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
+    result.write(result.current)
+    assert not Path("results/good/labels.csv").exists(), "a job writes it"
+
+
+def test_given_labels_are_used_before_natives():
+    result = with_natives("A.pdb", labels="labels.csv")
+    assert result.summary["good"].endswith("4 labels, 1 of them without decoy")
+    result.write(result.current)
+    assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
+
+
+def test_targets_without_native_and_natives_without_target_are_told():
+    result = with_natives("A.pdb", "C.pdb")
+    assert "targets without native: 1 of 2, such as B" in result.gap["good"]
+    assert "natives without target: 1, such as C" in result.gap["good"]
+    assert "only one target" in result.untrainable[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("A.pdb", "A.cif"), "target A has two natives"),
+        (("a.pdb",), "no target has a native: there is a, but for example target A"),
+        ((), "there is no"),
+    ],
+)
+def test_a_folder_of_natives_that_cannot_serve_is_a_problem(names, message):
+    (problem,) = with_natives(*names).problems
+    assert message in problem

@@ -115,6 +115,12 @@ def known_to_python(text: str, clone: Path) -> None:
     run(text.replace("-m venv .venv", "-m venv --help"), clone)
 
 
+def needs_natives(text: str, clone: Path) -> None:
+    """The example has none, and the command says so; test_labels_from_natives.py runs it."""
+    with pytest.raises(AssertionError, match="no data set has natives"):
+        run(f"{text} -n --quiet rules", clone)
+
+
 How = Callable[[str, Path], None]
 HOW: dict[str, How] = {
     r"make (demo|help)": as_it_is,
@@ -123,6 +129,7 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
     r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
+    r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,
     r"(\.venv/bin/)?python -m toporank .*": as_it_is,

@@ -50,6 +50,10 @@ KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
 DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
 NEIGHBOURS = ("compilation.py", "features/neighbours.py")
 EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
+LABELLING = (
+    "building/labelled.py",
+    *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
+)
 SOURCES = {
     "complex": COMPLEX,
     "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
@@ -57,6 +61,7 @@ SOURCES = {
     "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
+    "label": ("structures/complex.py", "structures/stored.py", *LABELLING),
 }
 """The code each kind of artefact depends on besides its feature module, as paths below this package."""
 PACKAGES = {
@@ -64,6 +69,7 @@ PACKAGES = {
     "interface": ("gemmi", "numpy"),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
+    "label": ("numpy",),
 }
 """The packages whose version each kind of artefact depends on."""
 
@@ -75,7 +81,7 @@ def _version(package: str) -> str:
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
-    module = () if kind == "complex" else (_module(kind, choices).module.source,)
+    module = () if kind in ("complex", "label") else (_module(kind, choices).module.source,)
     return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
 
 

@@ -37,6 +37,8 @@ class Status:
     CHAIN_MISSING = "chain_missing"
     UNREADABLE = "unreadable"
     FAILED = "failed"
+    OTHER_PROTEIN = "other_protein"
+    NO_NATIVE = "no_native"
     NOT_BUILT = "not_built"
     NO_DECOY = "label_without_decoy"
 

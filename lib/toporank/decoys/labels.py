@@ -61,7 +61,7 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
             raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
         seen.add((*label[:2], label.interface))
     if not all(has_split for _, has_split in tables):
-        labels = _split_by_target(labels, validation_percent, split_seed)
+        labels = split_by_target(labels, validation_percent, split_seed)
     _check_splits(labels, where)
     return sorted(labels, key=lambda label: (*label[:2], label.interface))
 
@@ -114,7 +114,7 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     return Label(table_name(target), table_name(stem), float(number), split, partners, interface)
 
 
-def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
+def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
