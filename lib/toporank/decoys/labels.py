@@ -53,7 +53,7 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
             raise ConfigError(f"decoy {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
         seen.add(label[:2])
     if not all(has_split for _, has_split in tables):
-        labels = _split_by_target(labels, validation_percent, split_seed)
+        labels = split_by_target(labels, validation_percent, split_seed)
     _check_splits(labels, where)
     return sorted(labels)
 
@@ -145,7 +145,7 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
     return Label(table_name(target), table_name(stem), float(number), split or found.get("split", "").lower())
 
 
-def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
+def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
