@@ -6,7 +6,8 @@
 # results/<dataset>/gap.tsv                                               what was still to do at the last start
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
-# results/scores/<dataset>/ranking.csv                                    ranked decoys
+# results/splits.csv      results/cross_validation/                       splits of targets, and `cross_validate`
+# results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version
 
@@ -31,6 +32,7 @@ include: "rules/pack.smk"
 if not JOBS.scoring_only:
 
     include: "rules/training.smk"
+    include: "rules/cross_validation.smk"
 
 
 include: "rules/scoring.smk"

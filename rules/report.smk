@@ -13,6 +13,8 @@ rule report_study:
         rankings=JOBS.rankings(),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
+        leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
+        splits=JOBS.splits(),
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.REPORT, category="Report"),
@@ -22,7 +24,8 @@ rule report_study:
         "../envs/report.yaml"
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --leaderboard {input.leaderboard} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --leaderboard {input.leaderboard} --leakage {input.leakage} --splits {input.splits}"
+        " --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -30,6 +33,8 @@ rule report_scores:
     input:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
+        leakage=layout.LEAKAGE,
+        splits=JOBS.splits(),
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
@@ -38,5 +43,5 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     shell:
-        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --checkpoint {input.checkpoint:q}"
-        " --page {output.page} > {log} 2>&1"
+        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --leakage {input.leakage}"
+        " --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"

@@ -12,9 +12,11 @@ rule score_decoys:
         ensemble=JOBS.ensemble(),
         pack=layout.PACK,
         coverage=layout.COVERAGE,
+        chains=layout.CHAINS,
     output:
         ranking=report(layout.RANKING, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
+        leakage=report(layout.LEAKAGE, category="Ranking"),
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -24,13 +26,15 @@ rule score_decoys:
         runtime=jobs.raised(60),
     shell:
         "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
-        " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
+        " --coverage {input.coverage} --chains {input.chains} --ranking {output.ranking} --export {output.export}"
+        " --leakage {output.leakage} 2>&1 | tee {log}"
 
 
 rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
+        splits=JOBS.splits,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),
@@ -42,5 +46,5 @@ rule evaluate_ranking:
         labels=layout.LABELS,
         contents=JOBS.contents,
     shell:
-        "evaluate.py --ranking {input.ranking} --labels {params.labels} --per-target {output.per_target}"
-        " --summary {output.summary} 2>&1 | tee {log}"
+        "evaluate.py --ranking {input.ranking} --labels {params.labels} --splits {input.splits}"
+        " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

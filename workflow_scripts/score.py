@@ -8,8 +8,11 @@ from pathlib import Path
 
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import read_coverage
+from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.ranking import best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.model.checkpoint import read_description
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
+from toporank.similarity.tables import compared, read_chains
 
 
 def main() -> None:
@@ -23,22 +26,28 @@ def main() -> None:
     )
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
+    parser.add_argument("--chains", type=Path, required=True, help="chains.csv, to tell what was seen in training")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
+    parser.add_argument("--leakage", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
         ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, mean=ensemble.mean)
         table = ranking(read_coverage(args.coverage), scores)
+        chains, description = compared(read_chains(args.chains)), read_description(args.checkpoint)
+        seen = leakage({row.target for row in table}, chains, description)
     except TopoRankError as error:
         sys.exit(str(error))
     write_ranking(args.ranking, table)
     write_model_pred_dockq(args.export, table)
+    write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
         print(f"  {line}")
+    print(describe(seen))
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit

@@ -22,11 +22,13 @@ def main() -> None:
         "--leaderboard", type=Path, help="leaderboard.csv; its column `folder` says where the learning curves are"
     )
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
+    parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
+    parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
-        study = read_study(args.coverage, args.rankings, args.evaluations, args.leaderboard, args.checkpoint)
+        study = read_study(**{name: value for name, value in vars(args).items() if name != "page"})
     except TopoRankError as error:
         sys.exit(str(error))
     page = render(study)

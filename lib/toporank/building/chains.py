@@ -4,34 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.building.stages import Making
 from toporank.building.store import Store
 from toporank.decoys.identity import Status
-from toporank.errors import RecordError
-from toporank.similarity.chains import PROTEIN, kind_of
-from toporank.spreadsheets import read_rows, write_rows
+from toporank.similarity.chains import kind_of
+from toporank.similarity.tables import Chain
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.stored import from_bytes
-
-
-class Chain(NamedTuple):
-    """A row of chains.csv: one of the different sequences of a target.
-
-    decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that have this sequence,
-    separated by blanks. kind : one of `similarity.chains.KINDS`. sequence : one-letter codes, X for what is none of the
-    20 amino acids.
-    """
-
-    target: str
-    decoy: str
-    structure_sha256: str
-    chains: str
-    kind: str
-    sequence: str
 
 
 def sequences(complex_: Complex) -> dict[str, str]:
@@ -72,24 +54,3 @@ def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[C
     for chain, sequence in sequences(complex_).items():
         names.setdefault(sequence, []).append(chain)
     return [Chain(target, decoy.decoy, digest, " ".join(of), kind_of(s), s) for s, of in names.items()]
-
-
-def write_chains(path: Path | str, rows: Iterable[Chain]) -> None:
-    """Write chains.csv."""
-    write_rows(path, Chain._fields, rows)
-
-
-def read_chains(path: Path | str) -> list[Chain]:
-    """Read chains.csv. Raises RecordError when it is something else."""
-    try:
-        return [Chain(**row) for row in read_rows(path)]
-    except TypeError as error:
-        raise RecordError("not a table of chains", where=path, remedy="delete it and run again") from error
-
-
-def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
-    """The sequences of each target that are compared with others; none where all are antibodies or peptides."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        found.setdefault(row.target, []).extend([row.sequence] if row.kind == PROTEIN else [])
-    return found

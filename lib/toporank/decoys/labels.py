@@ -18,29 +18,38 @@ from toporank.files import write_text_if_changed
 
 
 class Label(NamedTuple):
-    """DockQ of one decoy, from 0 to 1, and the split it belongs to: `train`, `val` or `test`."""
+    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is judged apart.
+
+    split : `train`, `val` or `test`, or `""` while nothing is decided.
+    """
 
     target: str
     decoy: str
     dockq: float
     split: str
+    group: str = ""
 
 
 SPLITS = ("train", "val", "test")
 COLUMNS = Label._fields
-_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq", "split": "split"}
+_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
+    name: name for name in ("split", "group")
+}
 _REQUIRED = ("target", "decoy", "dockq")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SEPARATORS = {",": ".", ";": ".,", "\t": ".,"}
 """Column separators and the decimal signs allowed with each: spreadsheets in half of Europe write `T;model;0,5`."""
 
 
-def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> list[Label]:
+def read_labels(
+    source: Path | dict[str, Path], *, split_by: str, validation_percent: float, split_seed: int
+) -> list[Label]:
     """Read a label table, or one per split; sorted by target and decoy.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split; others are ignored. Separated by commas, semicolons or tabs. Without a split, whole targets are
-    set aside for validation. Names are as `table_name` gives them, like those of decoys.
+    optionally split and group; others are ignored. Separated by commas, semicolons or tabs. Without a split, whole
+    targets are set aside for validation with `split_by` target; otherwise nothing is decided, since chains are not
+    known yet. Names are as `table_name` gives them, like those of decoys.
 
     Raises ConfigError naming file and line.
     """
@@ -52,9 +61,10 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
         if label[:2] in seen:
             raise ConfigError(f"decoy {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
         seen.add(label[:2])
-    if not all(has_split for _, has_split in tables):
+    if all(has_split for _, has_split in tables):
+        _check_splits(labels, where)
+    elif split_by == "target":
         labels = split_by_target(labels, validation_percent, split_seed)
-    _check_splits(labels, where)
     return sorted(labels)
 
 
@@ -70,7 +80,7 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
 def read_split_labels(path: Path) -> list[Label]:
     """Read labels as `write_labels` wrote them."""
     with open(path, encoding="utf-8", newline="") as handle:
-        return [Label(r["target"], r["decoy"], float(r["dockq"]), r["split"]) for r in csv.DictReader(handle)]
+        return [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
@@ -106,7 +116,7 @@ def _header(text: str, path: Path) -> tuple[list[str], str]:
             break
     else:
         separator, header = ",", [name.strip() for name in text.strip().splitlines()[0].split(",")]
-    if any(header.count(name) != 1 for name in _REQUIRED) or header.count("split") > 1:
+    if any(header.count(name) != 1 for name in _REQUIRED) or max(map(header.count, ("split", "group"))) > 1:
         raise ConfigError(
             f"the header must have Target, Model and DockQ once each, it is: {printable(', '.join(header))}",
             where=path,
@@ -142,7 +152,9 @@ def _label(header: list[str], row: list[str], points: str, split: str, where: st
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    return Label(table_name(target), table_name(stem), float(number), split or found.get("split", "").lower())
+    split = split or found.get("split", "").lower()
+    group = printable(found.get("group", ""))
+    return Label(table_name(target), table_name(stem), float(number), split, group)
 
 
 def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
@@ -182,11 +194,11 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
             f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least two are needed, one to"
             " train on and one to validate on (label decoys of more targets)"
         ]
-    missing = {"train", "val"} - {label.split for label in matched}
+    splits = {label.split for label in matched}
     return [
         f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
-        for split in sorted(missing)
-        if matched
+        for split in sorted({"train", "val"} - splits)
+        if matched and "" not in splits
     ]
 
 

@@ -236,4 +236,9 @@ def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
         else locate(source, repository)
     )
     training = config.training
-    return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
+    return read_labels(
+        located,
+        split_by=training.split_by,
+        validation_percent=training.validation_percent,
+        split_seed=training.split_seed,
+    )
