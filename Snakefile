@@ -2,11 +2,10 @@
 #
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
-# results/<dataset>/coverage.tsv                                          what became of every decoy and label
-# results/<dataset>/gap.tsv                                               what was still to do at the last start
+# results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
+# results/splits.csv                       results/cross_validation/      splits of targets; `cross_validate`
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
-# results/splits.csv      results/cross_validation/                       splits of targets, and `cross_validate`
 # results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version

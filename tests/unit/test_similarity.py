@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import pytest
+from _chains import HEAVY, chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,11 +18,6 @@ from toporank.similarity.clusters import Nearest, clusters, deal_folds, hold_out
 from toporank.similarity.memory import KEPT, LONGEST, hashes, merged, recall, remember
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
-
-
-def chain(seed: int, length: int = 120) -> str:
-    """A random sequence; two of them share no 5-mer worth mentioning."""
-    return "".join(random.Random(seed).choices(LETTERS, k=length))
 
 
 def containment(one: str, other: str) -> float:
@@ -78,10 +73,6 @@ def test_the_containment_in_a_sample_is_an_estimate_without_bias():
     assert containments([whole], [sample(whole, KEPT)])[2].tolist() == [1.0]
 
 
-HEAVY = (
-    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"
-    "SRWGGDGFYAMDYWGQGTLVTVSS"
-)
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 ALPHA = "KEVEQNSGPLSVPEGAIASLNCTYSDRGSQSFFWYRQYSGKSPELIMSIYSNGDKEDGRFTAQLNKASQYVSLLIRDSQPSDSATYLCAVTTDSWGKLQFGAGTQVVVTP"
 LYSOZYME = (

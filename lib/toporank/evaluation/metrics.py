@@ -143,9 +143,7 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     return scores
 
 
-def summarise(
-    table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping[str, str] | None = None
-) -> dict[str, object]:
+def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping | None = None) -> dict:
     """Summary of the predictions for many targets, ready for JSON: nan is None.
 
     Parameters
@@ -154,11 +152,11 @@ def summarise(
     n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement, each with
         all its decoys. 0 leaves the intervals out.
     seed : of the draws; the same seed and table, in any order of rows, give the same numbers.
-    clusters : the cluster of each target; whole clusters are then drawn. Their targets are no independent samples.
+    clusters : the cluster of each target, if whole clusters are to be drawn instead of targets.
 
     Returns
     -------
-    n_targets, n_clusters (n_targets without clusters), n_decoys, n_bootstrap, seed;
+    n_targets, n_clusters (or n_targets), n_decoys, n_bootstrap, seed;
     per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the targets where
         it is defined; low and high bound the 95 % percentile interval of the mean;
     pooled : {value, low, high} for each name in `POOLED`;
@@ -172,15 +170,14 @@ def summarise(
     if n_bootstrap < 0:
         raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
     rows, targets = _checked_table(table), per_target(table)
-    names = targets["target"].tolist()
-    of = np.unique([clusters[name] for name in names] if clusters else names, return_inverse=True)[1]
-    n = int(of.max()) + 1
+    of = _levels(targets["target"].map(clusters or str).to_numpy(str))
+    n = of.max() + 1
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap if n > 1 else 0)[:, of]
     undefined = targets.loc[targets["spearman"].isna(), "target"]
     metrics = targets.drop(columns=["target", "n_decoys", "top_decoy"])
     summary = {
         "n_targets": len(targets),
-        "n_clusters": n,
+        "n_clusters": int(n),
         "n_decoys": len(rows),
         "n_bootstrap": n_bootstrap,
         "seed": seed,
@@ -289,7 +286,7 @@ def _target_scores(decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tup
 # sample this way needs no sorting, since the order of the values is the same in every sample.
 
 
-def _levels(values: Floats) -> Ints:
+def _levels(values: NDArray[np.generic]) -> Ints:
     """Position of each value among the sorted distinct values."""
     return np.unique(values, return_inverse=True)[1]
 
@@ -357,14 +354,14 @@ def _mean_over_targets(column: pd.Series, draws: Ints, cluster: Ints) -> dict[st
     times = drawn.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
     samples = (drawn @ known)[times > 0] / times[times > 0]
     median = float(np.median(known)) if known.size else math.nan
-    interval = _interval(samples, len(np.unique(cluster[~np.isnan(values)])))
+    interval = _interval(samples, len(set(cluster[~np.isnan(values)])))
     return {"mean": _mean(known), "median": median, **interval, "n_targets": int(known.size)}
 
 
 def _mean(values: ArrayLike) -> float:
     """Mean of the values that are not nan, nan if there is none."""
-    array = np.asarray(values, dtype=np.float64)
-    known = array[~np.isnan(array)]
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
     return float(known.mean()) if known.size else math.nan
 
 

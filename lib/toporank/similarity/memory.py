@@ -17,6 +17,8 @@ from toporank.similarity.clusters import Chains, References
 
 KEPT = 64
 """K-mers kept of a chain: the containment is then known within 0.06, one standard deviation, near `ALIKE`."""
+FEWEST, IN_ALL = 8, 2**20
+"""Fewer are kept of each of very many chains, so that a checkpoint stays small: at least these, and so many in all."""
 LONGEST = -(-4 * KEPT // 3) * 4
 """Letters that hold the hashes of a chain, at most."""
 
@@ -34,9 +36,10 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def _record(targets: Iterable[str], samples: Iterable[tuple[str, Sample]]) -> dict[str, Any]:
     names = sorted(targets)
-    place, found = {name: i for i, name in enumerate(names)}, {}
-    for name, (hashes, n) in samples:
-        found.setdefault((base64.b64encode(hashes.astype("<u4")).decode(), n), set()).add(place[name])
+    place, found, samples = {name: i for i, name in enumerate(names)}, {}, list(samples)
+    kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
+    for name, (smallest, n) in samples:
+        found.setdefault((base64.b64encode(smallest[:kept].astype("<u4")).decode(), n), set()).add(place[name])
     chains = [{"of": sorted(of), "kmers": n, "smallest": text} for (text, n), of in sorted(found.items())]
     return {"targets": names, "chains": chains}
 

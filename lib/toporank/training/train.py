@@ -21,7 +21,7 @@ from toporank.features.registry import canonical
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.graphs.packfile import PackedGraphs
 from toporank.layout import RUN_FILES, RUNNERS_UP
-from toporank.model.checkpoint import read_description
+from toporank.model.checkpoint import MOST_KNOWN, read_description
 from toporank.similarity.memory import merged, remember
 from toporank.similarity.tables import compared, read_chains
 from toporank.training.provenance import training_code
@@ -97,7 +97,12 @@ def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[
     record = remember({target: known[target] for target in learned})
     if run.parent:
         inherited = read_description(run.parent).get("training_set", {}).get("chains")
-        return {"chains": merged(record, inherited)} if inherited else {}
+        record = merged(record, inherited) if inherited else None
+    if record is None or max(map(len, record.values())) > MOST_KNOWN:
+        log.warning(
+            "the checkpoints cannot say what they were trained on: of the parent it is unknown, or it is too much"
+        )
+        return {}
     return {"chains": record}
 
 
