@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from _chains import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.decoys.labels import SPLITS, Label
+from toporank.decoys.labels import SPLITS, Label, write_labels
 from toporank.errors import ConfigError, RecordError
 from toporank.similarity.splits import assign, decided, describe_leaks, leaks
-from toporank.similarity.tables import TargetSplit, read_splits, split_of_targets, write_splits
+from toporank.similarity.tables import (
+    Chain,
+    TargetSplit,
+    read_splits,
+    split_of_targets,
+    write_chains,
+    write_splits,
+)
 
 HOW = {"split_by": "cluster", "percent": 20.0, "seed": 0, "folds": 3}
 CHAINS = {"a": [chain(1)], "b": [chain(1), chain(2)], "c": [chain(2)], "d": [chain(3)], "e": [chain(4)], "f": []}
@@ -150,3 +160,21 @@ def test_labels_get_the_split_of_their_target_unless_they_have_one():
     split_of = {("set", "a"): "val", ("set", "b"): "train"}
     assert [label.split for label in decided(labels, split_of, "set")] == ["val", "test", "test"]
     assert [label.split for label in decided(labels, split_of, "other")] == ["test", "test", "test"]
+
+
+def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp_path):
+    labels = tmp_path / "results/set/labels.csv"
+    labels.parent.mkdir(parents=True)
+    write_labels(labels, [Label("a", "d", 0.5, "train"), Label("b", "d", 0.5, "val")])
+    rows = [Chain(t, "d", "0", "A", "protein", sequence) for t in "ab" for sequence in CHAINS[t]]
+    write_chains(tmp_path / "results/set/chains.csv", rows)
+    script = Path(__file__).parents[2] / "workflow_scripts/split_targets.py"
+    options = "--datasets set --chains results/set/chains.csv --split-by cluster --validation-percent 20 --seed 0"
+    for leakage, code in (("refuse", 1), ("warn", 0)):
+        command = [sys.executable, script, *options.split(), *f"--folds 3 --leakage {leakage} --table out.csv".split()]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert "the splits leak: targets that share a chain with a training target: 1 of split val" in (
+            done.stdout + done.stderr
+        )
+        assert (tmp_path / "out.csv").exists() == (code == 0)
