@@ -23,9 +23,10 @@ def main() -> None:
     parser.add_argument("--summary", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    split_of = split_of_targets(read_splits(args.splits)) if args.splits else {}
-    labels = decided(read_split_labels(args.labels), split_of, args.labels.parent.name)
-    table, summary = evaluate(read_ranking(args.ranking), labels)
+    name, splits = args.labels.parent.name, read_splits(args.splits) if args.splits else []
+    labels = decided(read_split_labels(args.labels), split_of_targets(splits), name)
+    clusters = {row.target: row.cluster for row in splits if row.dataset == name}
+    table, summary = evaluate(read_ranking(args.ranking), labels, clusters or None)
     write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 

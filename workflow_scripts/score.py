@@ -36,8 +36,8 @@ def main() -> None:
         ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, mean=ensemble.mean)
         table = ranking(read_coverage(args.coverage), scores)
-        chains, description = compared(read_chains(args.chains)), read_description(args.checkpoint)
-        seen = leakage({row.target for row in table}, chains, description)
+        scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
+        seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
     write_ranking(args.ranking, table)

@@ -18,8 +18,8 @@ from itertools import combinations
 from pathlib import Path
 
 from toporank.building.chains import sequences
-from toporank.similarity.chains import ANTIBODY, PROTEIN, kind_of
-from toporank.similarity.clusters import clusters
+from toporank.similarity.chains import ALIKE, ANTIBODY, PROTEIN, kind_of
+from toporank.similarity.clusters import clusters, hold_out, nearest, references
 from toporank.structures.read import read_complex
 
 
@@ -31,6 +31,7 @@ def main() -> None:
     models = {f"{row['group']}/{row['target']}/native": row for row in rows(data / "predicted_labels.csv")}
     chains = dict(read(data, "natives", natives)) | dict(read(data, "predicted", models))
     print_antibodies(natives, chains)
+    print_leaks({name: chains[name] for name in natives})
     print_clusters(chains, {target: row["cluster"] for target, row in (natives | models).items()})
 
 
@@ -74,9 +75,26 @@ def print_antibodies(natives: dict, chains: dict) -> None:
         print(f"{part} chains of the natives: {found} of {of} told to be antibodies")
 
 
+def print_leaks(chains: dict) -> None:
+    """Share of the validation targets that share a chain with a training target, split either way."""
+    compared = comparable(chains)
+    for name, groups in (("target", {target: target for target in compared}), ("cluster", clusters(compared))):
+        shares = []
+        for seed in range(5):
+            held = hold_out(groups, 20, seed)
+            known = references({target: compared[target] for target in compared.keys() - held})
+            near = [n for n in nearest({target: compared[target] for target in held}, known).values() if n]
+            shares.append(sum(n.containment >= ALIKE for n in near) / len(near))
+        print(f"split by {name}: {', '.join(f'{share:.0%}' for share in shares)} of the validation targets leak")
+
+
+def comparable(chains: dict) -> dict[str, list[str]]:
+    return {t: [s for s in found.values() if kind_of(s) == PROTEIN] for t, found in chains.items()}
+
+
 def print_clusters(chains: dict, theirs: dict) -> None:
     """Pairs of targets that are in one cluster in both, in ours alone, in theirs alone."""
-    compared = {t: [s for s in found.values() if kind_of(s) == PROTEIN] for t, found in chains.items()}
+    compared = comparable(chains)
     started = time.process_time()
     ours = clusters(compared)
     seconds = time.process_time() - started

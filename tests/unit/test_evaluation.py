@@ -98,3 +98,13 @@ def test_the_order_of_rows_is_irrelevant():
     (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
+
+
+def test_intervals_are_over_clusters_where_they_are_known():
+    given = labels(*((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4)))
+    scored = predictions(*((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given))
+    losses = []
+    for clusters in (None, {"A": "A", "B": "B", "C": "B"}, dict.fromkeys("ABC", "A")):
+        summary = evaluate(scored, given, clusters)[1]["val"]
+        losses.append((summary["n_clusters"], *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low"))))
+    assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]

@@ -27,7 +27,7 @@ SCORED = {"t1": [chain(1)], "q": [chain(2)[:90] + chain(5, 30)], "new": [chain(3
 
 
 def test_each_target_is_told_with_its_nearest_training_target():
-    rows = {row.target: row for row in leakage([*SCORED, "failed"], SCORED, TRAINED)}
+    rows = {row.target: row for row in leakage([*SCORED, "failed"], SCORED, [TRAINED])}
     assert {target: row.seen_in_training for target, row in rows.items()} == {
         "t1": "yes", "q": "yes", "new": "no", "nanobody": "unknown", "failed": "unknown",
     }  # fmt: skip
@@ -40,21 +40,27 @@ def test_each_target_is_told_with_its_nearest_training_target():
 
 @pytest.mark.parametrize("description", [{}, {"training_set": {"train": 3}}], ids=["of TopoQA", "of an older version"])
 def test_of_a_checkpoint_without_record_nothing_is_known(description):
-    rows = leakage(["b", "a"], SCORED, description)
+    rows = leakage(["b", "a"], SCORED, [TRAINED, description])
     assert [(row.target, row.seen_in_training) for row in rows] == [("a", "unknown"), ("b", "unknown")]
     assert describe(rows) == (
         "2 targets = 0 seen in training + 0 new + 2 unknown (the checkpoint does not say what it was trained on)"
     )
 
 
+def test_of_an_ensemble_it_is_what_any_of_its_members_has_seen():
+    other = {"training_set": {"chains": remember({"t3": [chain(3)]})}}
+    rows = {row.target: row.nearest_training_target for row in leakage(SCORED, SCORED, [TRAINED, other, TRAINED])}
+    assert rows == {"t1": "t1", "q": "t2", "new": "t3", "nanobody": ""}
+
+
 def test_the_numbers_add_up():
-    assert describe(leakage(SCORED, SCORED, TRAINED)).startswith(
+    assert describe(leakage(SCORED, SCORED, [TRAINED])).startswith(
         "4 targets = 2 seen in training + 1 new + 1 unknown (all"
     )
 
 
 def test_the_table_is_read_as_it_was_written(tmp_path):
-    rows = leakage(SCORED, SCORED, TRAINED)
+    rows = leakage(SCORED, SCORED, [TRAINED])
     write_leakage(tmp_path / "leakage.csv", rows)
     assert read_leakage(tmp_path / "leakage.csv") == rows
     (tmp_path / "leakage.csv").write_text("target,why\na,b\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,8 +13,12 @@ from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
 
 
-def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def evaluate(
+    ranking: Iterable[RankedDecoy], labels: Iterable[Label], clusters: Mapping[str, str] | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
+
+    clusters : the cluster of each target, where they are known; intervals are then over clusters, not targets.
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error.
@@ -29,6 +33,6 @@ def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[p
         summary[split] = {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}
         if len(scored):
             tables.append(per_target(scored).assign(split=split))
-            summary[split] |= summarise(scored)
+            summary[split] |= summarise(scored, clusters=clusters)
             summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from toporank.errors import RecordError
 from toporank.similarity.chains import ALIKE
 from toporank.similarity.clusters import Chains, nearest
-from toporank.similarity.memory import recall
+from toporank.similarity.memory import merged, recall
 from toporank.spreadsheets import read_rows, write_rows
 
 SEEN, NEW, UNKNOWN = "yes", "no", "unknown"
@@ -30,18 +31,16 @@ class LeakageRow(NamedTuple):
     why: str
 
 
-def leakage(targets: Iterable[str], chains: Chains, description: Mapping[str, Any]) -> list[LeakageRow]:
-    """What a checkpoint knows of each target, sorted.
+def leakage(targets: Iterable[str], chains: Chains, descriptions: Iterable[Mapping[str, Any]]) -> list[LeakageRow]:
+    """What the networks that give a score know of each target, sorted.
 
-    chains : the sequences of each target with a graph that are compared. description : of the checkpoint.
+    chains : the sequences of each target with a graph that are compared. descriptions : of their checkpoints.
     """
-    record = (description.get("training_set") or {}).get("chains")
-    if record is None:
-        return [
-            LeakageRow(t, UNKNOWN, "", None, "the checkpoint does not say what it was trained on")
-            for t in sorted(targets)
-        ]
-    near = nearest(chains, recall(record))
+    records = [(description.get("training_set") or {}).get("chains") for description in descriptions]
+    if None in records:
+        why = "the checkpoint does not say what it was trained on"
+        return [LeakageRow(target, UNKNOWN, "", None, why) for target in sorted(targets)]
+    near = nearest(chains, recall(functools.reduce(merged, records)))
     return [_row(target, target in chains, near.get(target)) for target in sorted(targets)]
 
 
