@@ -40,7 +40,8 @@ def assign(
         return min(decided[cluster_of[target]], key=SPLITS.index, default="val" if target in held_out else "train")
 
     split_of = {key: split or chosen(key[1]) for key, split in given.items()}
-    _check_sides(split_of, chains)
+    if not all(given.values()):
+        _check_sides(split_of, chains)
     together = cluster_of if split_by == "cluster" else {target: target for target in names}
     fold_of = deal_folds(together, folds, seed) if len(set(together.values())) >= folds else {}
     near = _nearest_training_targets(split_of, chains)
