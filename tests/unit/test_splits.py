@@ -88,8 +88,8 @@ def test_the_same_name_in_two_data_sets_is_one_target():
 def test_targets_that_all_share_chains_cannot_be_split():
     with pytest.raises(ConfigError, match="share chains with each other: none can be set aside"):
         splits({"a": "", "b": "", "c": ""})
-    for given in ({"a": "train", "b": "val"}, {"a": "train", "d": "train"}):
-        assert splits(given) == given  # what is lacking is said where it is trained
+    for labels in ({"a": "train", "b": "val"}, {"a": "train", "d": "train"}):
+        assert splits(labels) == labels  # what is lacking is said where it is trained
 
 
 def test_few_clusters_have_no_folds():
