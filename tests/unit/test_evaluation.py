@@ -104,7 +104,7 @@ def test_the_order_of_rows_is_irrelevant():
 def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     """Ranked among those of one name: decoy b has the better A:B, decoy a the better A:C."""
     true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
-    parts = [Label("T", decoy, dockq, "val", "", name) for (decoy, name), dockq in true.items()]
+    parts = [Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()]
     found = [
         InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "", "ok")
         for decoy, name in true
@@ -116,3 +116,13 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
     _, summary = evaluate([], parts, found[:3])
     assert summary["val"]["interfaces"]["n_not_scored"] == 1
+
+
+def test_intervals_are_over_clusters_where_they_are_known():
+    given = labels(*((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4)))
+    scored = predictions(*((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given))
+    losses = []
+    for clusters in (None, {"A": "A", "B": "B", "C": "B"}, dict.fromkeys("ABC", "A")):
+        summary = evaluate(scored, given, clusters=clusters)[1]["val"]
+        losses.append((summary["n_clusters"], *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low"))))
+    assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]

@@ -114,7 +114,8 @@ def test_a_data_set_without_labels_is_planned_too():
     assert result.problems == []
     assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
     result.write(result.current)
-    assert Path("results/bare/labels.csv").read_text() == "target,decoy,dockq,split,partners,interface\n"
+    kept = Path("results/bare/labels.csv").read_text()
+    assert kept == "target,decoy,dockq,split,group,partners,interface\n"
 
 
 def test_what_is_built_is_told_from_what_is_not():

@@ -23,6 +23,7 @@ PROMISED = [
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
+    "mini/chains.csv", "splits.csv", "scores/mini/leakage.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
 ]  # fmt: skip
 SECOND = {"tiny_seed2", "phase2_seed4"}
@@ -96,6 +97,19 @@ def test_fine_tuning_starts_from_its_parent(finished):
     sweep = json.loads(finished.text("training/best.json"))
     assert f"run: {sweep['run']}" in finished.text("finetune/phase1/config.yaml")
     assert "run: phase1" in finished.text("finetune/phase2_seed4/config.yaml")
+
+
+def test_what_training_has_seen_of_each_target_is_told(finished):
+    leakage = pd.read_csv(finished.results / "scores/mini/leakage.csv", keep_default_na=False).set_index("target")
+    splits = pd.read_csv(finished.results / "splits.csv", keep_default_na=False).set_index("target")["split"]
+    trained = splits[splits == "train"].index.drop("2I25")
+    assert set(leakage.index) == set(DECOYS)
+    assert (leakage.loc[trained, "nearest_training_target"] == trained).all()
+    assert (leakage.loc["2I25", "seen_in_training"], leakage.loc["2I25", "why"]) == (
+        "unknown",
+        "no decoy of it was built",
+    )
+    assert f"{len(DECOYS)} targets = " in (finished.home / "printed.txt").read_text()
 
 
 def test_a_second_run_does_nothing_and_says_so(finished):

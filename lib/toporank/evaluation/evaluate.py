@@ -15,9 +15,14 @@ from toporank.evaluation.ranking import RankedDecoy
 
 
 def evaluate(
-    ranking: Iterable[RankedDecoy], labels: Iterable[Label], interfaces: Iterable[InterfaceRow] = ()
+    ranking: Iterable[RankedDecoy],
+    labels: Iterable[Label],
+    interfaces: Iterable[InterfaceRow] = (),
+    clusters: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
+
+    clusters : the cluster of each target, where they are known; intervals are then over clusters, not targets.
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
@@ -34,7 +39,7 @@ def evaluate(
         summary[split], scored = _counted(part)
         if len(scored):
             tables.append(per_target(scored).assign(split=split))
-            summary[split] |= summarise(scored)
+            summary[split] |= summarise(scored, clusters=clusters)
             summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
     for split, part in parts.groupby("split"):
         found, scored = _counted(part)

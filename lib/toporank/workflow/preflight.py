@@ -219,7 +219,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         said = "labels from natives"
         expected = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in result.natives[name]]
         training = config.training
-        result.labels[name] = split_by_target(expected, training.validation_percent, training.split_seed)
+        if training.split_by == "target":
+            expected = split_by_target(expected, training.validation_percent, training.split_seed)
+        result.labels[name] = expected
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(part.decoys)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
@@ -306,4 +308,9 @@ def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
         else locate(source, repository)
     )
     training = config.training
-    return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
+    return read_labels(
+        located,
+        split_by=training.split_by,
+        validation_percent=training.validation_percent,
+        split_seed=training.split_seed,
+    )
