@@ -1,11 +1,11 @@
 # TopoRank: rank the decoys of protein complexes by predicted DockQ.
 #
-# results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
-# results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
-# results/<dataset>/{coverage,gap}.tsv     results/<dataset>/dockq.csv    fates of decoys, work left; labels from natives
+# results/<dataset>/{interface,topology,nodes,graphs}/<target>/<decoy>    feature stages, and one graph a decoy
+# results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
+# results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
-# results/scores/<dataset>/ranking.csv     results/sampling/<target>/     ranked decoys; decoys made of natives
+# results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version
 
@@ -32,6 +32,7 @@ include: "rules/pack.smk"
 if not JOBS.scoring_only:
 
     include: "rules/training.smk"
+    include: "rules/cross_validation.smk"
 
 
 include: "rules/scoring.smk"

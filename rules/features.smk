@@ -98,13 +98,14 @@ rule assemble_graphs:
 
 
 rule write_coverage:
-    """What became of every decoy and every label of a data set; artefacts of removed decoys go."""
+    """What became of every decoy and every label of a data set, and its chains; artefacts of removed decoys go."""
     input:
         ledgers=JOBS.ledgers,
         labels=JOBS.label_table,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
         interfaces=layout.INTERFACES,
+        chains=update(layout.CHAINS),
     log:
         "logs/coverage/{dataset}.log",
     conda:
@@ -112,8 +113,8 @@ rule write_coverage:
     params:
         contents=JOBS.contents,
     shell:
-        "write_coverage.py --dataset {wildcards.dataset} --table {output.table} --interfaces {output.interfaces}"
-        " 2>&1 | tee {log}"
+        'write_coverage.py --dataset {wildcards.dataset} --store "$TOPORANK_STORE" --table {output.table}'
+        " --interfaces {output.interfaces} --chains {output.chains} 2>&1 | tee {log}"
 
 
 rule check_coverage:

@@ -57,7 +57,7 @@ rule write_dockq:
 
 
 rule split_labels:
-    """Labels to train on, with a split by targets, where no label table is given."""
+    """Labels to train on where no label table is given; `split_targets` splits them by clusters."""
     input:
         table=layout.DOCKQ,
     output:
@@ -70,8 +70,9 @@ rule split_labels:
         "../envs/features.yaml"
     params:
         contents=JOBS.contents,
+        split_by=CONFIG.training.split_by,
         percent=CONFIG.training.validation_percent,
         seed=CONFIG.training.split_seed,
     shell:
-        "split_labels.py --dataset {wildcards.dataset} --validation-percent {params.percent}"
-        " --split-seed {params.seed} --labels {output.labels} > {log} 2>&1"
+        "split_labels.py --dataset {wildcards.dataset} --split-by {params.split_by}"
+        " --validation-percent {params.percent} --split-seed {params.seed} --labels {output.labels} > {log} 2>&1"

@@ -14,6 +14,8 @@ rule report_study:
         interfaces=expand(layout.SCORED_INTERFACES, dataset=JOBS.datasets),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
+        leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
+        splits=JOBS.splits(),
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.REPORT, category="Report"),
@@ -23,8 +25,8 @@ rule report_study:
         "../envs/report.yaml"
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --checkpoint {input.checkpoint:q}"
-        " --page {output.page} > {log} 2>&1"
+        " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
+        " --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -33,6 +35,8 @@ rule report_scores:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        leakage=layout.LEAKAGE,
+        splits=JOBS.splits(),
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
@@ -42,4 +46,5 @@ rule report_scores:
         "../envs/report.yaml"
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page}"
+        " > {log} 2>&1"

@@ -14,10 +14,12 @@ rule score_decoys:
         interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
         interfaces=layout.INTERFACES,
+        chains=layout.CHAINS,
     output:
         ranking=report(layout.RANKING, category="Ranking"),
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
+        leakage=report(layout.LEAKAGE, category="Ranking"),
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -30,15 +32,17 @@ rule score_decoys:
     shell:
         "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
         " --interface-pack {input.interface_pack} --coverage {input.coverage} --interfaces {input.interfaces}"
-        " --rank-by {params.rank_by} --ranking {output.ranking} --scored-interfaces {output.interfaces}"
-        " --export {output.export} 2>&1 | tee {log}"
+        " --chains {input.chains} --rank-by {params.rank_by} --ranking {output.ranking}"
+        " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 
 
 rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
+        interfaces=layout.SCORED_INTERFACES,
         made=JOBS.label_table,
+        splits=JOBS.splits,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),
@@ -50,5 +54,6 @@ rule evaluate_ranking:
         labels=layout.LABELS,
         contents=JOBS.contents,
     shell:
-        "evaluate.py --ranking {input.ranking} --labels {params.labels} --per-target {output.per_target}"
-        " --summary {output.summary} 2>&1 | tee {log}"
+        "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
+        " --splits {input.splits}"
+        " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

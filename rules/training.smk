@@ -3,8 +3,28 @@
 
 
 localrules:
+    split_targets,
     select_sweep,
     select_final,
+
+
+rule split_targets:
+    """Training, validation and test targets, and folds: those that share a chain stay together."""
+    input:
+        chains=JOBS.learned_inputs(layout.CHAINS),
+    output:
+        table=report(layout.SPLITS, category="Training"),
+    log:
+        "logs/training/splits.log",
+    conda:
+        "../envs/features.yaml"
+    params:
+        datasets=CONFIG.learned_datasets,
+        options=JOBS.split_options(),
+        contents=JOBS.learned_contents,
+    shell:
+        "split_targets.py --datasets {params.datasets} --chains {input.chains} {params.options}"
+        " --table {output.table} 2>&1 | tee {log}"
 
 
 rule train_sweep:
@@ -12,6 +32,8 @@ rule train_sweep:
     input:
         packs=JOBS.training_inputs(layout.PACK),
         checks=JOBS.training_inputs(layout.COVERAGE_CHECK),
+        chains=JOBS.training_inputs(layout.CHAINS),
+        splits=layout.SPLITS,
     output:
         layout.run_files(layout.SWEEP_RUN),
         directory(layout.runners_up(layout.SWEEP_RUN)),
@@ -31,7 +53,8 @@ rule train_sweep:
         code=training_code(),
         folder=layout.SWEEP_RUN,
     shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --parameters {params.run:q} --threads {threads}"
+        "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --chains {input.chains}"
+        " --parameters {params.run:q} --threads {threads}"
         ' --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
 
 
@@ -61,6 +84,8 @@ rule train_finetune:
         packs=JOBS.finetune_inputs(layout.PACK),
         checks=JOBS.finetune_inputs(layout.COVERAGE_CHECK),
         validation=JOBS.training_inputs(layout.PACK),
+        chains=JOBS.finetune_inputs(layout.CHAINS),
+        splits=layout.SPLITS,
         parent=JOBS.parent,
     output:
         layout.run_files(layout.FINETUNE_RUN),
@@ -82,7 +107,7 @@ rule train_finetune:
         folder=layout.FINETUNE_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
-        " --parameters {params.run:q} --threads {threads}"
+        " --splits {input.splits} --chains {input.chains} --parameters {params.run:q} --threads {threads}"
         ' --parent {input.parent} --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
 
 

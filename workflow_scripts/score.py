@@ -9,8 +9,11 @@ from pathlib import Path
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
+from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.model.checkpoint import read_description
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
+from toporank.similarity.tables import compared, read_chains
 
 
 def main() -> None:
@@ -26,10 +29,12 @@ def main() -> None:
     parser.add_argument("--interface-pack", type=Path, required=True, help="graphs of interfaces")
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--interfaces", type=Path, required=True)
+    parser.add_argument("--chains", type=Path, required=True, help="chains.csv, to tell what was seen in training")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
     parser.add_argument("--scored-interfaces", type=Path, required=True, help="written")
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
+    parser.add_argument("--leakage", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
@@ -38,17 +43,21 @@ def main() -> None:
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         table = ranking(read_coverage(args.coverage), scores, interfaces, args.rank_by)
+        scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
+        seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
     write_ranking(args.ranking, table)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
+    write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
         print(f"  {line}")
     for line in hints(interfaces):
         print(f"  {line}")
+    print(describe(seen))
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set whole targets aside for validation, of a data set whose labels come from natives."""
+"""The labels of a data set that has them from natives, with a split by targets or, by clusters, one decided later."""
 
 import argparse
 import sys
@@ -15,6 +15,7 @@ from toporank.evaluation.labelled import labels
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
+    parser.add_argument("--split-by", choices=["cluster", "target"], required=True)
     parser.add_argument("--validation-percent", type=float, required=True)
     parser.add_argument("--split-seed", type=int, required=True)
     parser.add_argument("--labels", type=Path, required=True, help="written")
@@ -24,7 +25,9 @@ def main() -> None:
         found = labels(read_labelled(args.dataset, read_current(args.dataset).of_all))
     except TopoRankError as error:
         sys.exit(str(error))
-    write_labels(args.labels, split_by_target(found, args.validation_percent, args.split_seed))
+    if args.split_by == "target":
+        found = split_by_target(found, args.validation_percent, args.split_seed)
+    write_labels(args.labels, found)
 
 
 if __name__ == "__main__":

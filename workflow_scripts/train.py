@@ -17,6 +17,11 @@ def main() -> None:
     parser.add_argument("--name", required=True, help="name of the run")
     parser.add_argument("--packs", type=Path, nargs="+", required=True, help="packed graphs of the training data sets")
     parser.add_argument("--validation", type=Path, nargs="+", help="packs to validate on; those of --packs by default")
+    parser.add_argument("--splits", type=Path, help="splits.csv; decides for targets whose labels have no split")
+    parser.add_argument(
+        "--fold", type=int, help="of a cross-validation, from 0: the fold that is neither seen nor judged"
+    )
+    parser.add_argument("--chains", type=Path, nargs="+", default=[], help="chains.csv of the training data sets")
     parser.add_argument("--parameters", required=True, help="seed, hyperparameters, selection and freeze as JSON")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
@@ -27,7 +32,8 @@ def main() -> None:
 
     try:
         run = Run.parse(args.name, json.loads(args.parameters), args.parent)
-        train_run(run, args.packs, args.threads, args.output, args.store, validation=args.validation)
+        given = {name: getattr(args, name) for name in ("validation", "splits", "fold", "chains")}
+        train_run(run, args.packs, args.threads, args.output, args.store, **given)
     except TopoRankError as error:
         sys.exit(str(error))
 

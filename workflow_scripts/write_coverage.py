@@ -1,25 +1,30 @@
 #!/usr/bin/env python3
-"""Write what became of every decoy and every label of a data set, and remove what belongs to none of them."""
+"""Write what became of every decoy and label of a data set and the chains of its targets; remove what is of none."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from toporank import layout
+from toporank.building.chains import target_chains
 from toporank.building.ledger import last_fates, remove_old
 from toporank.building.plan import read_chunk, read_current
+from toporank.building.store import Store
 from toporank.building.view import remove_orphans
-from toporank.decoys.labels import read_split_labels
+from toporank.decoys.labels import of_decoys, read_split_labels
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
 from toporank.evaluation.interfaces import interface_table, write_interfaces
+from toporank.similarity.tables import read_chains, write_chains
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
+    parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--table", type=Path, required=True, help="written")
     parser.add_argument("--interfaces", type=Path, required=True, help="written: how the partners of each decoy meet")
+    parser.add_argument("--chains", type=Path, required=True, help="written; what is in it already is not read again")
     args = parser.parse_args()
 
     try:
@@ -27,11 +32,13 @@ def main() -> None:
         decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
         fates = last_fates(args.dataset, current)
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
-        table = coverage_table(decoys, fates.values(), labels)
+        table = coverage_table(decoys, fates.values(), of_decoys(labels))
         orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
         if orphans:
             print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")
         remove_old(args.dataset, current)
+        earlier = read_chains(args.chains) if args.chains.exists() else []
+        write_chains(args.chains, target_chains(decoys, fates, earlier, Store(args.store)))
         write_coverage(args.table, table)
         write_interfaces(args.interfaces, interface_table(table, fates))
     except TopoRankError as error:

@@ -23,12 +23,13 @@ def main() -> None:
     )
     parser.add_argument("--interfaces", type=Path, nargs="*", default=[], help="interfaces.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
+    parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
+    parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
-        tables = args.coverage, args.rankings, args.evaluations
-        study = read_study(*tables, args.leaderboard, args.checkpoint, args.interfaces)
+        study = read_study(**{name: value for name, value in vars(args).items() if name != "page"})
     except TopoRankError as error:
         sys.exit(str(error))
     page = render(study)

@@ -28,9 +28,9 @@ def test_names_of_files(tmp_path, names: FileName):
 def test_label_tables(tmp_path, table: LabelTable):
     path = write(tmp_path / "labels.csv", table.text)
     if isinstance(table.gives, float):
-        (label,) = read_labels(path, validation_percent=20.0, split_seed=0)
+        (label,) = read_labels(path, split_by="target", validation_percent=20.0, split_seed=0)
         assert label[:3] == ("T", "a", table.gives)
         return
     with pytest.raises(ConfigError) as error:
-        read_labels(path, validation_percent=20.0, split_seed=0)
+        read_labels(path, split_by="target", validation_percent=20.0, split_seed=0)
     assert table.gives in str(error.value)

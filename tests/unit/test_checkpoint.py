@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from _chains import chain
 from _synthetic import METADATA, SMALL, small_run, training_pack
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description
 from toporank.model.scorer import build_network, load_weights, predict
+from toporank.similarity.memory import remember
 from toporank.training.provenance import TRAINING_SOURCES
 from toporank.training.splits import fingerprint
 from toporank.training.train import train_run
@@ -230,9 +232,43 @@ def redescribed(checkpoint: Path, path: Path, changes: dict) -> Path:
         owner = description
         for part in owners:
             owner = owner[part]
-        owner.pop(last)
+        owner.pop(last, None)
         owner |= {} if value is None else {last: value}
     return altered(checkpoint, path, **{KEY: describe(description)})
+
+
+KNOWN = remember({"1AVZ": [chain(1)]})
+"""The chains of a training target, as a checkpoint remembers them."""
+
+
+def known(**changes) -> dict:
+    return {**KNOWN, "chains": [{**KNOWN["chains"][0], **changes}]}
+
+
+def test_the_chains_of_training_targets_are_part_of_a_description(checkpoint, tmp_path):
+    described = redescribed(checkpoint, tmp_path / "x.ckpt", {"training_set.chains": KNOWN})
+    assert read_description(described)["training_set"]["chains"] == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("chains", "fault"),
+    [
+        ({"targets": []}, ".chains: required, but not given"),
+        (KNOWN | {"targets": ["A" * 301]}, r".targets\[0\]: String should have at most 300"),
+        (KNOWN | {"targets": []}, ": a chain of a target that is not listed"),
+        (known(smallest="?" * 8), r".chains\[0\]: Only base64 data is allowed"),
+        (known(smallest="AgAAAAEAAAA="), r".chains\[0\]: the hashes of a chain are not sorted"),
+        (known(smallest="A" * 348), r".chains\[0\].smallest: String should have at most 344"),
+        (known(kmers=1), r".chains\[0\]: more hashes than k-mers"),
+        (known(of=[]), r".chains\[0\].of: List should have at least 1"),
+        (known(of=[-1]), r".chains\[0\].of\[0\]: Input should be greater than or equal to 0"),
+        (known(of=[10**30]), ": a chain of a target that is not listed"),
+    ],
+)
+def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {"training_set.chains": chains})
+    with pytest.raises(CheckpointError, match=f"description.training_set.chains{fault}"):
+        read_description(bad)
 
 
 @pytest.mark.parametrize(
@@ -317,8 +353,9 @@ def large_pickle(path: Path, checkpoint: Path) -> str:
 
 def bomb_in_the_numbers(path: Path, checkpoint: Path) -> str:
     with zipfile.ZipFile(checkpoint) as saved, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        bomb = next(name for name in saved.namelist() if "/data/" in name)
         for name in saved.namelist():
-            archive.writestr(name, bytes(2**26) if "/data/" in name else saved.read(name))
+            archive.writestr(name, bytes(2**28) if name == bomb else saved.read(name))
     return "weights do not load: "
 
 
@@ -385,18 +422,24 @@ for path in sys.argv[2:]:
 """
 
 
+@pytest.fixture(scope="module")
+def attacks(tmp_path_factory, checkpoint) -> dict[Path, str]:
+    """What is said of each of the files."""
+    paths = {make: tmp_path_factory.mktemp("attacks") / f"{make.__name__}.ckpt" for make in ATTACKS}
+    return {path: make(path, checkpoint) for make, path in paths.items()}
+
+
 @pytest.mark.parametrize("what", ["description", "weights"])
-def test_an_attack_ends_in_one_line_within_a_second_and_200_megabytes(checkpoint, tmp_path, what):
-    complaints = {make.__name__: make(tmp_path / f"{make.__name__}.ckpt", checkpoint) for make in ATTACKS}
+def test_an_attack_ends_in_one_line_within_a_second_and_200_megabytes(attacks, what):
     answer = subprocess.run(
-        [sys.executable, "-c", WATCHED, what, *(str(tmp_path / f"{name}.ckpt") for name in complaints)],
+        [sys.executable, "-c", WATCHED, what, *map(str, attacks)],
         capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(toporank.__file__).parents[1])},
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
-    for (name, complaint), line in zip(complaints.items(), answer.stdout.splitlines(), strict=True):
+    for (path, complaint), line in zip(attacks.items(), answer.stdout.splitlines(), strict=True):
         sound = what == "description" and complaint.startswith("weights")
-        assert line == "read" if sound else line.startswith(f"{tmp_path}/{name}.ckpt: {complaint}"), line
+        assert line == "read" if sound else line.startswith(f"{path}: {complaint}"), line
 
 
 # ---- weights ----------------------------------------------------------------------------------------------

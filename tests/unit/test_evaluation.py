@@ -7,6 +7,7 @@ import pytest
 
 from toporank.decoys.labels import Label
 from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import RankedDecoy
 
 
@@ -16,7 +17,7 @@ def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
 
 def predictions(*rows: tuple[str, str, float | None]) -> list[RankedDecoy]:
     """As much of a ranking as evaluation looks at; None for a decoy that was not scored."""
-    return [RankedDecoy(None, t, d, predicted, 0.1, "", None, None, "ok") for t, d, predicted in rows]
+    return [RankedDecoy(None, t, d, predicted, 0.1, "", *[None] * 5, "ok") for t, d, predicted in rows]
 
 
 LABELS = labels(
@@ -98,3 +99,30 @@ def test_the_order_of_rows_is_irrelevant():
     (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
+
+
+def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
+    """Ranked among those of one name: decoy b has the better A:B, decoy a the better A:C."""
+    true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
+    parts = [Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()]
+    found = [
+        InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "", "ok")
+        for decoy, name in true
+    ]
+    _, summary = evaluate([], [Label("T", "a", 0.5, "val"), *parts], found)
+    assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (1, 1)
+    of_parts = summary["val"]["interfaces"]
+    assert (of_parts["n_labels"], of_parts["n_not_scored"], of_parts["n_targets"], of_parts["n_decoys"]) == (4, 0, 2, 4)
+    assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
+    _, summary = evaluate([], parts, found[:3])
+    assert summary["val"]["interfaces"]["n_not_scored"] == 1
+
+
+def test_intervals_are_over_clusters_where_they_are_known():
+    given = labels(*((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4)))
+    scored = predictions(*((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given))
+    losses = []
+    for clusters in (None, {"A": "A", "B": "B", "C": "B"}, dict.fromkeys("ABC", "A")):
+        summary = evaluate(scored, given, clusters=clusters)[1]["val"]
+        losses.append((summary["n_clusters"], *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low"))))
+    assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]

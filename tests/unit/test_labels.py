@@ -18,7 +18,7 @@ from toporank.errors import ConfigError
 def read(tmp_path):
     """Read label text, one table or one for each split; result as (target, decoy, DockQ, split)."""
 
-    def read(text: str | bytes | dict[str, str], percent: float = 20.0, seed: int = 0) -> list[Label]:
+    def read(text: str | bytes | dict[str, str], percent: float = 20.0, seed: int = 0, split_by: str = "target"):
         if isinstance(text, dict):
             source = {split: tmp_path / f"{split}.csv" for split in text}
             for split, path in source.items():
@@ -26,7 +26,8 @@ def read(tmp_path):
         else:
             source = tmp_path / "labels.csv"
             source.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_labels(source, validation_percent=percent, split_seed=seed)
+        labels = read_labels(source, split_by=split_by, validation_percent=percent, split_seed=seed)
+        return [label[:4] for label in labels]
 
     return read
 
@@ -102,6 +103,12 @@ def test_only_a_structure_suffix_is_taken_off_a_name(read):
     ]
 
 
+def test_decoys_may_be_of_groups(tmp_path):
+    (tmp_path / "labels.csv").write_text("Target,Model,DockQ,split,Group\nT,a,0.5,train,docked\nU,a,0.5,val,\n")
+    how = {"split_by": "cluster", "validation_percent": 20.0, "split_seed": 0}
+    assert [label.group for label in read_labels(tmp_path / "labels.csv", **how)] == ["docked", ""]
+
+
 def test_a_file_for_each_split_gives_the_split(read):
     parts = {"train": "Target,Model,DockQ\nT1,b,1\nT1,a,0\n", "val": "Target,Model,DockQ,CAPRI\nT2,b,0.5,2\n"}
     assert read(parts) == PLAIN
@@ -111,12 +118,15 @@ def test_the_split_of_the_file_goes_before_a_column_in_it(read):
     assert read({"test": SPLIT}) == [label._replace(split="test") for label in PLAIN]
 
 
-def test_what_was_written_is_read_back_and_not_written_again(read, tmp_path):
-    labels = read('Target,Model,DockQ,split\n3E12,007,0.125,train\nNA,"a, b",1,val\n')
+def test_what_was_written_is_read_back_and_not_written_again(tmp_path):
+    labels = [Label("3E12", "007", 0.125, "train", "docked"), Label("NA", "a, b", 1.0, "val")]
     assert write_labels(tmp_path / "out.csv", labels)
-    assert (tmp_path / "out.csv").read_text() == (
-        'target,decoy,dockq,split,partners,interface\n3E12,007,0.125,train,,\nNA,"a, b",1.0,val,,\n'
-    )
+    lines = [
+        "target,decoy,dockq,split,group,partners,interface",
+        "3E12,007,0.125,train,docked,,",
+        'NA,"a, b",1.0,val,,,',
+    ]
+    assert (tmp_path / "out.csv").read_text().splitlines() == lines
     assert read_split_labels(tmp_path / "out.csv") == labels
     assert not write_labels(tmp_path / "out.csv", labels)
 
@@ -127,7 +137,7 @@ def test_no_labels_are_a_header(tmp_path):
 
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
-    labels = read_labels(example / "labels.csv", validation_percent=20.0, split_seed=0)
+    labels = read_labels(example / "labels.csv", split_by="target", validation_percent=20.0, split_seed=0)
     files = {(p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")}
     assert {(label.target, label.decoy) for label in labels} == files
     assert {split: len({x.target for x in labels if x.split == split}) for split in ("train", "val")} == {
@@ -141,9 +151,9 @@ def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tm
     (tmp_path / "decoys" / "T").mkdir(parents=True)
     (tmp_path / "decoys" / "T" / "a\tb.pdb").touch()
     (decoy,) = find_decoys("set", tmp_path / "decoys")
-    (label,) = read("Target,Model,DockQ,split\nT,a\tb.pdb,0.5,train\n")
-    assert (label.target, label.decoy) == decoy.key
-    assert label.decoy.isprintable()
+    ((*key, _, _),) = read("Target,Model,DockQ,split\nT,a\tb.pdb,0.5,train\n")
+    assert tuple(key) == decoy.key
+    assert key[1].isprintable()
 
 
 def test_pandas_is_not_imported():
@@ -169,6 +179,11 @@ def test_the_split_depends_on_the_seed_and_the_targets_but_not_on_order_or_decoy
     rows = held_out(read(targets(*"ABCDEFGHIJ"), percent=40.0))
     assert held_out(read(targets(*"JIHGFEDCBA", decoys=5), percent=40.0)) == rows
     assert any(held_out(read(targets(*"ABCDEFGHIJ"), percent=40.0, seed=seed)) != rows for seed in range(1, 6))
+
+
+def test_what_shares_chains_is_decided_later_unless_the_labels_have_a_split(read):
+    assert {split for *_, split in read(targets("A", "B"), split_by="cluster")} == {""}
+    assert read(SPLIT, split_by="cluster") == PLAIN
 
 
 @pytest.mark.parametrize(("names", "percent"), [("AB", 1.0), ("AB", 20.0), ("ABC", 50.0)])
@@ -249,7 +264,7 @@ def test_a_file_that_is_no_table_is_an_error_that_names_it(read, content):
 
 def test_an_absent_file_is_an_error_that_names_it(tmp_path):
     with pytest.raises(ConfigError, match=r"absent\.csv: the labels cannot be read: .*No such file"):
-        read_labels(tmp_path / "absent.csv", validation_percent=20.0, split_seed=0)
+        read_labels(tmp_path / "absent.csv", split_by="target", validation_percent=20.0, split_seed=0)
 
 
 def test_a_value_beyond_the_header_is_an_error_and_a_comma_at_the_end_is_none(read):
@@ -284,7 +299,7 @@ def test_a_row_without_target_or_decoy_is_an_error(read, row):
 
 
 def decoys(*keys: str) -> list[Decoy]:
-    return [Decoy("set", *key.split("/"), Path(key)) for key in keys]
+    return [Decoy("set", *key.split("/"), key) for key in keys]
 
 
 def labels(*keys: str, split: str = "train") -> list[Label]:
@@ -321,6 +336,10 @@ def test_labels_that_match_no_decoy_are_told_with_the_nearest_name(key, hint):
     (problem,) = label_problems(labels("9XYZ/other", key)[::-1], THERE)
     assert problem.startswith("none of the 2 labels belongs to any of the 3 decoys: there is no ")
     assert hint in problem
+
+
+def test_labels_without_split_are_no_problem():
+    assert label_problems(labels("1AVZ/near1", "2I25/near1", split=""), THERE) == []
 
 
 def test_labels_of_one_target_cannot_be_split():

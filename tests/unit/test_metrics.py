@@ -361,6 +361,23 @@ def test_summary_by_hand(two_targets):
     assert summary["pooled"]["rmse"]["value"] == pytest.approx(math.sqrt(0.25 / 6))
 
 
+def test_whole_clusters_are_drawn_where_they_are_given():
+    """Ten targets of which nine are alike are two samples."""
+    table = table_of([(f"T{i}", y, p) for i in range(10) for y, p in ((0.5, i > 0), (0.1, 0.5))])
+    alone = metrics.summarise(table)["per_target"]["ranking_loss"]
+    clusters = {f"T{i}": "other" if i else "first" for i in range(10)}
+    summary = metrics.summarise(table, clusters=clusters)
+    loss = summary["per_target"]["ranking_loss"]
+    assert (summary["n_targets"], summary["n_clusters"]) == (10, 2)
+    assert loss["mean"] == alone["mean"] == pytest.approx(0.04)
+    assert (loss["low"], loss["high"]) == pytest.approx(
+        (0.0, 0.4)
+    )  # each cluster is drawn alone in a fourth of samples
+    assert alone["high"] < 0.2
+    one = metrics.summarise(table, clusters=dict.fromkeys(clusters, "same"))
+    assert (one["per_target"]["ranking_loss"]["low"], one["pooled"]["mae"]["high"]) == (None, None)
+
+
 def test_a_target_is_attainable_from_the_threshold_on():
     table = table_of([("A", 0.23, 0.5), ("B", 0.2299, 0.5)])
     assert metrics.summarise(table, n_bootstrap=0)["attainable_success"] == 0.5

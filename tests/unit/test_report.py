@@ -20,12 +20,14 @@ from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.leakage import LeakageRow, write_leakage
 from toporank.evaluation.ranking import Score, ranking, write_ranking
 from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard
 from toporank.report import figures, formatting, tables, training
 from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.results import Study, read_study, validation_random_pick
+from toporank.similarity.tables import TargetSplit, write_splits
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
 HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
@@ -197,10 +199,32 @@ def test_every_section_of_a_study(files: Files) -> None:
     assert sections <= set(Page(render(files.study())).ids)
 
 
+def test_what_was_seen_in_training_is_said_of_every_data_set(files: Files) -> None:
+    rows = [
+        LeakageRow("1ABC", "yes", "1ABC", 1.0, "it is a training target"),
+        LeakageRow("2XYZ", "yes", HOSTILE, 0.625, "it shares a chain"),
+        LeakageRow("3NEW", "no", "", 0.0, "no training target"),
+    ]
+    write_leakage("results/scores/bench/leakage.csv", rows)
+    page = Page(render(files.study(leakage=[Path("results/scores/bench/leakage.csv")])))
+    assert "seen" in page.ids
+    assert "3 targets = 2 seen in training + 1 new. Not trained on, and seen all the same: 1 target." in page.text
+    assert f"2XYZ validation {HOSTILE} 62" in page.text
+
+
+def test_labels_without_split_are_shown_in_the_one_that_was_decided(files: Files) -> None:
+    undecided = [row._replace(split="") for row in coverage_rows(labelled=True)]
+    write_coverage(files.coverage[0], undecided)
+    write_splits("results/splits.csv", [TargetSplit("bench", "1ABC", "1ABC", "val", 0, "", None)])
+    study = files.study(splits=Path("results/splits.csv"))
+    found = {(row.target, row.split) for row in study.results if row.dockq is not None}
+    assert found == {("1ABC", "val"), ("2XYZ", "test")}
+
+
 def test_sections_without_input_are_left_out(scored_only: Files) -> None:
     page = Page(render(scored_only.study()))
     assert {"run", "coverage", "rankings", "skipped"} <= set(page.ids)
-    assert not {"leaderboard", "curves", "evaluation", "scatter"} & set(page.ids)
+    assert not {"seen", "leaderboard", "curves", "evaluation", "scatter"} & set(page.ids)
     assert not [target for target in page.loaded if target.removeprefix("#") not in page.ids]
 
 

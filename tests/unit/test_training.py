@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from _chains import chain
 from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
 from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -28,6 +29,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights
+from toporank.similarity.tables import Chain, write_chains
 from toporank.training import fit
 from toporank.training import train as training
 from toporank.training.data import training_batches, validation_batches
@@ -925,6 +927,35 @@ def test_a_chain_of_three_phases(pack, parent):
     for name in ("one", "two", "three"):
         parent = train(small_run(name, parent=parent, max_epochs=1), pack) / "best_loss.ckpt"
     assert read_description(parent)["parent"]["run"] == "two"
+
+
+# ---- what a checkpoint remembers of its training ----------------------------------------------------------
+
+
+def chains_file(path: Path, *targets: str) -> Path:
+    """chains.csv of targets with a chain each."""
+    write_chains(path, [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)])
+    return path
+
+
+def known_targets(folder: Path) -> list[str] | None:
+    record = read_description(folder / "best_loss.ckpt")["training_set"].get("chains")
+    return record and record["targets"]
+
+
+def test_a_checkpoint_knows_the_chains_of_its_training_targets_and_of_those_of_its_parent(tmp_path, pack):
+    table = chains_file(tmp_path / "chains.csv", "T0", "T1", "T2", "V0", "V1")
+    train_run(small_run("one", max_epochs=1), [pack], 1, Path("one"), STORE, chains=[table])
+    assert known_targets(Path("one")) == ["T0", "T1", "T2"]
+    graphs = {(f"O{t[1:]}", d, s): g for (t, d, s), g in training_graphs(seed=5, train=1, val=1).items()}
+    write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
+    more = chains_file(tmp_path / "more.csv", "O0")
+    train_run(small_run("old", max_epochs=1), [pack], 1, Path("old"), STORE)
+    assert known_targets(Path("old")) is None
+    for parent, known in (("one", ["O0", "T0", "T1", "T2"]), ("old", None)):
+        run, child = small_run("tuned", parent=Path(parent, "best_loss.ckpt"), max_epochs=1), Path(f"of_{parent}")
+        train_run(run, [tmp_path / "other"], 1, child, STORE, validation=[pack], chains=[more])
+        assert known_targets(child) == known
 
 
 # ---- labels that cannot be learned from -------------------------------------------------------------------

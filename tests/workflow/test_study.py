@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,10 @@ PROMISED = [
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
+    "mini/chains.csv", "splits.csv", "scores/mini/leakage.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
 ]  # fmt: skip
+SECOND = {"tiny_seed2", "phase2_seed4"}
 
 
 def coverage(study) -> pd.DataFrame:
@@ -96,15 +99,36 @@ def test_fine_tuning_starts_from_its_parent(finished):
     assert "run: phase1" in finished.text("finetune/phase2_seed4/config.yaml")
 
 
+def test_what_training_has_seen_of_each_target_is_told(finished):
+    leakage = pd.read_csv(finished.results / "scores/mini/leakage.csv", keep_default_na=False).set_index("target")
+    splits = pd.read_csv(finished.results / "splits.csv", keep_default_na=False).set_index("target")["split"]
+    trained = splits[splits == "train"].index.drop("2I25")
+    assert set(leakage.index) == set(DECOYS)
+    assert (leakage.loc[trained, "nearest_training_target"] == trained).all()
+    assert (leakage.loc["2I25", "seen_in_training"], leakage.loc["2I25", "why"]) == (
+        "unknown",
+        "no decoy of it was built",
+    )
+    assert f"{len(DECOYS)} targets = " in (finished.home / "printed.txt").read_text()
+
+
 def test_a_second_run_does_nothing_and_says_so(finished):
     again = finished.run("all")
     assert "Nothing to be done" in again.stdout
 
 
 def test_the_same_seeds_give_the_same_results(finished, tmp_path):
-    """A run in another place, with nothing to reuse, gives every file byte for byte."""
+    """A run in another place gives every file byte for byte.
+
+    It has nothing to reuse but the second run of each kind, which is taken if its seed, parent and graphs are the same.
+    """
     other = make_study(tmp_path / "elsewhere")
+    for kept in finished.home.glob(".toporank/store/runs/*"):
+        if json.loads((kept / "summary.json").read_text())["run"] in SECOND:
+            shutil.copytree(kept, other.home / kept.relative_to(finished.home))
     other.run("all")
+    logs = [log for stage in ("training", "finetune") for log in other.home.glob(f"logs/{stage}/*.log")]
+    assert {log.stem for log in logs if "taken from the reuse store" in log.read_text()} == SECOND
     theirs, ours = other.tree(), finished.tree()
     assert theirs.keys() == ours.keys()
     assert [name for name in ours if theirs[name] != ours[name]] == []

@@ -99,7 +99,7 @@ def _run_decoy(
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         view.withdraw(path)
         status, reason = _verdict(error)
-        known = _facts(error.facts) if isinstance(error, NoInterfaceError | ChainMissingError) else {}
+        known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         return row._replace(status=status, stage=stage, reason=reason, **without, **known)
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
     artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}

@@ -42,7 +42,7 @@ class Dataset(Section):
     decoys: str = Field(description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
         None,
-        description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
+        description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per split;"
         " unset for a data set that is only scored.",
     )
     natives: str | None = Field(
@@ -184,7 +184,8 @@ class Config(Section):
     def _references(self) -> Config:
         names = [d.name for d in self.datasets]
         distinct(names, "data set name")
-        for reserved in sorted({"training", "finetune", "final", "scores", "evaluation", "sampling"} & set(names)):
+        taken = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling"}
+        for reserved in sorted(taken & set(names)):
             raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
         used = {"training.datasets": self.training.datasets}
         used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}
@@ -208,6 +209,12 @@ class Config(Section):
     def training_datasets(self) -> list[str]:
         """Names of the data sets that are trained on."""
         return self.training.datasets or [d.name for d in self.datasets if d.is_labelled]
+
+    @property
+    def learned_datasets(self) -> list[str]:
+        """Those, and the ones that fine-tune phases learn from."""
+        phases = [name for phase in self.training.finetune.phases for name in phase.datasets]
+        return list(dict.fromkeys([*self.training_datasets, *phases]))
 
     def choices(self) -> dict[str, Choice]:
         """The resolved feature modules."""

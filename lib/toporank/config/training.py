@@ -273,7 +273,20 @@ class Training(Section):
         json_schema_extra={"unit": "% of targets"},
         description="Targets set aside for validation where the labels have no split.",
     )
-    split_seed: int = Field(0, description="Seed of that choice.")
+    split_by: Literal["cluster", "target"] = Field(
+        "cluster",
+        description="What stays on one side there. `cluster`: all targets that share a chain, antibodies excepted;"
+        " `target`: the decoys of a target.",
+    )
+    split_seed: int = Field(0, description="Seed of that choice, and of the folds.")
+    leakage: Literal["warn", "refuse"] = Field(
+        "warn", description="What happens when a target that is held out shares a chain with a training target."
+    )
+    folds: int = Field(
+        5,
+        ge=3,
+        description="Parts of the targets in a cross-validation: one is judged, one validates, the others train.",
+    )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
     loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")

@@ -14,13 +14,14 @@ from typing import NamedTuple
 from toporank.decoys.identity import Decoy, split_suffix, table_name
 from toporank.decoys.partners import parse_partners, partners_text
 from toporank.decoys.tables import read_table
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, printable
 from toporank.files import write_text_if_changed
 
 
 class Label(NamedTuple):
-    """DockQ of one decoy, from 0 to 1, and the split it belongs to: `train`, `val` or `test`.
+    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is judged apart.
 
+    split : `train`, `val` or `test`, or `""` while nothing is decided.
     partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
     interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
     """
@@ -29,25 +30,30 @@ class Label(NamedTuple):
     decoy: str
     dockq: float
     split: str
+    group: str = ""
     partners: str = ""
     interface: str = ""
 
 
 SPLITS = ("train", "val", "test")
 COLUMNS = Label._fields
-_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq", "split": "split"}
-_NAMES |= {"partners": "partners", "interface": "interface"}
+_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
+    name: name for name in ("split", "group", "partners", "interface")
+}
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def read_labels(source: Path | dict[str, Path], *, validation_percent: float, split_seed: int) -> list[Label]:
+def read_labels(
+    source: Path | dict[str, Path], *, split_by: str, validation_percent: float, split_seed: int
+) -> list[Label]:
     """Read a label table, or one per split; sorted by target, decoy and interface.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row with
-    an interface labels only this. Without a split, whole targets are set aside for validation. Names are as
-    `table_name` gives them, like those of decoys.
+    optionally split, group, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row
+    with an interface labels only this. Without a split, whole targets are set aside for validation with `split_by`
+    target; otherwise nothing is decided, since chains are not known yet. Names are as `table_name` gives them, like
+    those of decoys.
 
     Raises ConfigError naming file and line.
     """
@@ -60,9 +66,10 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
             what = f"interface {label.interface} of decoy" if label.interface else "decoy"
             raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
         seen.add((*label[:2], label.interface))
-    if not all(has_split for _, has_split in tables):
+    if all(has_split for _, has_split in tables):
+        _check_splits(labels, where)
+    elif split_by == "target":
         labels = split_by_target(labels, validation_percent, split_seed)
-    _check_splits(labels, where)
     return sorted(labels, key=lambda label: (*label[:2], label.interface))
 
 
@@ -75,11 +82,15 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     return write_text_if_changed(path, text.getvalue())
 
 
-def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
-    """Read labels as `write_labels` wrote them: those of decoys, or of `interfaces`."""
+def read_split_labels(path: Path) -> list[Label]:
+    """Read labels as `write_labels` wrote them, also those of single interfaces."""
     with open(path, encoding="utf-8", newline="") as handle:
-        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
-    return [label for label in labels if bool(label.interface) == interfaces]
+        return [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+
+
+def of_decoys(labels: Iterable[Label]) -> list[Label]:
+    """The labels of whole decoys."""
+    return [label for label in labels if not label.interface]
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
@@ -92,7 +103,8 @@ def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
 
 def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     """The label in a row. points : the allowed decimal signs."""
-    target, decoy, dockq = (row[name] for name in _REQUIRED)
+    found = row.get
+    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".") if "," in points else dockq
@@ -104,10 +116,10 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    said = {name: row.get(name, "") for name in ("partners", "interface")}
-    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said.values())
-    split = split or row.get("split", "").lower()
-    return Label(table_name(target), table_name(stem), float(number), split, partners, interface)
+    said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
+    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
+    names = table_name(target), table_name(stem)
+    return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
 
 
 def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
@@ -147,11 +159,11 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
             f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least two are needed, one to"
             " train on and one to validate on (label decoys of more targets)"
         ]
-    missing = {"train", "val"} - {label.split for label in matched}
+    splits = {label.split for label in matched}
     return [
         f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
-        for split in sorted(missing)
-        if matched
+        for split in sorted({"train", "val"} - splits)
+        if matched and "" not in splits
     ]
 
 

@@ -2,33 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
 
 
-def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def evaluate(
+    ranking: Iterable[RankedDecoy],
+    labels: Iterable[Label],
+    interfaces: Iterable[InterfaceRow] = (),
+    clusters: Mapping[str, str] | None = None,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
+    clusters : the cluster of each target, where they are known; intervals are then over clusters, not targets.
+
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
-    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error.
+    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
+    `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
     """
-    scores = {(row.target, row.decoy): (row.pred_dockq, row.pred_sd) for row in ranking}
-    rows = [(*label, *scores.get((label.target, label.decoy), (None, None))) for label in labels]
-    joined = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
-    joined = joined.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+    labels = list(labels)
+    of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
+    of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
+    decoys = _joined([label for label in labels if not label.interface], of_decoys)
+    parts = _joined([label for label in labels if label.interface], of_interfaces)
+    parts["target"] += " " + parts["interface"]
     tables, summary = [], {}
-    for split, part in joined.groupby("split"):
-        scored = part[part["pred_dockq"].notna()]
-        summary[split] = {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}
+    for split, part in decoys.groupby("split"):
+        summary[split], scored = _counted(part)
         if len(scored):
             tables.append(per_target(scored).assign(split=split))
-            summary[split] |= summarise(scored)
+            summary[split] |= summarise(scored, clusters=clusters)
             summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+    for split, part in parts.groupby("split"):
+        found, scored = _counted(part)
+        summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
+        summary[split]["interfaces"] = found | (summarise(scored) if len(scored) else {})
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary
+
+
+def _joined(
+    labels: list[Label], scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]]
+) -> pd.DataFrame:
+    """Labels with the predictions by target, decoy and interface."""
+    rows = [(*label, *scores.get((*label[:2], label.interface), (None, None))) for label in labels]
+    table = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
+    return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+
+
+def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
+    """How many labels there are, and those that have a prediction."""
+    scored = part[part["pred_dockq"].notna()]
+    return {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}, scored

@@ -20,7 +20,7 @@ rate, Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanle
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -143,7 +143,7 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     return scores
 
 
-def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0) -> dict[str, object]:
+def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping | None = None) -> dict:
     """Summary of the predictions for many targets, ready for JSON: nan is None.
 
     Parameters
@@ -152,10 +152,11 @@ def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0) -> di
     n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement, each with
         all its decoys. 0 leaves the intervals out.
     seed : of the draws; the same seed and table, in any order of rows, give the same numbers.
+    clusters : the cluster of each target, if whole clusters are to be drawn instead of targets.
 
     Returns
     -------
-    n_targets, n_decoys, n_bootstrap, seed;
+    n_targets, n_clusters (or n_targets), n_decoys, n_bootstrap, seed;
     per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the targets where
         it is defined; low and high bound the 95 % percentile interval of the mean;
     pooled : {value, low, high} for each name in `POOLED`;
@@ -164,21 +165,23 @@ def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0) -> di
     n_undefined_correlation, undefined_correlation_targets : targets absent from the mean correlations because
         labels or predictions are constant or decoys fewer than `MIN_DECOYS`.
 
-    low and high are None with fewer than two defined targets: one target says nothing about the others.
+    low and high are None with fewer than two defined targets, or one cluster: one says nothing about the others.
     """
     if n_bootstrap < 0:
         raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
     rows, targets = _checked_table(table), per_target(table)
-    n = len(targets)
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
+    of = _levels(targets["target"].map(clusters or str).to_numpy(str))
+    n = of.max() + 1
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap if n > 1 else 0)[:, of]
     undefined = targets.loc[targets["spearman"].isna(), "target"]
     metrics = targets.drop(columns=["target", "n_decoys", "top_decoy"])
     summary = {
-        "n_targets": n,
+        "n_targets": len(targets),
+        "n_clusters": int(n),
         "n_decoys": len(rows),
         "n_bootstrap": n_bootstrap,
         "seed": seed,
-        "per_target": {name: _mean_over_targets(metrics[name], draws) for name in metrics},
+        "per_target": {name: _mean_over_targets(metrics[name], draws, of) for name in metrics},
         "pooled": _pooled_over_draws(rows, draws),
         "attainable_success": float((targets["best_dockq"] >= ACCEPTABLE).mean()),
         "n_negative_spearman": int((targets["spearman"] < 0).sum()),
@@ -283,7 +286,7 @@ def _target_scores(decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tup
 # sample this way needs no sorting, since the order of the values is the same in every sample.
 
 
-def _levels(values: Floats) -> Ints:
+def _levels(values: NDArray[np.generic]) -> Ints:
     """Position of each value among the sorted distinct values."""
     return np.unique(values, return_inverse=True)[1]
 
@@ -345,26 +348,26 @@ def _pooled_over_draws(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, f
     }
 
 
-def _mean_over_targets(column: pd.Series, draws: Ints) -> dict[str, float]:
+def _mean_over_targets(column: pd.Series, draws: Ints, cluster: Ints) -> dict[str, float]:
     values = column.to_numpy(np.float64)
     known, drawn = values[~np.isnan(values)], draws[:, ~np.isnan(values)]
     times = drawn.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
     samples = (drawn @ known)[times > 0] / times[times > 0]
     median = float(np.median(known)) if known.size else math.nan
-    interval = _interval(samples, known.size)
+    interval = _interval(samples, len(set(cluster[~np.isnan(values)])))
     return {"mean": _mean(known), "median": median, **interval, "n_targets": int(known.size)}
 
 
 def _mean(values: ArrayLike) -> float:
     """Mean of the values that are not nan, nan if there is none."""
-    array = np.asarray(values, dtype=np.float64)
-    known = array[~np.isnan(array)]
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
     return float(known.mean()) if known.size else math.nan
 
 
-def _interval(samples: Floats, n_targets: int) -> dict[str, float]:
+def _interval(samples: Floats, n_clusters: int) -> dict[str, float]:
     known = samples[~np.isnan(samples)]
-    if known.size == 0 or n_targets < 2:
+    if known.size == 0 or n_clusters < 2:
         return {"low": math.nan, "high": math.nan}
     low, high = np.percentile(known, INTERVAL_PERCENT)
     return {"low": float(low), "high": float(high)}

@@ -1,7 +1,7 @@
 """Checkpoints that describe themselves: everything needed to score is inside, readable without torch.
 
 A checkpoint is an ordinary Lightning file. Its description is one JSON text under the key `toporank`:
-feature modules and parameters, column names, widths, hyper-parameters, training-set fingerprint, versions,
+feature modules and parameters, column names, widths, hyper-parameters, training-set fingerprint and chains, versions,
 git state, epoch and validation metrics. Since checkpoints come from elsewhere, a description is checked like
 a configuration, and the sizes that it names are bounded before anything of that size is made.
 """
@@ -12,10 +12,11 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toporank.errors import CheckpointError
 from toporank.model import topoqa
+from toporank.similarity import memory
 from toporank.torch_files.archive import TorchFile
 from toporank.torch_files.pickles import DamagedFileError
 from toporank.validation import LARGEST_NETWORK, faults_of
@@ -23,6 +24,8 @@ from toporank.validation import LARGEST_NETWORK, faults_of
 KEY = "toporank"
 NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
+MOST_KNOWN = 100_000
+"""Training targets, and chains of them, that a description lists at most."""
 
 Text = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Width = Annotated[int, Field(ge=1, le=100_000)]
@@ -65,8 +68,35 @@ class Origin(_Part):
     epoch: Count
 
 
+class KnownChain(_Part):
+    """A chain of training targets, as `similarity.memory` keeps it."""
+
+    of: Annotated[list[Count], Field(min_length=1, max_length=MOST_KNOWN)]
+    kmers: Annotated[int, Field(ge=1, le=1_000_000)]
+    smallest: Annotated[str, Field(min_length=8, max_length=memory.LONGEST)]
+
+    @model_validator(mode="after")
+    def _some_of_its_kmers(self) -> KnownChain:
+        if not 1 <= len(memory.hashes(self.smallest)) <= self.kmers:
+            raise ValueError("more hashes than k-mers")
+        return self
+
+
+class KnownChains(_Part):
+    """The names of the training targets, and their chains."""
+
+    targets: Annotated[list[Text], Field(max_length=MOST_KNOWN)]
+    chains: Annotated[list[KnownChain], Field(max_length=MOST_KNOWN)]
+
+    @model_validator(mode="after")
+    def _of_these_targets(self) -> KnownChains:
+        if any(place >= len(self.targets) for chain in self.chains for place in chain.of):
+            raise ValueError("a chain of a target that is not listed")
+        return self
+
+
 class TrainingSet(_Part):
-    """Fingerprint of the training graphs, and how many decoys were trained and validated on.
+    """Fingerprint of the training graphs, how many decoys were trained and validated on, and the training chains.
 
     joined : number of graphs in which a partner has several chains; None for a checkpoint that does not say.
     """
@@ -75,6 +105,7 @@ class TrainingSet(_Part):
     train: Count
     val: Count
     joined: Count | None = None
+    chains: KnownChains | None = None
 
 
 class Provenance(_Part):

@@ -37,6 +37,7 @@ def content(study: Study) -> dict[str, Any]:
         "run_card": tables.run_card(study),
         "features": tables.features(study),
         "coverage": tables.coverage(study),
+        "leakage": tables.leakage(study),
         **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -15,10 +15,13 @@ from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
+from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.model.checkpoint import read_description
 from toporank.report.formatting import NOT_SCORED, SCORED
+from toporank.similarity.splits import decided
+from toporank.similarity.tables import read_splits, split_of_targets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +60,7 @@ class Study:
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, by data set.
+    leakage : by data set, what the checkpoint knows of each target.
     """
 
     datasets: list[str]
@@ -65,6 +69,7 @@ class Study:
     leaderboard: pd.DataFrame | None
     curves: dict[str, pd.DataFrame]
     checkpoint: dict[str, Any]
+    leakage: dict[str, list[LeakageRow]]
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
 
     @property
@@ -85,12 +90,17 @@ def read_study(
     leaderboard: Path | None,
     checkpoint: Path,
     interfaces: Iterable[Path] = (),
+    leakage: Iterable[Path] = (),
+    splits: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
+    splits : splits.csv, for targets whose labels have no split.
+
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
-    covered = {path.parent.name: read_coverage(path) for path in coverage}
+    split_of = split_of_targets(read_splits(splits)) if splits else {}
+    covered = {path.parent.name: _decided(read_coverage(path), split_of, path.parent.name) for path in coverage}
     ranked = {path.parent.name: read_ranking(path) for path in rankings}
     evaluated = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in evaluations}
     for name in (*ranked, *evaluated):
@@ -99,7 +109,13 @@ def read_study(
     board, curves = read_training(leaderboard) if leaderboard else (None, {})
     results = [row for name, rows in covered.items() for row in joined_results(name, rows, ranked.get(name, []))]
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
-    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint), meetings)
+    known = {path.parent.name: read_leakage(path) for path in leakage}
+    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint), known, meetings)
+
+
+def _decided(rows: list[CoverageRow], split_of: Mapping[tuple[str, str], str], dataset: str) -> list[CoverageRow]:
+    """Coverage in which every label has a split."""
+    return [row if row.dockq is None else decided([row], split_of, dataset)[0] for row in rows]
 
 
 def joined_results(dataset: str, coverage: list[CoverageRow], ranking: list[RankedDecoy]) -> list[Result]:

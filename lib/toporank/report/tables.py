@@ -8,7 +8,18 @@ from typing import Any
 
 import toporank
 from toporank.decoys.identity import Status
-from toporank.report.formatting import FATES, NOT_SCORED, RULES, SCORED, counted, fate_name, number, parameter_text
+from toporank.evaluation.leakage import SEEN, describe
+from toporank.report.formatting import (
+    FATES,
+    NOT_SCORED,
+    RULES,
+    SCORED,
+    SPLITS,
+    counted,
+    fate_name,
+    number,
+    parameter_text,
+)
 from toporank.report.results import Result, Study, validation_random_pick
 
 Pairs = list[tuple[str, str]]
@@ -160,6 +171,20 @@ def counted_parts(noun: str, total: int, parts: list[tuple[str, int, str]]) -> d
     """`66 decoys = 65 with a result + 1 no interface`, and the parts of the bar below it."""
     terms = " + ".join(f"{n:,} {name}" for place, (_, n, name) in enumerate(parts) if n or place == 0)
     return {"sentence": f"{counted(total, noun)} = {terms}", "parts": [(status, n) for status, n, _ in parts]}
+
+
+def leakage(study: Study) -> list[dict[str, Any]]:
+    """Of each data set, what was seen in training in one sentence, and the targets not trained on that were."""
+    split_of = {(row.dataset, row.target): row.split for row in study.results if row.split}
+    found = []
+    for name, rows in study.leakage.items():
+        seen = [
+            {**row._asdict(), "split": SPLITS.get(split_of.get((name, row.target), ""), "")}
+            for row in rows
+            if row.seen_in_training == SEEN and split_of.get((name, row.target)) != "train"
+        ]
+        found.append({"name": name, "sentence": describe(rows), "seen": seen})
+    return found
 
 
 def not_scored(study: Study) -> list[dict[str, str]]:

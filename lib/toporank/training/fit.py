@@ -30,7 +30,7 @@ from toporank.training.lightning import NotFiniteError, Scorer
 from toporank.training.memory import keep_freed_memory
 from toporank.training.provenance import provenance
 from toporank.training.run import Best, Run
-from toporank.training.splits import open_graphs, split_indices
+from toporank.training.splits import Sources, open_graphs, split_indices
 from toporank.training.trackers import loggers
 
 log = logging.getLogger(__name__)
@@ -40,9 +40,7 @@ NAMED = 10
 NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set gradient_clip"
 
 
-def fit_on_devices(
-    run: Run, graphs: PackedGraphs, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any
-) -> tuple[Best, str]:
+def fit_on_devices(run: Run, graphs: PackedGraphs, sources: Sources, threads: int, *rest: Any) -> tuple[Best, str]:
     """`_fit` here, or in a process for each device, which opens the packs itself."""
     if run.hardware.devices == 1:
         return _fit_alone(run, graphs, threads, *rest)
@@ -50,7 +48,7 @@ def fit_on_devices(
     return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
 
 
-def _fit_share(run: Run, sources: tuple[list[Path], list[Path]], threads: int, *rest: Any) -> Any:
+def _fit_share(run: Run, sources: Sources, threads: int, *rest: Any) -> Any:
     return _fit_alone(run, open_graphs(*sources), threads, *rest)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import psutil
@@ -12,15 +13,38 @@ import psutil
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
 from toporank.graphs.packfile import PackedGraphs
+from toporank.similarity.tables import read_splits, split_of_targets
 
 LEARNED, JUDGED = SPLITS = ("train", "val")
 
 
-def open_graphs(packs: list[Path], validation: list[Path]) -> PackedGraphs:
-    """The graphs of all packs; only those of `packs` keep their split `train`, only those of `validation` `val`."""
+class Sources(NamedTuple):
+    """Where the graphs of a run are.
+
+    packs : their `train` splits are learned from. validation : packs whose `val` splits judge. splits : splits.csv,
+    which decides for targets that have no split in the packs. fold : of a cross-validation; then it decides for all.
+    """
+
+    packs: list[Path]
+    validation: list[Path]
+    splits: Path | None = None
+    fold: int | None = None
+
+
+def open_graphs(
+    packs: list[Path], validation: list[Path], splits: Path | None = None, fold: int | None = None
+) -> PackedGraphs:
+    """The graphs of all packs with their splits: `train` only in `packs`, `val` only in `validation`.
+
+    The arguments are those of `Sources`. A pack is of the data set that its folder is named after, as `layout` has it.
+    """
     paths = list(dict.fromkeys([*packs, *validation]))
     graphs = PackedGraphs.open(paths, verify=True)
     split = graphs.split
+    if splits:
+        known = split_of_targets(read_splits(splits), fold)
+        keys = zip((paths[part].parent.name for part in graphs.part_of), graphs.target, split, strict=True)
+        split = np.array([known.get((name, target), given) for name, target, given in keys], dtype=object)
     for name, used in ((LEARNED, packs), (JUDGED, validation)):
         split = np.where((split == name) & ~np.isin(graphs.part_of, [paths.index(path) for path in used]), "", split)
     return dataclasses.replace(graphs, split=split)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,17 @@ from filelock import FileLock
 
 from toporank.features.registry import canonical
 from toporank.files import link_or_copy, sha256, write_text
+from toporank.graphs.packfile import PackedGraphs
 from toporank.layout import RUN_FILES, RUNNERS_UP
-from toporank.model.checkpoint import read_description
+from toporank.model.checkpoint import MOST_KNOWN, read_description
+from toporank.similarity.memory import merged, remember
+from toporank.similarity.tables import compared, read_chains
 from toporank.training.provenance import training_code
 from toporank.training.run import KEPT, Best, Run
 from toporank.training.splits import (
+    LEARNED,
     SPLITS,
+    Sources,
     check_labels,
     check_memory,
     check_splits,
@@ -38,23 +44,34 @@ CHECKSUMS = "checksums.json"
 
 
 def train_run(
-    run: Run, packs: list[Path], threads: int, output: Path, store: Path, *, validation: list[Path] | None = None
+    run: Run,
+    packs: list[Path],
+    threads: int,
+    output: Path,
+    store: Path,
+    *,
+    validation: list[Path] | None = None,
+    splits: Path | None = None,
+    fold: int | None = None,
+    chains: Iterable[Path] = (),
 ) -> dict[str, Any]:
     """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
     before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
-    packs : their `train` splits are learned from. validation : packs whose `val` splits judge; `packs` by default.
-    threads : of all devices of a CPU together.
+    packs, validation (`packs` by default), splits, fold : as in `Sources`. threads : of all devices of a CPU together.
+    chains : chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
     """
-    threads, sources = max(1, threads // run.hardware.devices), (packs, packs if validation is None else validation)
+    sources = Sources(packs, packs if validation is None else validation, splits, fold)
+    threads = max(1, threads // run.hardware.devices)
     if run.loading.in_memory:
-        check_memory([*sources[0], *sources[1]], run.hardware.devices)
+        check_memory([*sources.packs, *sources.validation], run.hardware.devices)
     graphs = open_graphs(*sources)
     check_splits(graphs)
     check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
-    training_set = {"fingerprint": fingerprint(graphs), **sizes, "joined": graphs.joined}
+    known = {"joined": graphs.joined, **_remembered(run, graphs, chains)}
+    training_set = {"fingerprint": fingerprint(graphs), **sizes, **known}
     kept = store / "runs" / _key(run, training_set)
     kept.mkdir(parents=True, exist_ok=True)
     with FileLock(kept / "lock"):  # the store may be shared
@@ -70,6 +87,24 @@ def train_run(
     for name in json.loads((kept / CHECKSUMS).read_text()):
         link_or_copy(kept / name, output / name)
     return json.loads((kept / "summary.json").read_text())
+
+
+def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[str, Any]:
+    """The chains of the training targets and those of the parent, under `chains`; nothing when not all are known."""
+    known = compared(row for table in tables for row in read_chains(table))
+    learned = sorted(set(graphs.target[split_indices(graphs, LEARNED)]))
+    if not set(learned) <= set(known):
+        return {}
+    record = remember({target: known[target] for target in learned})
+    if run.parent:
+        inherited = read_description(run.parent).get("training_set", {}).get("chains")
+        record = merged(record, inherited) if inherited else None
+    if record is None or max(map(len, record.values())) > MOST_KNOWN:
+        log.warning(
+            "the checkpoints cannot say what they were trained on: of the parent it is unknown, or it is too much"
+        )
+        return {}
+    return {"chains": record}
 
 
 def _key(run: Run, training_set: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ def claimed(dag: Any) -> set[str]:
     claims = set()
     for job in dag.needrun_jobs():
         names = set(job.wildcards.keys())
-        if job.rule.name.startswith(("train_", "select_")):
+        if job.rule.name.startswith(("train_", "select_", "split_", "predict_")):
             claims.add(TRAINING)
         elif job.rule.name.startswith("sample_"):
             claims.add(layout.SAMPLING)
@@ -125,9 +125,14 @@ class Jobs:
 
     def contents(self, wildcards: Any) -> str:
         """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
-        current = self._current(wildcards.dataset)
-        labels = self.check.labels.get(wildcards.dataset) if self.check else None
-        return hashlib.sha256(repr((current and current.of_all, labels)).encode()).hexdigest()[:16]
+        return self._digest([wildcards.dataset])
+
+    def _digest(self, datasets: list[str]) -> str:
+        parts = []
+        for name in datasets:
+            current, labels = self._current(name), self.check.labels.get(name) if self.check else None
+            parts += [current and current.of_all, labels]
+        return hashlib.sha256(repr(tuple(parts)).encode()).hexdigest()[:16]
 
     def _current(self, dataset: str) -> Current | None:
         return self.check.current.get(dataset) if self.check else read_current(dataset)
@@ -186,6 +191,28 @@ class Jobs:
         """One file for each data set that is trained on."""
         return [pattern.format(dataset=name) for name in self.config.training_datasets]
 
+    def learned_inputs(self, pattern: str) -> list[str]:
+        """One file for each data set that the study or a fine-tune phase learns from."""
+        return [pattern.format(dataset=name) for name in self.config.learned_datasets]
+
+    @property
+    def learned_contents(self) -> str:
+        """What their splits depend on beside chains, as a digest."""
+        return self._digest(self.config.learned_datasets)
+
+    def split_options(self) -> str:
+        """How targets are split, as options of `split_targets.py`."""
+        t = self.config.training
+        return (
+            f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
+            f" --folds {t.folds} --leakage {t.leakage}"
+        )
+
+    def splits(self, wildcards: Any = None) -> list[str]:
+        """The table of splits, where something is trained; with wildcards only for a data set that is learned from."""
+        known = not self.scoring_only and (wildcards is None or wildcards.dataset in self.config.learned_datasets)
+        return [layout.SPLITS] if known else []
+
     def finetune_inputs(self, pattern: str) -> Callable[[Any], list[str]]:
         """For a fine-tune run one file for each data set that its phase learns from."""
 
@@ -214,6 +241,11 @@ class Jobs:
     def sweep_summaries(self) -> list[str]:
         """summary.json of every sweep run."""
         return [f"{layout.SWEEP_RUN.format(run=run)}/summary.json" for run in self.config.sweep_runs()]
+
+    def fold_summaries(self) -> list[str]:
+        """summary.json of every sweep run without each of the folds."""
+        runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
+        return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
 
     def finetune_summaries(self) -> list[str]:
         """summary.json of every fine-tune run."""

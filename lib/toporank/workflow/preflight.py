@@ -18,7 +18,15 @@ from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
-from toporank.decoys.labels import Label, label_problems, mismatch, read_labels, split_by_target, write_labels
+from toporank.decoys.labels import (
+    Label,
+    label_problems,
+    mismatch,
+    of_decoys,
+    read_labels,
+    split_by_target,
+    write_labels,
+)
 from toporank.decoys.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
@@ -111,6 +119,7 @@ def preflight(
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
+    gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
 
 
@@ -195,7 +204,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     partners = partners_of([decoy.key for decoy in decoys], for_all, of_targets, of_labels)
-    rows = planned(decoys, {label[:2]: label.dockq for label in _of_decoys(labels)}, partners)
+    rows = planned(decoys, {label[:2]: label.dockq for label in of_decoys(labels)}, partners)
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
     if config.targets:
@@ -206,20 +215,22 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
     _writing(name, lambda: write_gap(name, part.decoys))
-    labelled = {label[:2] for label in _of_decoys(labels)}
+    labelled = {label[:2] for label in of_decoys(labels)}
     unknown = len(labelled - {decoy.key for decoy in decoys})
     said = f"{len(labelled)} labels, {unknown} of them without decoy"
     if dataset.labels_from_natives:
         said = "labels from natives"
         expected = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in result.natives[name]]
         training = config.training
-        result.labels[name] = split_by_target(expected, training.validation_percent, training.split_seed)
+        if training.split_by == "target":
+            expected = split_by_target(expected, training.validation_percent, training.split_seed)
+        result.labels[name] = expected
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(part.decoys)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [*natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {decoy.target for decoy in decoys}):
-        notes.append(f"partners are given for {len(stray)} targets without decoys, such as {stray[0]}")
+        notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
 
 
@@ -263,7 +274,7 @@ def _check_labels(result: Preflight, config: Config) -> None:
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return
-    labels = {name: _of_decoys(result.labels[name]) for name in names}
+    labels = {name: of_decoys(result.labels[name]) for name in names}
     stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
     result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
     if not any(stray.values()):
@@ -289,11 +300,6 @@ def _check_name(name: str, given: str, folder: Path) -> None:
         )
 
 
-def _of_decoys(labels: list[Label]) -> list[Label]:
-    """The labels of whole decoys."""
-    return [label for label in labels if not label.interface]
-
-
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
     """Labels of a data set; none where it has no label table."""
     source = config.dataset(dataset).labels
@@ -305,4 +311,9 @@ def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
         else locate(source, repository)
     )
     training = config.training
-    return read_labels(located, validation_percent=training.validation_percent, split_seed=training.split_seed)
+    return read_labels(
+        located,
+        split_by=training.split_by,
+        validation_percent=training.validation_percent,
+        split_seed=training.split_seed,
+    )

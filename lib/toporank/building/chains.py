@@ -1,0 +1,56 @@
+"""The sequences of the chains of every target, taken from one of its decoys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from toporank.building.ledger import LedgerRow
+from toporank.building.plan import PlannedDecoy
+from toporank.building.stages import Making
+from toporank.building.store import Store
+from toporank.decoys.identity import Status
+from toporank.similarity.chains import kind_of
+from toporank.similarity.tables import Chain
+from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.stored import from_bytes
+
+
+def sequences(complex_: Complex) -> dict[str, str]:
+    """One-letter codes of the protein residues of each chain, in the order of the file."""
+    found: dict[str, list[str]] = {}
+    for residue, parent in zip(complex_.residues, complex_.parents, strict=True):
+        if parent:
+            found.setdefault(residue.chain, []).append(STANDARD.get(parent, "X"))
+    return {chain: "".join(letters) for chain, letters in sorted(found.items())}
+
+
+def target_chains(
+    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], earlier: Iterable[Chain], store: Store
+) -> list[Chain]:
+    """The chains of every target with a graph, sorted by target.
+
+    They are read from the decoy with most chains, the first by name of several; what was read from the same file before
+    is taken from `earlier`. Raises StructureError when the file is no longer what was built.
+    """
+    chosen: dict[str, PlannedDecoy] = {}
+    for decoy in sorted(plan):
+        fate, best = fates.get(decoy.key), chosen.get(decoy.target)
+        if fate and fate.status == Status.OK and (best is None or fate.n_chains > fates[best.key].n_chains):
+            chosen[decoy.target] = decoy
+    known: dict[tuple[str, str, str], list[Chain]] = {}
+    for row in earlier:
+        known.setdefault(row[:3], []).append(row)
+    rows = []
+    for target, decoy in chosen.items():
+        digest = fates[decoy.key].structure_sha256
+        rows += known.get((*decoy.key, digest)) or _read(target, decoy, digest, store)
+    return rows
+
+
+def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
+    complex_ = from_bytes(Making(Path(decoy.path), digest, None, {}, store).complex.content)
+    names: dict[str, list[str]] = {}
+    for chain, sequence in sequences(complex_).items():
+        names.setdefault(sequence, []).append(chain)
+    return [Chain(target, decoy.decoy, digest, " ".join(of), kind_of(s), s) for s, of in names.items()]

@@ -1,0 +1,103 @@
+"""The tables of chains, of the splits of targets, and of what a network has seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.errors import ConfigError, RecordError
+from toporank.similarity.chains import PROTEIN
+from toporank.spreadsheets import read_rows, write_rows
+
+DAMAGED = "delete it and run again"
+
+
+class Chain(NamedTuple):
+    """A row of chains.csv: one of the different sequences of a target.
+
+    decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that have this sequence,
+    separated by blanks. kind : one of `similarity.chains.KINDS`. sequence : one-letter codes, X for what is none of the
+    20 amino acids.
+    """
+
+    target: str
+    decoy: str
+    structure_sha256: str
+    chains: str
+    kind: str
+    sequence: str
+
+
+def write_chains(path: Path | str, rows: Iterable[Chain]) -> None:
+    """Write chains.csv."""
+    write_rows(path, Chain._fields, rows)
+
+
+def read_chains(path: Path | str) -> list[Chain]:
+    """Read chains.csv. Raises RecordError when it is something else."""
+    try:
+        return [Chain(**row) for row in read_rows(path)]
+    except TypeError as error:
+        raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
+
+
+def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
+    """The sequences of each target that are compared with others; none where all are antibodies or peptides."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.target, []).extend([row.sequence] if row.kind == PROTEIN else [])
+    return found
+
+
+class TargetSplit(NamedTuple):
+    """A row of splits.csv: where a labelled target of a data set belongs.
+
+    fold : from 0, None when there are fewer clusters than folds. nearest_training_target and containment: of a target
+    that is held out, the training target with the chain most like one of its own; `""` and None when none is compared.
+    """
+
+    dataset: str
+    target: str
+    cluster: str
+    split: str
+    fold: int | None
+    nearest_training_target: str
+    containment: float | None
+
+
+def write_splits(path: Path | str, rows: Iterable[TargetSplit]) -> None:
+    """Write splits.csv."""
+    write_rows(path, TargetSplit._fields, rows)
+
+
+def read_splits(path: Path | str) -> list[TargetSplit]:
+    """Read splits.csv. Raises RecordError when it is something else."""
+    numbers = {"fold": int, "containment": float}
+    try:
+        return [
+            TargetSplit(**{k: (numbers[k](v) if v else None) if k in numbers else v for k, v in row.items()})
+            for row in read_rows(path)
+        ]
+    except (TypeError, ValueError) as error:
+        raise RecordError("not a table of splits", where=path, remedy=DAMAGED) from error
+
+
+def split_of_targets(rows: Iterable[TargetSplit], fold: int | None = None) -> Mapping[tuple[str, str], str]:
+    """The split of each target, by data set and target.
+
+    fold : of a cross-validation, its targets are `test`; those of the next fold are `val`, all others `train`. Raises
+    ConfigError when there are no folds.
+    """
+    rows = list(rows)
+    if fold is None:
+        return {row[:2]: row.split for row in rows}
+    folds = {row.fold for row in rows}
+    if None in folds:
+        raise ConfigError(
+            f"{len({row.cluster for row in rows})} clusters of targets are fewer than the folds",
+            where="training.folds",
+            remedy="ask for fewer, or label more targets",
+        )
+    roles = {fold: "test", (fold + 1) % len(folds): "val"}
+    return {row[:2]: roles.get(row.fold, "train") for row in rows}

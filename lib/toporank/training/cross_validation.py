@@ -1,0 +1,64 @@
+"""The networks of a cross-validation predict what they were trained without."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from toporank.decoys.labels import Label
+from toporank.evaluation.cross_validation import Prediction
+from toporank.evaluation.selection import CHECKPOINT_OF
+from toporank.graphs.pack import GraphStore
+from toporank.model.scorer import load_weights, predict
+from toporank.similarity.tables import TargetSplit
+
+Key = tuple[str, str, str]
+"""Data set, target and decoy."""
+
+
+def out_of_fold(
+    summaries: list[Path], rule: str, packs: list[Path], splits: list[TargetSplit], labels: Mapping[str, list[Label]]
+) -> list[Prediction]:
+    """A prediction of every configuration for every labelled decoy, by configuration, data set, target and decoy.
+
+    summaries : summary.json of all runs, in `fold<number>/<run>/`; of each the best checkpoint under `rule` predicts.
+    labels : by data set.
+    """
+    store = GraphStore.open(packs)
+    dataset = np.array([packs[part].parent.name for part in store.part_of], dtype=object)
+    where = {row[:2]: row for row in splits}
+    fold = np.array([where[key].fold if key in where else -1 for key in zip(dataset, store.target, strict=True)])
+    found: dict[str, dict[Key, list[float]]] = {}
+    for path in summaries:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
+        chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
+        network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
+        part = _part(store, chosen)
+        keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
+        for key, value in zip(keys, predict(network, part).double().tolist() if len(part) else [], strict=True):
+            config.setdefault(key, []).append(value)
+    return [
+        _prediction(config, name, label, where[name, label.target], values.get((name, label.target, label.decoy), []))
+        for config, values in found.items()
+        for name, rows in labels.items()
+        for label in rows
+    ]
+
+
+def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
+    """Some graphs of a store."""
+    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part")
+    return dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in each})
+
+
+def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, values: list[float]) -> Prediction:
+    mean = round(statistics.fmean(values), 7) if values else None
+    deviation = round(statistics.stdev(values), 7) if len(values) > 1 else None
+    place = label.target, label.decoy, label.group, where.cluster, where.fold, label.dockq
+    return Prediction(config, dataset, *place, mean, deviation)
