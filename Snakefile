@@ -3,8 +3,7 @@
 # results/<dataset>/{interface,topology,nodes,graphs}/<target>/<decoy>    feature stages, and one graph a decoy
 # results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
 # results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
-# results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
-# results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
+# results/{training,finetune}/<run>/       results/{training,final}/best.ckpt   sweep and fine-tune phases; checkpoints
 # results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
 # results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version

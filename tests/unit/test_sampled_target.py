@@ -127,7 +127,7 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
     rows = [Row("T", "T_0001", "A:H+L", "0.5", "medium"), Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b")]
     write_rows(Path("labels.csv"), rows)
     assert read_rows(Path("labels.csv")) == rows
-    labels = read_labels(Path("labels.csv"), validation_percent=50, split_seed=1)
+    labels = read_labels(Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1)
     assert [(label.target, label.decoy, label.dockq) for label in labels] == [
         ("T", "T_0001", 0.5),
         ("U", "U_0001", 0.1),
