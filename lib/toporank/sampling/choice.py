@@ -12,11 +12,13 @@ SHARES = (0.40, 0.15, 0.15, 0.13, 0.12, 0.05)
 """Of the decoys, in each class."""
 SIZES = (0.65, 1.35)
 """Wanted sizes of interfaces, as multiples of the native's."""
+LEFT = (0.88, 0.75, 1.0, 1.0, 1.0, 1.0)
+"""What minimisation leaves of the size of an interface in each class, about: wrong ones fit less well."""
 RARE = 0.1
 """Classes of a smaller share do not limit the sizes."""
 FEW = 5
 """Nor do classes with fewer poses."""
-COARSE = (0.1, 0.23, 0.8)
+COARSE = (0.23, 0.8)
 """Classes that the last choice keeps: within them poses are exchanged."""
 STARTS = 10
 """Random choices from which the last choice begins."""
@@ -44,10 +46,11 @@ def matched(
 ) -> np.ndarray:
     """Indices of the chosen poses: `SHARES` of each class, equally from each pool, all of sizes by the same law.
 
-    dockq, size, pool : of each pose, (n,). Sizes are drawn from `native` times `SIZES`, as far as all larger classes
-    have poses of such sizes; the nearest pose is taken.
+    dockq, size, pool : of each pose, (n,). Sizes, as they will be once minimised, are drawn from `native` times
+    `SIZES` as far as all larger classes have poses of such sizes; the nearest pose is taken.
     """
     of, pools = classes(dockq), np.unique(pool)
+    size = size * np.array(LEFT)[of]
     groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(SHARES)) for p in pools]
     taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
     smallest, largest = _common_sizes([size[of == c] for c in range(len(SHARES)) if SHARES[c] > RARE], native)

@@ -36,7 +36,7 @@ from toporank.structures.read import read_complex
 
 log = logging.getLogger(__name__)
 
-MADE = 1.5
+MADE = 2.0
 """Good minimised poses from which each decoy is chosen."""
 TRIED = 2.0
 """Most poses that are minimised for each good one."""
