@@ -26,7 +26,7 @@ COULOMB = 30.0
 """Score of two opposite unit charges, times r² in Å², from `OVERLAP` on."""
 APART = 3
 """Points of the grid by which two translations of one rotation differ at least in some direction."""
-EASING, EASINGS = 0.2, 20
+EASING, EASINGS = 0.3, 12
 """Å by which a ligand is moved out of the receptor at a time, and how many times."""
 
 CHARGED = {

@@ -24,7 +24,7 @@ CUTOFF = 9.0
 """Å within which atoms act on one another, and CA atoms of a partner are joined by springs."""
 SPRING = 500.0
 """kJ/mol/nm² of these springs, which keep the fold of each partner."""
-STEPS = 60
+STEPS = 50
 """Most steps of the minimiser (L-BFGS)."""
 TOLERANCE = 10.0
 """kJ/mol/nm, root mean square force at which it ends."""

@@ -58,6 +58,8 @@ CLASH, OVERLAP = 3.0, 2.5
 """Å between heavy atoms: such clashes are balanced; a pose with a nearer pair is left out."""
 FEWEST_PAIRS = 20
 """CA pairs of the smallest interface."""
+SHRINKING = 1.5
+"""Times as many must there be before minimisation, which shrinks interfaces."""
 OUTLYING = 10.0
 """Median absolute deviations above the median energy of poses of its kind from which on one is left out."""
 FEWEST_ALIKE = 5
@@ -216,7 +218,9 @@ def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Gen
     """Docked poses of all forms that are worth minimising."""
     pool = [pose for form in forms for pose in _docked(form, n_rotations // len(forms), rng)]
     if not pool:
-        raise RefinementError(f"docking found no pose with {FEWEST_PAIRS} pairs of CA atoms within {INTERFACE:g} Å")
+        raise RefinementError(
+            f"docking found no pose with {SHRINKING * FEWEST_PAIRS:g} pairs of CA atoms within {INTERFACE:g} Å"
+        )
     native = len(_ca_pairs(*(side.xyz[side.ca] for side in forms[0].shown)))
     dockq, size = (np.array([getattr(pose, name) for pose in pool]) for name in ("dockq", "size"))
     origin = np.array([2 * forms.index(pose.form) + (pose.docking == "local") for pose in pool])
@@ -239,7 +243,7 @@ def _docked(form: Form, n: int, rng: np.random.Generator) -> list[Candidate]:
         shift = eased(tree, xyz)
         pose = replace(docked, translation=docked.translation + shift)
         size = int(ca_tree.count_neighbors(cKDTree(xyz[ligand.ca] + shift), INTERFACE))
-        if size >= FEWEST_PAIRS:
+        if size >= SHRINKING * FEWEST_PAIRS:
             candidates.append(Candidate(form, pose, docking, form.dockq(pose), size))
     return candidates
 
