@@ -212,9 +212,9 @@ def plot(decoys: list[Measured], path: Path) -> None:
     left.set(xlabel="DockQ", ylabel="decoys")
     left.legend(frameon=False)
     means = {d.target: np.mean([e.size for e in decoys if e.target == d.target]) for d in decoys}
-    middle.plot(dockq, [d.size / means[d.target] for d in decoys], ".", markersize=2)
+    middle.plot(dockq, [d.size / means[d.target] for d in decoys], ".", markersize=2, rasterized=True)
     middle.set(xlabel="DockQ", ylabel="interface residues / mean of target")
-    right.plot(dockq, [d.clashes for d in decoys], ".", markersize=2)
+    right.plot(dockq, [d.clashes for d in decoys], ".", markersize=2, rasterized=True)
     right.set(xlabel="DockQ", ylabel="pairs of heavy atoms < 3 Å")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
