@@ -6,7 +6,7 @@ localrules:
 
 
 rule score_decoys:
-    """The ranking of every decoy of a data set."""
+    """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
         checkpoint=JOBS.scorer(),
         ensemble=JOBS.ensemble(),
@@ -15,6 +15,7 @@ rule score_decoys:
     output:
         ranking=report(layout.RANKING, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
+        comparison=layout.COMPARISON,
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -23,8 +24,9 @@ rule score_decoys:
         mem_mb=jobs.raised(4000),
         runtime=jobs.raised(60),
     shell:
-        "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
-        " --coverage {input.coverage} --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
+        "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
+        ' --pack {input.pack} --coverage {input.coverage} --store "$TOPORANK_STORE" --comparison {output.comparison}'
+        " --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
 
 
 rule evaluate_ranking:

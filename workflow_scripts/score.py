@@ -6,7 +6,9 @@ import gc
 import sys
 from pathlib import Path
 
+from toporank.building.store import Store
 from toporank.errors import TopoRankError
+from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.ranking import best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
@@ -14,6 +16,7 @@ from toporank.model.scoring import Ensemble, read_ensemble, score_pack
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
     parser.add_argument(
         "--ensemble",
@@ -23,6 +26,8 @@ def main() -> None:
     )
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
+    parser.add_argument("--store", type=Path, required=True, help="reuse store")
+    parser.add_argument("--comparison", type=Path, required=True, help="written: clusters, consensus and twins")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
     args = parser.parse_args()
@@ -30,13 +35,16 @@ def main() -> None:
     try:
         ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, mean=ensemble.mean)
-        table = ranking(read_coverage(args.coverage), scores)
+        coverage = read_coverage(args.coverage)
+        comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
+        table = ranking(coverage, scores)
     except TopoRankError as error:
         sys.exit(str(error))
+    write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
     write_model_pred_dockq(args.export, table)
     scored = sum(row.pred_dockq is not None for row in table)
-    print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
+    print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
         print(f"  {line}")
     print(f"ranking: {args.ranking}")

@@ -25,6 +25,7 @@ ARTEFACTS = "results/{dataset}/{stage}"
 LABELS = "results/{dataset}/labels.csv"
 COVERAGE = "results/{dataset}/coverage.tsv"
 COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
+COMPARISON = "results/{dataset}/comparison.csv"
 PACK = "results/{dataset}/graphs.safetensors"
 
 RUN_FILES = (
