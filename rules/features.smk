@@ -101,6 +101,7 @@ rule write_coverage:
         ledgers=JOBS.ledgers,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
+        interfaces=layout.INTERFACES,
     log:
         "logs/coverage/{dataset}.log",
     conda:
@@ -108,7 +109,8 @@ rule write_coverage:
     params:
         contents=JOBS.contents,
     shell:
-        "write_coverage.py --dataset {wildcards.dataset} --table {output.table} 2>&1 | tee {log}"
+        "write_coverage.py --dataset {wildcards.dataset} --table {output.table} --interfaces {output.interfaces}"
+        " 2>&1 | tee {log}"
 
 
 rule check_coverage:

@@ -2,12 +2,13 @@
 
 
 rule pack_graphs:
-    """All graphs of a data set in one memory-mapped file; those packed before are copied, not read again."""
+    """All graphs of a data set in one memory-mapped file, those of interfaces in another; copied if packed before."""
     input:
         table=layout.COVERAGE,
         ledgers=JOBS.ledgers,
     output:
         pack=update(layout.PACK),
+        interfaces=update(layout.INTERFACE_PACK),
     log:
         "logs/pack/{dataset}.log",
     conda:
@@ -16,6 +17,8 @@ rule pack_graphs:
         mem_mb=jobs.raised(4000),
     params:
         precision=CONFIG.workflow.pack_precision,
+        features=stage_features(CHOICES, "graphs"),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"
-        " --pack {output.pack} > {log} 2>&1"
+        ' --features {params.features:q} --store "$TOPORANK_STORE" --pack {output.pack}'
+        " --interfaces {output.interfaces} > {log} 2>&1"

@@ -11,6 +11,7 @@ rule report_study:
     input:
         coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
         rankings=JOBS.rankings(),
+        interfaces=expand(layout.SCORED_INTERFACES, dataset=JOBS.datasets),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
         checkpoint=JOBS.scorer(),
@@ -22,7 +23,8 @@ rule report_study:
         "../envs/report.yaml"
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --leaderboard {input.leaderboard} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --checkpoint {input.checkpoint:q}"
+        " --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -30,6 +32,7 @@ rule report_scores:
     input:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
+        interfaces=layout.SCORED_INTERFACES,
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
@@ -38,5 +41,5 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     shell:
-        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --checkpoint {input.checkpoint:q}"
-        " --page {output.page} > {log} 2>&1"
+        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
+        " --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"

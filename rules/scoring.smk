@@ -11,9 +11,12 @@ rule score_decoys:
         checkpoint=JOBS.scorer(),
         ensemble=JOBS.ensemble(),
         pack=layout.PACK,
+        interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
+        interfaces=layout.INTERFACES,
     output:
         ranking=report(layout.RANKING, category="Ranking"),
+        interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
         comparison=layout.COMPARISON,
     log:
@@ -23,10 +26,14 @@ rule score_decoys:
     resources:
         mem_mb=jobs.raised(4000),
         runtime=jobs.raised(60),
+    params:
+        rank_by=CONFIG.rank_by,
     shell:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
-        ' --pack {input.pack} --coverage {input.coverage} --store "$TOPORANK_STORE" --comparison {output.comparison}'
-        " --ranking {output.ranking} --export {output.export} 2>&1 | tee {log}"
+        ' --pack {input.pack} --store "$TOPORANK_STORE" --comparison {output.comparison}'
+        " --interface-pack {input.interface_pack} --coverage {input.coverage} --interfaces {input.interfaces}"
+        " --rank-by {params.rank_by} --ranking {output.ranking} --scored-interfaces {output.interfaces}"
+        " --export {output.export} 2>&1 | tee {log}"
 
 
 rule evaluate_ranking:

@@ -17,10 +17,11 @@ def build(
     store: Store,
     labels: dict[tuple[str, str], float] | None = None,
     stages: tuple[str, ...] = STAGES,
+    partners: dict[tuple[str, str], str] | None = None,
 ) -> list[LedgerRow]:
     """Build decoys of one data set in the working directory; the rows of the ledger of the last stage."""
     dataset, rows = decoys[0].dataset, []
-    ((content, members),) = deal(planned(decoys, labels or {}), len(decoys)).items()
+    ((content, members),) = deal(planned(decoys, labels or {}, partners), len(decoys)).items()
     write_plans(dataset, {f"{content}.0": members})
     for stage in stages:
         rows = run_chunk(stage, dataset, f"{content}.0", choices, store)

@@ -10,7 +10,8 @@ from toporank.building.store import Store
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.ranking import best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
+from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.model.scoring import Ensemble, read_ensemble, score_pack
 
 
@@ -25,27 +26,36 @@ def main() -> None:
         help="folder of checkpoints for the spread, and for the score if it says so",
     )
     parser.add_argument("--pack", type=Path, required=True)
+    parser.add_argument("--interface-pack", type=Path, required=True, help="graphs of interfaces")
     parser.add_argument("--coverage", type=Path, required=True)
+    parser.add_argument("--interfaces", type=Path, required=True)
+    parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--comparison", type=Path, required=True, help="written: clusters, consensus and twins")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
+    parser.add_argument("--scored-interfaces", type=Path, required=True, help="written")
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
     args = parser.parse_args()
 
     try:
         ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
-        scores = score_pack(args.checkpoint, ensemble.members, args.pack, mean=ensemble.mean)
+        which = {"interfaces": args.interface_pack, "mean": ensemble.mean}
+        scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
+        interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         coverage = read_coverage(args.coverage)
         comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
-        table = ranking(coverage, scores)
+        table = ranking(coverage, scores, interfaces, args.rank_by)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
+    write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
+        print(f"  {line}")
+    for line in hints(interfaces):
         print(f"  {line}")
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")

@@ -12,25 +12,28 @@ from toporank.building.view import remove_orphans
 from toporank.decoys.labels import read_split_labels
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
+from toporank.evaluation.interfaces import interface_table, write_interfaces
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="written")
+    parser.add_argument("--interfaces", type=Path, required=True, help="written: how the partners of each decoy meet")
     args = parser.parse_args()
 
     try:
         current = read_current(args.dataset)
         decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
-        fates = last_fates(args.dataset, current).values()
+        fates = last_fates(args.dataset, current)
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
-        table = coverage_table(decoys, fates, labels)
+        table = coverage_table(decoys, fates.values(), labels)
         orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
         if orphans:
             print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")
         remove_old(args.dataset, current)
         write_coverage(args.table, table)
+        write_interfaces(args.interfaces, interface_table(table, fates))
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{args.dataset}: {counts(table)}")

@@ -21,12 +21,14 @@ def main() -> None:
     parser.add_argument(
         "--leaderboard", type=Path, help="leaderboard.csv; its column `folder` says where the learning curves are"
     )
+    parser.add_argument("--interfaces", type=Path, nargs="*", default=[], help="interfaces.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
-        study = read_study(args.coverage, args.rankings, args.evaluations, args.leaderboard, args.checkpoint)
+        tables = args.coverage, args.rankings, args.evaluations
+        study = read_study(*tables, args.leaderboard, args.checkpoint, args.interfaces)
     except TopoRankError as error:
         sys.exit(str(error))
     page = render(study)

@@ -27,6 +27,8 @@ COVERAGE = "results/{dataset}/coverage.tsv"
 COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 COMPARISON = "results/{dataset}/comparison.csv"
 PACK = "results/{dataset}/graphs.safetensors"
+INTERFACES = "results/{dataset}/interfaces.csv"
+INTERFACE_PACK = "results/{dataset}/interfaces.safetensors"
 
 RUN_FILES = (
     "best_loss.ckpt",
@@ -55,6 +57,7 @@ MEMBERS = "members.json"
 """Beside the checkpoints of an ensemble: their runs, and whether the score is their mean."""
 
 RANKING = "results/scores/{dataset}/ranking.csv"
+SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
 MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
 SCORE_REPORT = "results/scores/{dataset}/report.html"
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"

@@ -78,6 +78,7 @@ def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained)
     assert set(description["metrics"]) >= {"val_loss", "val_selection", "val_spearman", "val_ranking_loss"}
     assert description["training_set"] == {
         "fingerprint": fingerprint(GraphStore.open([trained / "pack.safetensors"])), "train": 18, "val": 12,
+        "joined": 0,
     }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def table() -> list[CoverageRow]:
         [
             fate("A", "d1"),
             fate(
-                "A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=3, n_interface_residues=0
+                "A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=2, n_interface_residues=0
             ),
             fate("A", "d3", Status.UNREADABLE, "the file is empty", stage="interface"),
             fate("B", "d1", Status.FAILED, 'mkdssp said: "no"', stage="nodes", n_chains=2, n_interface_residues=4),
@@ -101,7 +101,7 @@ def test_a_decoy_without_label_has_neither_label_nor_split(table):
 
 
 def test_a_count_that_is_not_known_is_missing_and_not_minus_one(table):
-    assert [row.n_chains for row in table] == [2, 3, None, 2, None]
+    assert [row.n_chains for row in table] == [2, 2, None, 2, None]
     assert [row.n_interface_residues for row in table] == [9, 0, None, 4, None]
 
 
@@ -136,7 +136,7 @@ def test_the_file_looks_like_this(table):
     assert write(table).read_text().splitlines()[:3] == [
         "target\tdecoy\tstatus\tstage\treason\tdockq\tsplit\tn_chains\tn_interface_residues\tpath\tduplicate_of",
         "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb\t",
-        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t3\t0\tin/A/d2.pdb\t",
+        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t2\t0\tin/A/d2.pdb\t",
     ]
 
 

@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.fil
 def coverage(fates: dict[tuple[str, str], str], without: tuple = ()) -> list[CoverageRow]:
     """A coverage table of decoys with a status each, and of labels without decoy."""
     plan = [PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 1, 0, "") for target, decoy in fates]
-    known = {Status.OK: (2, 9), Status.NO_INTERFACE: (3, 0)}
+    known = {Status.OK: (2, 9), Status.NO_INTERFACE: (2, 0)}
     ledger = [
         LedgerRow(target, decoy, status, "graphs", "", *known.get(status, (-1, -1)), "", 0)
         for (target, decoy), status in fates.items()
@@ -95,11 +95,11 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 3, "no_interface", "")
+    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 2, None, None, None, "no_interface", "")
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    assert named(table, "failed") == (None, "A", "failed", None, None, "", None, None, "failed", "")
+    assert named(table, "failed") == (None, "A", "failed", None, None, "", *[None] * 5, "failed", "")
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,13 @@ def test_names_and_numbers_survive_the_way_through_the_file(tmp_path, name):
 def test_the_ranking_looks_like_this(tmp_path, table):
     write_ranking(tmp_path / "ranking.csv", table)
     assert (tmp_path / "ranking.csv").read_text().splitlines()[:6] == [
-        "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,status,duplicate_of",
-        "1,A,high,0.85,0.01,high,9,2,ok,",
-        "2,A,low,0.1,0.01,incorrect,9,2,ok,",
-        "3,A,also_apart,,,,0,3,no_interface,",
-        "4,A,apart,,,,0,3,no_interface,",
-        ",A,failed,,,,,,failed,",
+        "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,n_interfaces,min_interface,"
+        "mean_interface,status,duplicate_of",
+        "1,A,high,0.85,0.01,high,9,2,,,,ok,",
+        "2,A,low,0.1,0.01,incorrect,9,2,,,,ok,",
+        "3,A,also_apart,,,,0,2,,,,no_interface,",
+        "4,A,apart,,,,0,2,,,,no_interface,",
+        ",A,failed,,,,,,,,,failed,",
     ]
 
 

@@ -52,8 +52,8 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
 def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
     ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
     assert list(ranking.columns) == [
-        "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains", "status",
-        "duplicate_of",
+        "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains",
+        "n_interfaces", "min_interface", "mean_interface", "status", "duplicate_of",
     ]  # fmt: skip
     apart = ranking[ranking["decoy"] == "apart1"].iloc[0]
     assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == ("no_interface", 0, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from toporank.building import view
 from toporank.building.ledger import Ledger, LedgerRow, meetings_text, read_stage, write_ledger
 from toporank.building.plan import PlannedDecoy, read_chunk
 from toporank.building.stages import Making, recipe, structure_digest
-from toporank.building.store import Store, cpu_seconds
+from toporank.building.store import Entry, Store, cpu_seconds
 from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
 from toporank.errors import ChainMissingError, FeatureError, NoInterfaceError, StructureError, TopoRankError
@@ -90,9 +91,7 @@ def _run_decoy(
         return row._replace(**without)
     try:
         digest = row.structure_sha256 or _digest(member)
-        dockq = float(member.dockq) if member.dockq else None
-        partners = parse_partners(member.partners) if member.partners else ()
-        entry = Making(Path(member.path), digest, dockq, partners, choices, store).finish(stage)
+        entry = _making(member, digest, choices, store).finish(stage)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
@@ -109,6 +108,21 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
     """What a ledger keeps of the facts about an artefact."""
     facts = {name: found[name] for name in FACTS if name in found}
     return {**facts, "meetings": meetings_text(facts["meetings"])} if "meetings" in facts else facts
+
+
+def _making(member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store) -> Making:
+    partners = parse_partners(member.partners) if member.partners else ()
+    dockq = float(member.dockq) if member.dockq else None
+    return Making(Path(member.path), digest, dockq, partners, choices, store)
+
+
+def interface_graphs(
+    decoys: Iterable[tuple[PlannedDecoy, str]], choices: dict[str, Choice], store: Store
+) -> Iterator[tuple[tuple[str, str], str, Entry]]:
+    """Target and decoy, name and graph of each interface of built decoys, which come with their files' digests."""
+    for member, digest in decoys:
+        for name, entry in _making(member, digest, choices, store).interfaces.items():
+            yield member.key, name, entry
 
 
 def _digest(member: PlannedDecoy) -> str:

@@ -7,6 +7,7 @@ the module with its parameters and the code: everything it was made from.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections import Counter
@@ -24,7 +25,7 @@ from toporank.code import source_digest
 from toporank.comparison.contacts import contact_bytes
 from toporank.decoys.identity import structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
-from toporank.errors import StructureError
+from toporank.errors import FeatureError, StructureError
 from toporank.features.interface import Interface, Meeting
 from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
@@ -241,16 +242,21 @@ class Making:
 
     @functools.cached_property
     def interfaces(self) -> dict[str, Entry]:
-        """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph."""
+        """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
+
+        An interface of which no residue can become a node has none.
+        """
         touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
         if len(touching) == 1:
             return {touching[0].interface: self.graphs}
         chains = {partner_name(body): body for body in self._complex.bodies}
         pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
-        return {name: self._part(pair).graphs for name, pair in pairs.items()}
-
-    def _part(self, partners: Partners) -> Making:
-        return Making(self.path, self.structure_sha256, None, partners, self.choices, self.store, part_of=self)
+        graphs = {}
+        for name, pair in pairs.items():
+            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self)
+            with contextlib.suppress(FeatureError):
+                graphs[name] = part.graphs
+        return graphs
 
     def topology_of(self, residues: np.ndarray) -> np.ndarray:
         """Rows of the topology for some of the interface residues, int, (n,)."""

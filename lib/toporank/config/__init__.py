@@ -13,10 +13,26 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from toporank.config.base import Name, Section, distinct
 from toporank.config.training import Phase, SweepConfig, Training
+from toporank.decoys.partners import is_file, parse_partners, partners_text
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
 from toporank.validation import checked, did_you_mean
+
+
+def _partners(value: Any) -> Any:
+    """Partners in one spelling, or the name of a table of them."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError("YAML reads it as a number, put it in quotes")
+    if isinstance(value, str) and not is_file(value):
+        try:
+            return partners_text(parse_partners(value))
+        except ConfigError as error:
+            raise ValueError(f"{error.what} ({error.remedy})") from error
+    return value
+
+
+PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
 class Dataset(Section):
@@ -28,6 +44,9 @@ class Dataset(Section):
         None,
         description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
         " unset for a data set that is only scored.",
+    )
+    partners: PartnersSetting = Field(
+        None, description="As the key `partners` below, for this data set; it goes before that one."
     )
 
 
@@ -105,6 +124,16 @@ class Config(Section):
     )
     retry: Literal["failed"] | None = Field(
         None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
+    )
+    partners: PartnersSetting = Field(
+        None,
+        description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
+        " see docs/partners.md. Each chain is one by default.",
+    )
+    rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
+        "complex",
+        description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
+        " of its interfaces. docs/partners.md says when which is right.",
     )
     score_decoys: str | None = Field(
         None,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank import layout
-from toporank.building.ledger import LedgerRow
+from toporank.building.ledger import LedgerRow, read_meetings
 from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError, RecordError
+from toporank.features.interface import Meeting
 from toporank.spreadsheets import read_rows, write_rows
 
 if TYPE_CHECKING:
@@ -56,9 +59,11 @@ def coverage_table(
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
     rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+    rows = _with_chains_missing(rows, paths, fates)
     first: dict[tuple[str, str], str] = {}
     for i, row in enumerate(rows):
-        atoms = fates[row.target, row.decoy].atoms_sha256 if row.status == Status.OK else ""
+        fate = fates.get((row.target, row.decoy))
+        atoms = fate.atoms_sha256 if fate and fate.status == Status.OK else ""
         original = first.setdefault((row.target, atoms), row.decoy) if atoms else row.decoy
         rows[i] = row._replace(duplicate_of=original if original != row.decoy else "")
     return rows
@@ -81,11 +86,66 @@ def _row(
     elif fate is None:
         became = Status.NOT_BUILT, "", "not of the targets asked for"
     else:
-        became = fate.status, fate.stage, fate.reason
+        became = _verdict(fate, plan.partners)
     dockq, split = (label.dockq, label.split) if label else (None, "")
     sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
     return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, plan.path if plan else "")
+
+
+def _verdict(fate: LedgerRow, partners: str) -> tuple[str, str, str]:
+    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
+
+    partners : empty when each chain is one; without any interface, it is then the decoy that has none.
+    """
+    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and partners):
+        meetings = read_meetings(fate)
+        bodies = sorted({name for meeting in meetings for name in meeting[:2]})
+        touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
+        if apart := [name for name in bodies if name not in touching]:
+            why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
+            notes = fate.reason if fate.status == Status.OK else ""
+            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, notes]))
+    return fate.status, fate.stage, fate.reason
+
+
+def _how_far(partner: str, meetings: list[Meeting]) -> str:
+    nearest = min((m for m in meetings if partner in m[:2]), key=lambda meeting: meeting.closest)
+    other = nearest.second if partner == nearest.first else nearest.first
+    return f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
+
+
+def _with_chains_missing(
+    rows: list[CoverageRow], plan: Mapping[tuple[str, str], PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow]
+) -> list[CoverageRow]:
+    """The rows, of which those that lack chains say so: with fewer chains than at least half of their target's decoys.
+
+    Where partners are given, the chains that they name count, and `build` has seen to these.
+    """
+    found = []
+    for _, members in groupby(rows, key=attrgetter("target")):
+        members = list(members)
+        free = [row for row in members if row.n_chains and not plan[row.target, row.decoy].partners]
+        counts = sorted((row.n_chains for row in free), reverse=True)
+        usual = counts[(len(counts) - 1) // 2] if counts else 0
+        names = {row.decoy: _chains(fates[row.target, row.decoy]) for row in free}
+        common = Counter(name for row in free if row.n_chains >= usual for name in names[row.decoy])
+        for row in members:
+            if row.decoy in names and row.n_chains < usual and row.status in (Status.OK, Status.PARTNER_APART):
+                lacks = sorted(
+                    name for name, n in common.items() if 2 * n >= len(free) and name not in names[row.decoy]
+                )
+                which = f": no {', '.join(lacks)}" if lacks else ""
+                why = f"{row.n_chains} protein chains where most decoys of the target have {usual}{which}"
+                reason = "; ".join(filter(None, [why, row.reason]))
+                row = row._replace(status=Status.CHAIN_MISSING, stage=layout.STAGES[0], reason=reason)
+            found.append(row)
+    return found
+
+
+def _chains(fate: LedgerRow) -> set[str]:
+    """The chains of a decoy without partners."""
+    return {name for meeting in read_meetings(fate) for name in meeting[:2]}
 
 
 def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from toporank.decoys.identity import Status
 from toporank.evaluation.coverage import CoverageRow
+from toporank.evaluation.interfaces import InterfaceRow, Interfaces, Score, of_each_decoy
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.spreadsheets import read_rows, write_rows
 
@@ -17,17 +19,11 @@ LISTED, WIDEST = 10, 24
 """Targets whose best decoy is named when decoys have been scored, and letters to which their names are padded."""
 
 
-class Score(NamedTuple):
-    """Predicted DockQ of a decoy and its standard deviation over an ensemble, None without one."""
-
-    target: str
-    decoy: str
-    pred_dockq: float
-    pred_sd: float | None
-
-
 class RankedDecoy(NamedTuple):
-    """A row of ranking.csv. What is not known is None or, of text, empty."""
+    """A row of ranking.csv. What is not known is None or, of text, empty.
+
+    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
+    """
 
     rank: int | None
     target: str
@@ -37,23 +33,37 @@ class RankedDecoy(NamedTuple):
     pred_capri: str
     n_interface_residues: int | None
     n_chains: int | None
+    n_interfaces: int | None
+    min_interface: float | None
+    mean_interface: float | None
     status: str
     duplicate_of: str = ""
 
 
 COLUMNS = RankedDecoy._fields
-_PLACE = {Status.OK: 0, Status.NO_INTERFACE: 1}
+_PLACE = {Status.OK: 0, Status.PARTNER_APART: 1, Status.CHAIN_MISSING: 1, Status.NO_INTERFACE: 2}
+RANKED_BY = {"complex": "pred_dockq", "min_interface": "min_interface", "mean_interface": "mean_interface"}
+"""The column that decides, by the names that the configuration has for it."""
 
 
-def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[RankedDecoy]:
+def ranking(
+    coverage: Iterable[CoverageRow],
+    scores: Iterable[Score],
+    interfaces: Iterable[InterfaceRow] = (),
+    rank_by: str = "complex",
+) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
-    A decoy without interface is ranked below every scored decoy of its target, since chains that do not
-    touch are certainly wrong; one that could not be read or computed comes last and has no rank. Copies share the rank
-    of the first. Ties go by decoy name. Raises ValueError when a decoy has two scores.
+    A decoy of which a partner touches no other, or which lacks a chain, is ranked below every scored decoy of its
+    target, one without any interface below these: they are certainly wrong. One that could not be read or computed
+    comes last and has no rank. Copies share the rank of the first. Ties go by decoy name.
+    interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. Raises ValueError when a decoy has two scores.
     """
+    of_interfaces = of_each_decoy(interfaces)
     known: dict[tuple[str, str], Score] = {}
     for score in scores:
+        if score.interface:
+            continue
         if (score.target, score.decoy) in known:
             raise ValueError(f"{score.target}/{score.decoy} has two scores")
         known[score.target, score.decoy] = score
@@ -66,9 +76,12 @@ def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[Ra
             found = score.pred_dockq, score.pred_sd, CAPRI_NAMES[classes[row.target, row.decoy]]
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
-            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, row.status, row.duplicate_of))
+            meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
+            more = *meeting, row.status, row.duplicate_of
+            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, *more))
     table = []
-    for _, rows in groupby(sorted(decoys, key=_order), key=attrgetter("target")):
+    decoys.sort(key=partial(_order, attrgetter(RANKED_BY[rank_by])))
+    for _, rows in groupby(decoys, key=attrgetter("target")):
         ranks: dict[str, int] = {}
         for row in rows:
             if row.status in _PLACE:
@@ -77,9 +90,9 @@ def ranking(coverage: Iterable[CoverageRow], scores: Iterable[Score]) -> list[Ra
     return table
 
 
-def _order(row: RankedDecoy) -> tuple:
-    unscored = row.pred_dockq is None
-    return row.target, _PLACE.get(row.status, 2), unscored, 0.0 if unscored else -row.pred_dockq, row.decoy
+def _order(value: Callable[[RankedDecoy], float | None], row: RankedDecoy) -> tuple:
+    found = value(row)
+    return row.target, _PLACE.get(row.status, len(_PLACE)), found is None, -(found or 0.0), row.decoy
 
 
 def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
@@ -89,7 +102,8 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
-    kinds = {"rank": int, "pred_dockq": float, "pred_sd": float, "n_interface_residues": int, "n_chains": int}
+    kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces"), int)
+    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface"), float)
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in read_rows(path)

@@ -105,12 +105,13 @@ class _Header(BaseModel):
 
 
 class Description(BaseModel):
-    """The description of the graphs of a pack. All but the first three is the metadata that they have in common."""
+    """The description of the graphs of a pack. All but the first four is the metadata that they have in common."""
 
     model_config = ConfigDict(extra="allow")
     decoys: list[tuple[str, str, str]]
     sources: list[str] = []
     content: str | None = None
+    joined: Annotated[int, Field(ge=0)] = 0
     format: int | None = None
     features: dict[str, dict[str, Any]] | None = None
     node_columns: list[str] | None = None
@@ -118,7 +119,7 @@ class Description(BaseModel):
 
     def metadata(self) -> dict[str, Any]:
         """The entries that are set, without decoys and digests."""
-        own = {"decoys", "sources", "content"}
+        own = {"decoys", "sources", "content", "joined"}
         return {name: value for name, value in self if name not in own and name in self.model_fields_set}
 
 
@@ -161,7 +162,8 @@ class Pack:
     """One pack file, memory-mapped and not to be written to.
 
     numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of the
-    file of each graph. content : that of all numbers. Older packs have neither.
+    file of each graph. content : that of all numbers. Older packs have neither. joined : number of graphs in which
+    a partner has several chains.
     """
 
     path: Path
@@ -170,6 +172,7 @@ class Pack:
     metadata: dict[str, Any]
     sources: list[str]
     content: str | None
+    joined: int = 0
 
     def __len__(self) -> int:
         return len(self.decoys)
@@ -199,7 +202,7 @@ class Pack:
             raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
         if not _edges_join_nodes(numbers):
             raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
-        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content)
+        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content, said.joined)
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
@@ -247,7 +250,7 @@ class PackedGraphs:
     target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i.
     metadata : format, feature modules and columns; empty for graphs made elsewhere without metadata.
     parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
-    is, and where.
+    is, and where. joined : number of graphs in which a partner has several chains.
     """
 
     target: np.ndarray
@@ -258,6 +261,7 @@ class PackedGraphs:
     parts: list[dict[str, Any]]
     part_of: np.ndarray
     place_in_part: np.ndarray
+    joined: int = 0
 
     def __len__(self) -> int:
         return len(self.target)
@@ -306,4 +310,5 @@ class PackedGraphs:
             parts=[pack.numbers for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
+            joined=sum(pack.joined for pack in packs),
         )

@@ -33,7 +33,7 @@ CHANGED_REMEDY = "it was changed after it was built; run again, and it is restor
 
 
 class Member(NamedTuple):
-    """One graph to be packed. sha256, size : of its file, where a ledger has them."""
+    """One graph to be packed. split : of its decoy, or the name of an interface. sha256, size : of its file."""
 
     target: str
     decoy: str
@@ -43,12 +43,13 @@ class Member(NamedTuple):
     size: int | None = None
 
 
-def write_pack(path: Path, members: list[Member], precision: str = "float32") -> int:
+def write_pack(path: Path, members: list[Member], precision: str = "float32", joined: int = 0) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
-    precision : float32, or float16 for half the space. The result does not depend on what was there before. A data set
-    without any graph gives an empty pack. Raises GraphError naming a graph that does not match its ledger's checksum or
-    does not fit into `precision`, or two whose widths or feature modules differ.
+    precision : float32, or float16 for half the space. joined : in how many a partner has several chains. The result
+    does not depend on what was there before. A data set without any graph gives an empty pack. Raises GraphError naming
+    a graph that does not match its ledger's checksum or does not fit into `precision`, or two whose widths or feature
+    modules differ.
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
@@ -87,6 +88,7 @@ def write_pack(path: Path, members: list[Member], precision: str = "float32") ->
             **(first[2] if first else {}),
             "decoys": [member[:3] for member in members],
             "sources": digests,
+            "joined": joined,
             "content": content_digest({name: tensor.pieces() for name, tensor in tensors.items()}),
         }
         write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
@@ -98,7 +100,7 @@ def _read(file: Path, digest: str, precision: str) -> Graph:
     if sha256(file) != digest:
         raise GraphError("the graph does not match its ledger's checksum", where=file, remedy=CHANGED_REMEDY)
     graph = by_destination(read_graph(file))
-    metadata = {k: v for k, v in graph.metadata.items() if k != "residues"}
+    metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     _check_metadata(metadata, file)
     x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
     return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata)

@@ -66,11 +66,15 @@ class Origin(_Part):
 
 
 class TrainingSet(_Part):
-    """Fingerprint of the training graphs, and how many decoys were trained and validated on."""
+    """Fingerprint of the training graphs, and how many decoys were trained and validated on.
+
+    joined : number of graphs in which a partner has several chains; None for a checkpoint that does not say.
+    """
 
     fingerprint: Text
     train: Count
     val: Count
+    joined: Count | None = None
 
 
 class Provenance(_Part):

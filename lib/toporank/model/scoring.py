@@ -12,7 +12,7 @@ from pydantic import Field
 
 from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
-from toporank.evaluation.ranking import Score
+from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
@@ -21,9 +21,6 @@ from toporank.model import topoqa
 from toporank.model.network import DockQNet
 from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.validation import checked
-
-DECIMALS = 7
-"""Decimals of written scores; more would be single-precision noise."""
 
 
 class Ensemble(NamedTuple):
@@ -71,14 +68,16 @@ def read_ensemble(folder: Path) -> Ensemble:
     return Ensemble(members, mean=stored.score == "mean")
 
 
-def score_pack(checkpoint: Path, members: list[Path], pack: Path, *, mean: bool = False) -> list[Score]:
-    """Score every graph of a pack, in its order.
+def score_pack(
+    checkpoint: Path, members: list[Path], pack: Path, *, interfaces: Path | None = None, mean: bool = False
+) -> list[Score]:
+    """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given, in their order.
 
     checkpoint gives the score or, with `mean`, all `members` together, of which it must then be one. pred_sd is the
     standard deviation over the members, None with fewer than two.
     Raises CheckpointError when a checkpoint cannot be used or was trained on other features than the graphs have.
     """
-    store = GraphStore.open([pack])
+    store = GraphStore.open([pack, *([interfaces] if interfaces else [])])
     contents, scorers = {}, {}
     for path in dict.fromkeys([checkpoint, *members]):
         loaded = load_weights(path)  # says what is wrong with a file, if it is no checkpoint
@@ -99,6 +98,7 @@ def score_pack(checkpoint: Path, members: list[Path], pack: Path, *, mean: bool 
             decoy,
             _mean([each[i] for each in theirs]) if mean else round(own[i], DECIMALS),
             round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
+            str(store.split[i]) if store.part_of[i] else "",
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]

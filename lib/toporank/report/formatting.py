@@ -14,6 +14,8 @@ SCORED, NOT_SCORED = "scored", "not_scored"
 
 FATES = {
     SCORED: "scored",
+    Status.PARTNER_APART: "partner apart",
+    Status.CHAIN_MISSING: "chain missing",
     Status.NO_INTERFACE: "no interface",
     Status.UNREADABLE: "unreadable",
     Status.FAILED: "failed",

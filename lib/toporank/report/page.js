@@ -108,11 +108,21 @@ const COLUMNS = [
   { head: "true class", needs: "Y", cell: (t, i) => chip(t.Y?.[i]) },
   { head: "interface residues", number: true, cell: (t, i) => t.n?.[i] ?? DASH },
   { head: "chains", number: true, cell: (t, i) => t.c?.[i] ?? DASH },
-  { head: "status", status: true, cell: (t, i) => data.fates[t.f[i]] },
+  { head: "status", status: true, cell: (t, i) => status(data.fates[t.f[i]]) },
 ];
+
+// What is wrong with an interface, or with a decoy, is written out, in red.
+
+const WRONG = ["partner apart", "chain missing", "no interface", "unreadable", "failed"];
+const wrong = text => make("span", { class: "wrong" }, text);
+const status = text => WRONG.includes(text) ? wrong(text) : text;
+const interfaces = target => (target.i || []).map((head, k) => ({
+  head, number: true, cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
+}));
 
 function decoyTable(target, name, wanted) {
   const columns = COLUMNS.filter(column => !column.needs || target[column.needs]);
+  columns.splice(-1, 0, ...interfaces(target));
   const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
   const head = make("tr", {}, ...columns.map(column => make("th", { scope: "col", class: style(column) }, column.head)));
   const body = make("tbody");

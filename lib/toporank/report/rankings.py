@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from toporank.evaluation.interfaces import InterfaceRow, partners_hint
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.report.formatting import FATES, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""
+MOST_INTERFACES = 12
+"""Columns for interfaces in the table of a target; the file has them all."""
 
 
 def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -> list[dict[str, Any]]:
@@ -17,10 +20,21 @@ def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -
 
     metrics : rows of `metrics.per_target` by data set and target.
     """
+    meetings = interfaces_of_targets(study)
     return [
         target_line(dataset, target, rows, metrics.get((dataset, target)))
+        | {"hint": partners_hint(meetings.get((dataset, target), []))}
         for (dataset, target), rows in by_target(study.decoys)
     ]
+
+
+def interfaces_of_targets(study: Study) -> dict[tuple[str, str], list[InterfaceRow]]:
+    """(data set, target) → the interfaces of its decoys."""
+    found: dict[tuple[str, str], list[InterfaceRow]] = {}
+    for dataset, rows in study.interfaces.items():
+        for row in rows:
+            found.setdefault((dataset, row.target), []).append(row)
+    return found
 
 
 def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str, Any] | None) -> dict[str, Any]:
@@ -45,15 +59,34 @@ def decoys_for_script(study: Study) -> dict[str, Any]:
 
     d names, r ranks, p and s predicted DockQ and its deviation, y true DockQ, n interface residues, c chains,
     f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
-    A list without any value is left out.
+    i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
+    is wrong in words. A list without any value is left out.
     """
+    meetings = interfaces_of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
     return {
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": list(CAPRI_NAMES),
         "fates": [fate_name(fate) for fate in order],
-        "targets": [decoy_lists(rows, order) for _, rows in by_target(study.decoys)],
+        "targets": [
+            decoy_lists(rows, order) | interface_lists(rows, meetings.get(key, []))
+            for key, rows in by_target(study.decoys)
+        ],
     }
+
+
+def interface_lists(rows: list[Result], interfaces: list[InterfaceRow]) -> dict[str, Any]:
+    """One target's interfaces for `decoys_for_script`: none if there is one only, the first `MOST_INTERFACES`."""
+    names = sorted({row.interface for row in interfaces})[:MOST_INTERFACES]
+    if len(names) < 2:
+        return {}
+    shown = {(row.decoy, row.interface): interface_cell(row) for row in interfaces}
+    return {"i": names, "I": [[shown.get((row.decoy, name)) for row in rows] for name in names]}
+
+
+def interface_cell(row: InterfaceRow) -> float | str:
+    """Predicted DockQ of an interface, or what is wrong with it."""
+    return fate_name(row.status) if row.pred_dockq is None else rounded(row.pred_dockq)
 
 
 def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:

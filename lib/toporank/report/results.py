@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -14,6 +14,7 @@ from toporank import layout
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, read_coverage
+from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.model.checkpoint import read_description
@@ -55,6 +56,7 @@ class Study:
     results : by data set as given, then target, then best predicted first.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
+    interfaces : scored, by data set.
     """
 
     datasets: list[str]
@@ -63,6 +65,7 @@ class Study:
     leaderboard: pd.DataFrame | None
     curves: dict[str, pd.DataFrame]
     checkpoint: dict[str, Any]
+    interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -81,6 +84,7 @@ def read_study(
     evaluations: Iterable[Path],
     leaderboard: Path | None,
     checkpoint: Path,
+    interfaces: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -94,7 +98,8 @@ def read_study(
             raise ConfigError("its coverage was not given", where=f"data set {name}", remedy="add it to --coverage")
     board, curves = read_training(leaderboard) if leaderboard else (None, {})
     results = [row for name, rows in covered.items() for row in joined_results(name, rows, ranked.get(name, []))]
-    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint))
+    meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
+    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint), meetings)
 
 
 def joined_results(dataset: str, coverage: list[CoverageRow], ranking: list[RankedDecoy]) -> list[Result]:

@@ -85,6 +85,7 @@ def training_set(training: dict[str, Any]) -> Pairs:
     return [
         ("training decoys", f"{training['train']:,}"),
         ("validation decoys", f"{training['val']:,}"),
+        *([("with partners of several chains", f"{training['joined']:,}")] if "joined" in training else []),
         ("fingerprint", training["fingerprint"]),
     ]
 

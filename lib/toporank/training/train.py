@@ -54,7 +54,7 @@ def train_run(
     check_splits(graphs)
     check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
-    training_set = {"fingerprint": fingerprint(graphs), **sizes}
+    training_set = {"fingerprint": fingerprint(graphs), **sizes, "joined": graphs.joined}
     kept = store / "runs" / _key(run, training_set)
     kept.mkdir(parents=True, exist_ok=True)
     with FileLock(kept / "lock"):  # the store may be shared

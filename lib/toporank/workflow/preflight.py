@@ -18,6 +18,7 @@ from toporank.config.training import Training
 from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
 from toporank.decoys.labels import Label, label_problems, mismatch, read_labels, write_labels
+from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
@@ -177,7 +178,10 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
     size, again = config.workflow.chunk_size, config.retry == "failed"
-    rows = planned(decoys, {(label.target, label.decoy): label.dockq for label in labels})
+    for_all, of_targets = said_partners(config, dataset, folder, repository)
+    of_labels = {label[:2]: label.partners for label in labels if label.partners}
+    partners = partners_of([decoy.key for decoy in decoys], for_all, of_targets, of_labels)
+    rows = planned(decoys, {label[:2]: label.dockq for label in _of_decoys(labels)}, partners)
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
     if config.targets:
@@ -188,11 +192,27 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
     _writing(name, lambda: write_gap(name, part.decoys))
-    unknown = len({(label.target, label.decoy) for label in labels} - {decoy.key for decoy in decoys})
-    result.summary[name] = f"{describe_fates(part.decoys)}; {len(labels)} labels, {unknown} of them without decoy"
+    labelled = {label[:2] for label in _of_decoys(labels)}
+    unknown = len(labelled - {decoy.key for decoy in decoys})
+    result.summary[name] = f"{describe_fates(part.decoys)}; {len(labelled)} labels, {unknown} of them without decoy"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped)]
+    if stray := sorted(of_targets.keys() - {decoy.target for decoy in decoys}):
+        notes.append(f"partners are given for {len(stray)} targets without decoys, such as {stray[0]}")
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+
+
+def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
+    """The partners of all targets of a data set, if anything says so, and those of single targets by name.
+
+    The data set's own setting goes before the general one. A table in the folder of decoys counts unless the setting is
+    a table itself.
+    """
+    setting = dataset.partners or config.partners or ""
+    if is_file(setting):
+        check_is_there(setting, repository, f"dataset {dataset.name}, partners")
+        return "", read_partners(locate(setting, repository))
+    return setting, read_partners(folder / FILE) if (folder / FILE).exists() else {}
 
 
 def _check_labels(result: Preflight, config: Config) -> None:
@@ -200,10 +220,11 @@ def _check_labels(result: Preflight, config: Config) -> None:
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return
-    stray = {name: mismatch(result.labels[name], result.decoys[name]) for name in names}
+    labels = {name: _of_decoys(result.labels[name]) for name in names}
+    stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
     result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
     if not any(stray.values()):
-        together = ([row for name in names for row in table[name]] for table in (result.labels, result.decoys))
+        together = ([row for name in names for row in table[name]] for table in (labels, result.decoys))
         result.untrainable = [f"training: {line}" for line in label_problems(*together)]
 
 
@@ -223,6 +244,11 @@ def _check_name(name: str, given: str, folder: Path) -> None:
             where="score_decoys",
             remedy=f"give another name with score_name=NAME, or delete results/{name}/",
         )
+
+
+def _of_decoys(labels: list[Label]) -> list[Label]:
+    """The labels of whole decoys."""
+    return [label for label in labels if not label.interface]
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:

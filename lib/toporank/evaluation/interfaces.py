@@ -1,0 +1,161 @@
+"""The interfaces of every decoy: which two partners meet, how closely, and how good their interface is predicted."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.building.ledger import LedgerRow, read_meetings
+from toporank.decoys.identity import Status
+from toporank.evaluation.coverage import CoverageRow
+from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
+from toporank.features.interface import Meeting
+from toporank.spreadsheets import read_rows, write_rows
+
+
+class Score(NamedTuple):
+    """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any."""
+
+    target: str
+    decoy: str
+    pred_dockq: float
+    pred_sd: float | None
+    interface: str = ""
+
+
+APART = "apart"
+"""Status of an interface whose partners do not touch."""
+
+
+class InterfaceRow(NamedTuple):
+    """Two partners of a decoy that touch in some decoy of its target; numbers are None where they are not known.
+
+    interface : both partners, such as `A:H+L`. n_contacts : pairs of residues with CA atoms within the cutoff of the
+    interface. closest : Å, between CA atoms.
+    status : `ok`, `apart` or `failed`; where the decoy does not have both partners, that of the decoy.
+    """
+
+    target: str
+    decoy: str
+    interface: str
+    n_residues: int | None
+    n_contacts: int | None
+    closest: float | None
+    pred_dockq: float | None
+    pred_sd: float | None
+    pred_capri: str
+    status: str
+
+
+COLUMNS = InterfaceRow._fields
+DECIMALS = 7
+"""Decimals of written scores; more would be single-precision noise."""
+
+
+def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, str], LedgerRow]) -> list[InterfaceRow]:
+    """Each decoy of a target with each interface that any of them has, not scored; in order of target, decoy, name."""
+    table = []
+    decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
+    for _, rows in groupby(decoys, key=attrgetter("target")):
+        known = [(row, {m.interface: m for m in read_meetings(fates[row.target, row.decoy])}) for row in rows]
+        names = sorted({name for _, meetings in known for name, meeting in meetings.items() if meeting.contacts})
+        for row, meetings in known:
+            for name in names:
+                table.append(_row(row, name, meetings.get(name)))
+    return table
+
+
+def _row(decoy: CoverageRow, name: str, meeting: Meeting | None) -> InterfaceRow:
+    found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
+    status = decoy.status if meeting is None else Status.OK if meeting.contacts else APART
+    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status)
+
+
+def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
+    """The table with scores of interfaces; the only interface of a decoy has the score of the decoy.
+
+    What cannot be scored, since its few residues are incomplete, say, has failed.
+    """
+    table, scores = list(table), list(scores)
+    of_interface = {(score.target, score.decoy, score.interface): score for score in scores if score.interface}
+    of_decoy = {(score.target, score.decoy): score for score in scores if not score.interface}
+    touching = Counter(row[:2] for row in table if row.status == Status.OK)
+    for i, row in enumerate(table):
+        if row.status == Status.OK:
+            score = of_interface.get(row[:3]) or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
+            table[i] = row._replace(status=Status.FAILED) if score is None else _scored(row, score)
+    return table
+
+
+def _scored(row: InterfaceRow, score: Score) -> InterfaceRow:
+    capri = CAPRI_NAMES[int(capri_class(score.pred_dockq))]
+    return row._replace(pred_dockq=score.pred_dockq, pred_sd=score.pred_sd, pred_capri=capri)
+
+
+class Interfaces(NamedTuple):
+    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that are scored."""
+
+    n_interfaces: int | None = None
+    min_interface: float | None = None
+    mean_interface: float | None = None
+
+
+def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interfaces]:
+    """(target, decoy) → its interfaces; those of which nothing is known are left out."""
+    known: dict[tuple[str, str], list[InterfaceRow]] = {}
+    for row in table:
+        if row.n_contacts is not None:
+            known.setdefault(row[:2], []).append(row)
+    return {key: _summary(rows) for key, rows in known.items()}
+
+
+def _summary(rows: list[InterfaceRow]) -> Interfaces:
+    values = [row.pred_dockq for row in rows if row.pred_dockq is not None]
+    found = (min(values), round(statistics.fmean(values), DECIMALS)) if values else (None, None)
+    return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
+
+
+def partners_hint(rows: Iterable[InterfaceRow]) -> str:
+    """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
+
+    Of all chains that touch in every decoy, those whose number of contacts changes least, such as those of an antibody.
+    """
+    contacts: dict[str, list[int]] = {}
+    for row in rows:
+        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+    chains = sorted({chain for name in contacts for chain in name.split(":")})
+    always = {name: found for name, found in contacts.items() if min(found) > 0}
+    if len(chains) < 3 or not always or any("+" in chain for chain in chains):
+        return ""
+    name = min(always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    first, second = name.split(":")
+    others = [chain for chain in chains if chain not in (first, second)]
+    partners = ":".join([f"{first}+{second}", *others])
+    return f"{first} and {second} touch in every decoy; if they are one partner, say partners={partners}"
+
+
+def hints(table: Iterable[InterfaceRow]) -> list[str]:
+    """A line for the first target, in order of name, of which chains may be one partner."""
+    of_targets = groupby(table, key=attrgetter("target"))
+    found = [f"{target}: {hint}" for target, rows in of_targets if (hint := partners_hint(rows))]
+    more = f" (and likewise for {len(found) - 1} more)" if len(found) > 1 else ""
+    return [f"{found[0]}{more}"] if found else []
+
+
+def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
+    """Write interfaces.csv."""
+    write_rows(path, COLUMNS, table)
+
+
+def read_interfaces(path: Path | str) -> list[InterfaceRow]:
+    """Read interfaces.csv."""
+    kinds = {"n_residues": int, "n_contacts": int, "closest": float, "pred_dockq": float, "pred_sd": float}
+    return [
+        InterfaceRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
+        for row in read_rows(path)
+    ]
