@@ -28,11 +28,12 @@ rule score_decoys:
         runtime=jobs.raised(60),
     params:
         rank_by=CONFIG.rank_by,
+        fold_twins="--fold-twins" if CONFIG.fold_twins else "",
     shell:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
-        ' --pack {input.pack} --store "$TOPORANK_STORE" --comparison {output.comparison}'
-        " --interface-pack {input.interface_pack} --coverage {input.coverage} --interfaces {input.interfaces}"
-        " --rank-by {params.rank_by} --ranking {output.ranking} --scored-interfaces {output.interfaces}"
+        " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
+        ' --interfaces {input.interfaces} --store "$TOPORANK_STORE" --rank-by {params.rank_by} {params.fold_twins}'
+        " --ranking {output.ranking} --scored-interfaces {output.interfaces} --comparison {output.comparison}"
         " --export {output.export} 2>&1 | tee {log}"
 
 

@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--interfaces", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
+    parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--comparison", type=Path, required=True, help="written: clusters, consensus and twins")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
@@ -44,7 +45,7 @@ def main() -> None:
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         coverage = read_coverage(args.coverage)
         comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
-        table = ranking(coverage, scores, interfaces, args.rank_by)
+        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, fold_twins=args.fold_twins)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from toporank.building.ledger import last_fates
 from toporank.building.plan import read_chunk, read_current
@@ -17,17 +16,8 @@ from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
 from toporank.errors import StructureError
 from toporank.evaluation.coverage import CoverageRow
+from toporank.evaluation.ranking import ComparedDecoy
 from toporank.spreadsheets import write_rows
-
-
-class ComparedDecoy(NamedTuple):
-    """A decoy with a graph, and its `comparison.compare.Comparison`; a copy has that of the first but is no twin."""
-
-    target: str
-    decoy: str
-    cluster: int | None
-    consensus: float | None
-    twin_of: str
 
 
 def comparison_table(
