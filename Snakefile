@@ -3,7 +3,7 @@
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
 # results/<dataset>/coverage.tsv                                          what became of every decoy and label
-# results/<dataset>/gap.tsv                                               what was still to do at the last start
+# results/<dataset>/gap.tsv               results/<dataset>/dockq.csv      what is left to do; labels from natives
 # results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
 # results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
 # results/scores/<dataset>/ranking.csv                                    ranked decoys
@@ -23,6 +23,7 @@ localrules:
 
 
 include: "rules/common.smk"
+include: "rules/labels.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"
 include: "rules/pack.smk"

@@ -74,6 +74,7 @@ rule assemble_graphs:
     """Edges, and one graph a decoy with its label."""
     input:
         upstream=rules.assemble_nodes.output.ledger,
+        labels=JOBS.chunk_labels,
     output:
         ledger=layout.of_stage(layout.LEDGER, "graphs"),
     log:
@@ -91,14 +92,16 @@ rule assemble_graphs:
         stage="graphs",
         features=stage_features(CHOICES, "graphs"),
         code=code_digest("graphs", CHOICES),
+        labels=lambda wildcards, input: "--labelled" if input.labels else "",
     shell:
-        BUILD_CHUNK
+        BUILD_CHUNK.replace(" --store", " {params.labels} --store")
 
 
 rule write_coverage:
     """What became of every decoy and every label of a data set; artefacts of removed decoys go."""
     input:
         ledgers=JOBS.ledgers,
+        labels=JOBS.label_table,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
         interfaces=layout.INTERFACES,

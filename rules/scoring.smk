@@ -41,6 +41,8 @@ rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
+        interfaces=layout.SCORED_INTERFACES,
+        made=JOBS.label_table,
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),
@@ -52,5 +54,5 @@ rule evaluate_ranking:
         labels=layout.LABELS,
         contents=JOBS.contents,
     shell:
-        "evaluate.py --ranking {input.ranking} --labels {params.labels} --per-target {output.per_target}"
-        " --summary {output.summary} 2>&1 | tee {log}"
+        "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
+        " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

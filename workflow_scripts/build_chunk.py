@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from toporank.building.chunk import run_chunk
+from toporank.building.labelled import dockq_of
 from toporank.building.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import choose
@@ -24,6 +25,7 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--chunk", required=True, help="name of the chunk, whose ledger is written")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
+    parser.add_argument("--labelled", action="store_true", help="take the labels that natives gave the chunk")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -31,7 +33,8 @@ def main() -> None:
     gc.set_threshold(GARBAGE)
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
-        run_chunk(args.stage, args.dataset, args.chunk, choices, Store(args.store))
+        labels = dockq_of(args.dataset, args.chunk) if args.labelled else None
+        run_chunk(args.stage, args.dataset, args.chunk, choices, Store(args.store), labels)
     except RecordError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit

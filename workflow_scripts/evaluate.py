@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.interfaces import read_interfaces
 from toporank.evaluation.ranking import read_ranking
 from toporank.files import write_text
 from toporank.spreadsheets import write_rows
@@ -15,12 +16,14 @@ from toporank.spreadsheets import write_rows
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ranking", type=Path, required=True)
+    parser.add_argument("--interfaces", type=Path, required=True, help="interfaces.csv with scores")
     parser.add_argument("--labels", type=Path, required=True)
     parser.add_argument("--per-target", type=Path, required=True, help="written")
     parser.add_argument("--summary", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    table, summary = evaluate(read_ranking(args.ranking), read_split_labels(args.labels))
+    ranking, interfaces = read_ranking(args.ranking), read_interfaces(args.interfaces)
+    table, summary = evaluate(ranking, read_split_labels(args.labels), interfaces)
     write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 

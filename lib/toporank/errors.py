@@ -15,11 +15,19 @@ def printable(text: str) -> str:
 class TopoRankError(Exception):
     """Base of all errors raised on purpose.
 
-    `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next.
+    `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next; `facts` what is known
+    of a decoy all the same.
     """
 
-    def __init__(self, what: str, *, where: object = None, remedy: str | None = None):
-        self.what, self.where, self.remedy = what, where, remedy
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: object = None,
+        remedy: str | None = None,
+        facts: dict[str, object] | None = None,
+    ):
+        self.what, self.where, self.remedy, self.facts = what, where, remedy, facts or {}
         prefix = f"{where}: " if where is not None else ""
         suffix = f" ({remedy})" if remedy else ""
         super().__init__(f"{prefix}{what}{suffix}")
@@ -39,23 +47,27 @@ class StructureError(TopoRankError):
 
 
 class ChainMissingError(TopoRankError):
-    """The complex was read, but chains that must be there are not; it has `n_chains`."""
-
-    def __init__(self, what: str, *, n_chains: int, remedy: str | None = None):
-        super().__init__(what, remedy=remedy)
-        self.facts = {"n_chains": n_chains}
+    """The complex was read, but does not have all chains that its partners name."""
 
 
 class NoInterfaceError(TopoRankError):
-    """The complex was read, but no two of its partners touch. facts : as of a complex that has an interface."""
-
-    def __init__(self, what: str, *, facts: dict[str, object]):
-        super().__init__(what)
-        self.facts = facts
+    """The complex was read, but no two of its partners touch."""
 
 
 class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
+
+
+class NativeError(TopoRankError):
+    """A native cannot serve to label decoys."""
+
+
+class LabelError(TopoRankError):
+    """A decoy cannot be compared with its native."""
+
+
+class OtherProteinError(LabelError):
+    """A decoy is of another protein than its native."""
 
 
 class RecordError(TopoRankError):

@@ -63,15 +63,15 @@ def main() -> None:
     choices = resolve(usual)
     others = {stage: resolve(usual | {stage: parameters})[stage] for stage, parameters in OTHER_WAYS.items()}
     rows = []
-    for k, decoy in enumerate(find_decoys("benchmark", args.folder)):
+    for k, path in enumerate(Path(decoy.path) for decoy in find_decoys("benchmark", args.folder)):
         if k == 0:
-            measure(decoy.path, choices, others, 1)  # compiling and importing do not count
+            measure(path, choices, others, 1)  # compiling and importing do not count
         try:
-            times, size, interface = measure(decoy.path, choices, others, args.rounds)
+            times, size, interface = measure(path, choices, others, args.rounds)
         except (TopoRankError, KeyError, ValueError) as error:
-            print(f"{decoy.path.name}: left out: {type(error).__name__}: {error}", flush=True)
+            print(f"{path.name}: left out: {type(error).__name__}: {error}", flush=True)
             continue
-        rows.append((decoy.path.name, size, interface, times))
+        rows.append((path.name, size, interface, times))
         print(line(*rows[-1]), flush=True)
     text = table(rows) + f"\nA process that imports the feature path: {start_up():.2f} CPU s, at most {START_UP}.\n"
     print("\n" + text)

@@ -73,6 +73,7 @@ from structures_text import changed, mmcif, pdb
 from toporank.decoys.identity import Status
 
 OK, NO_INTERFACE, UNREADABLE, FAILED = Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED
+MISSING = Status.CHAIN_MISSING
 NOTHING = "nothing"
 
 
@@ -97,6 +98,7 @@ class Case:
     remedy: str = NOTHING
     same: bool = False
     chains: str = ""
+    partners: str = ""
 
 
 # ---- the table --------------------------------------------------------------------------------------------
@@ -404,6 +406,65 @@ CASES: dict[str, list[Case]] = {
             "no protein, no graph",
             "no protein chain with CA atoms",
             "leave it out",
+        ),
+    ],
+    "Partners": [
+        Case(
+            "partners_each",
+            "two chains, `partners=B:A`",
+            in_pdb(base),
+            OK,
+            "the same graph, byte for byte",
+            same=True,
+            partners="B:A",
+        ),
+        Case(
+            "partners_joined",
+            "three chains, `partners=A+C:B`",
+            in_pdb(three_chains),
+            OK,
+            "A and C are one body",
+            chains="ABC",
+            partners="A+C:B",
+        ),
+        Case(
+            "partners_left_out",
+            "three chains, `partners=A:B`",
+            in_pdb(three_chains),
+            OK,
+            "C has no part in the interface, and the row says so",
+            "no partner names chain C: left out of the interface",
+            chains="AB",
+            partners="A:B",
+        ),
+        Case(
+            "partners_missing",
+            "two chains, `partners=A+C:B`",
+            in_pdb(base),
+            MISSING,
+            "ranked behind complete decoys; the reason names the chain",
+            "no protein chain 'C', only A, B",
+            "correct the partners, or the chain names of the decoy",
+            partners="A+C:B",
+        ),
+        Case(
+            "partners_letters",
+            "three chains, `partners=AC:B`",
+            in_pdb(three_chains),
+            MISSING,
+            "AC is the name of one chain",
+            r"no protein chain 'AC', only A, B, C \(join chains by \+, such as A\+C\)",
+            "write `A+C:B`",
+            partners="AC:B",
+        ),
+        Case(
+            "partners_apart",
+            "chains that do not touch, `partners=A:B`",
+            in_pdb(lambda: chain("A") + shifted(chain("B"), 200.0)),
+            NO_INTERFACE,
+            "`partner_apart` in the tables: ranked behind complete decoys; the reason says how far it is",
+            r"no CA of one chain within 10 Å of another chain's \(closest \d+\.\d Å\)",
+            partners="A:B",
         ),
     ],
     "Residue numbers": [

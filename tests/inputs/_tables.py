@@ -80,6 +80,14 @@ LABEL_TABLES = [
     LabelTable("`target`, `decoy`, `dockq`, in any order", "dockq,decoy,target\n0.5,a,T\n", 0.5, "read"),
     LabelTable("structure suffix after the name", "Target,Model,DockQ\nT,a.pdb.gz,0.5\n", 0.5, "taken off"),
     LabelTable("other columns", "Target,Model,DockQ,note\nT,a,0.5,x\n", 0.5, "left alone"),
+    LabelTable("`Partners`, such as `H+L:A`", "Target,Model,Partners,DockQ\nT,a,H+L:A,0.5\n", 0.5, "of this decoy"),
+    LabelTable(
+        "partners without `:`",
+        "Target,Model,Partners,DockQ\nT,a,H+L,0.5\n",
+        "line 2: 'H+L' is one partner, at least two are needed",
+        "refused with the line",
+        "part partners by `:`",
+    ),
     LabelTable(
         "decimal commas between commas",
         'Target,Model,DockQ\nT,a,"0,5"\n',

@@ -22,6 +22,7 @@ from structures_text import pdb, write
 from toporank.building.ledger import LedgerRow
 from toporank.building.store import Store
 from toporank.decoys.identity import Decoy, split_suffix
+from toporank.decoys.partners import parse_partners, partners_text
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.graphs.pyg_file import read_graph
 from toporank.structures.builtin_dssp import builtin_dssp
@@ -32,13 +33,14 @@ ROOT = os.geteuid() == 0
 NOBODY = 65534
 
 
-def build(path: Path, folder: Path) -> tuple[LedgerRow, Path]:
+def build(path: Path, folder: Path, partners: str = "") -> tuple[LedgerRow, Path]:
     """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
-    decoy = Decoy("set", "T", split_suffix(path.name)[0], path.absolute())
+    decoy = Decoy("set", "T", split_suffix(path.name)[0], str(path.absolute()))
     here, choices = Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
     os.chdir(folder)
     try:
-        (row,) = build_decoys([decoy], choices, Store(Path("store")))
+        said = {decoy.key: partners_text(parse_partners(partners))} if partners else {}
+        (row,) = build_decoys([decoy], choices, Store(Path("store")), partners=said)
     finally:
         os.chdir(here)
     return row, folder / "results/set/graphs/T" / f"{decoy.name}.pt"
@@ -105,7 +107,7 @@ AS_ANYONE = [case for case in ALL if case.name != "forbidden"]
 @pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
 def test_input(case: Case, plain, tmp_path):
     (tmp_path / "in").mkdir()
-    row, path = build(case.make(tmp_path / "in"), tmp_path)
+    row, path = build(case.make(tmp_path / "in"), tmp_path, case.partners)
     assert row.status == case.status, row
     assert "unexpected" not in row.reason
     assert path.exists() == (case.status == OK)

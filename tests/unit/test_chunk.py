@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -286,7 +285,7 @@ def test_a_decoy_that_failed_before_keeps_its_status_and_is_not_tried(toy, statu
 
 
 def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
-    refused = Decoy("ds", "T", "odd-1f2e", Path("in/T/odd\n.pdb"), "unprintable name (rename it)")
+    refused = Decoy("ds", "T", "odd-1f2e", "in/T/odd\n.pdb", "unprintable name (rename it)")
     row = run(toy, decoys=[*find_decoys("ds", Path("in")), refused])["odd-1f2e"]
     assert (row.status, row.reason) == (Status.UNREADABLE, "unprintable name (rename it)")
 
@@ -551,12 +550,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
 @pytest.mark.parametrize("stage", ["topology", "nodes"])
 def test_a_replaced_artefact_under_results_does_not_reach_the_next_stage(example, stage):
     """Exchanged between two jobs, a table of another decoy is not what the next stage computes with."""
-    decoys = [Decoy("ds", "T", name, example / "decoys/1AVZ" / f"{name}.{suffix}")
+    decoys = [Decoy("ds", "T", name, f"{example}/decoys/1AVZ/{name}.{suffix}")
               for name, suffix in (("far1", "pdb"), ("near1", "pdb.gz"))]  # fmt: skip
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
 
     def build(dataset: str, exchange: bool) -> LedgerRow:
-        mine = [replace(decoy, dataset=dataset) for decoy in decoys]
+        mine = [decoy._replace(dataset=dataset) for decoy in decoys]
         for each in STAGES[: STAGES.index(stage) + 1]:
             rows = build_decoys(mine, choices, Store(Path(dataset)), stages=(each,))
             if exchange:

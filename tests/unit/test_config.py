@@ -194,7 +194,9 @@ def test_every_labelled_data_set_is_trained_on_unless_some_are_named():
     assert "no data set 'tow'; there is one, two, three" in message(
         {"datasets": sets, "training": {"datasets": ["tow"]}}
     )
-    assert "data set 'two' has no labels" in message({"datasets": sets, "training": {"datasets": ["two"]}})
+    assert "data set 'two' has neither labels nor natives" in message(
+        {"datasets": sets, "training": {"datasets": ["two"]}}
+    )
 
 
 # ---- sweep ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 from toporank.decoys.labels import Label
 from toporank.evaluation.evaluate import CONSENSUS, evaluate
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import RankedDecoy
 
 
@@ -114,3 +115,20 @@ def test_the_consensus_is_held_against_the_same_decoys():
     by_consensus = table.set_index("target").loc["V"]
     assert (by_consensus["consensus_top_decoy"], by_consensus["top_decoy"]) == ("d1", "d2")
     assert "consensus_best_dockq" not in table
+
+
+def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
+    """Ranked among those of one name: decoy b has the better A:B, decoy a the better A:C."""
+    true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
+    parts = [Label("T", decoy, dockq, "val", "", name) for (decoy, name), dockq in true.items()]
+    found = [
+        InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "", "ok")
+        for decoy, name in true
+    ]
+    _, summary = evaluate([], [Label("T", "a", 0.5, "val"), *parts], found)
+    assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (1, 1)
+    of_parts = summary["val"]["interfaces"]
+    assert (of_parts["n_labels"], of_parts["n_not_scored"], of_parts["n_targets"], of_parts["n_decoys"]) == (4, 0, 2, 4)
+    assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
+    _, summary = evaluate([], parts, found[:3])
+    assert summary["val"]["interfaces"]["n_not_scored"] == 1

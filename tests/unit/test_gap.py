@@ -127,7 +127,7 @@ def test_an_added_decoy_is_new_and_a_removed_one_is_not_listed():
 def test_a_moved_data_set_is_up_to_date():
     build()
     Path("in").rename("moved")
-    moved = planned([Decoy("ds", "T", n, Path(f"moved/T/{n}.pdb")) for n in ("bad", "good")], {})
+    moved = planned([Decoy("ds", "T", n, f"moved/T/{n}.pdb") for n in ("bad", "good")], {})
     assert survey("ds", deal(moved, 10), RECIPES).decoys[1].states == ALL_DONE
 
 

@@ -119,7 +119,8 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     said = "H and L touch in every decoy; if they are one partner, say partners=H+L:A"
     assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
     assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
-    assert hints(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == [f"T: {said}"]
+    one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])
+    assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
 
 
 @pytest.mark.parametrize("found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}])

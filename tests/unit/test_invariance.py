@@ -280,9 +280,20 @@ def family(tmp_path_factory) -> dict[str, list[Complex]]:
     return found
 
 
-def scores_of(folder: Path, family: dict[str, list[Complex]], choices, steps: int) -> dict[str, torch.Tensor]:
+FEATURES = {"recommended": resolve_all(), "default": resolve_all(**DEFAULT), "published": resolve(PUBLISHED)}
+
+
+@pytest.fixture(scope="module")
+def graphs(family) -> dict[str, dict[str, list]]:
+    """Those of both decoys, by features and way."""
+    return {
+        name: {way: [graph_of(c, choices) for c in complexes] for way, complexes in family.items()}
+        for name, choices in FEATURES.items()
+    }
+
+
+def scores_of(folder: Path, graphs: dict[str, list], steps: int) -> dict[str, torch.Tensor]:
     """Scores of both decoys, written in every way, by a network taught on them as they are."""
-    graphs = {way: [graph_of(c, choices) for c in complexes] for way, complexes in family.items()}
     network = taught(folder / "train", graphs["as is"], [0.7, 0.3], steps)
     return {way: scored(network, folder / str(k), both) for k, (way, both) in enumerate(graphs.items())}
 
@@ -293,10 +304,10 @@ def check_differ(one: float, other: float, steps: int, apart: float) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 100], ids=["random weights", "trained"])
-@pytest.mark.parametrize("features", [{}, DEFAULT], ids=["recommended", "default"])
-def test_the_score_is_the_same(tmp_path, family, features, steps):
+@pytest.mark.parametrize("features", ["recommended", "default"])
+def test_the_score_is_the_same(tmp_path, graphs, features, steps):
     """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
-    scores = scores_of(tmp_path, family, resolve_all(**features), steps)
+    scores = scores_of(tmp_path, graphs[features], steps)
     apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
     assert apart.pop("turned, PDB") < 0.005
     assert max(apart.values()) < 1e-5
@@ -304,9 +315,9 @@ def test_the_score_is_the_same(tmp_path, family, features, steps):
 
 
 @pytest.mark.parametrize("steps", [0, 100], ids=["random weights", "trained"])
-def test_the_score_from_published_features_is_the_same_as_long_as_nothing_is_turned(tmp_path, family, steps):
+def test_the_score_from_published_features_is_the_same_as_long_as_nothing_is_turned(tmp_path, graphs, steps):
     """Their edges leave out z, and DSSP's sphere does not turn with the complex."""
-    scores = scores_of(tmp_path, family, resolve(PUBLISHED), steps)
+    scores = scores_of(tmp_path, graphs["published"], steps)
     apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
     turned_ways = [way for way in apart if way.startswith("turned") or way == "all at once"]
     assert len(turned_ways) == 4

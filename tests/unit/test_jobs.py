@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toporank.building.plan import Current, write_current
+from toporank.building.plan import Current, PlannedDecoy, write_current
 from toporank.building.stages import stage_features
 from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
@@ -111,6 +111,46 @@ def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
     assert not rules.scoring_only
     assert rules.scorer() == "results/final/best.ckpt"
     assert rules.ensemble() == ["results/final/ensemble"]
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_natives() -> Jobs:
+    """`two` has labels and natives, `bare` natives alone."""
+    study = json.loads(json.dumps(STUDY))
+    for dataset in study["datasets"][1:]:
+        dataset["natives"] = "natives"
+    natives = {"bare": {"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)}}
+    chunks = {"bare": {"001-dd.0": [PlannedDecoy("T", "d", "path", 1, 2, "")]}}
+    return Jobs(load_config(study), Preflight(current=CHECK.current, natives=natives, chunks=chunks))
+
+
+def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
+    assert by_natives.training_inputs("{dataset}") == ["one", "two", "bare"]
+    assert by_natives.dockq_tables(None) == ["results/two/dockq.csv", "results/bare/dockq.csv"]
+    assert by_natives.label_table(wildcards(dataset="bare")) == ["results/bare/labels.csv"]
+    assert by_natives.label_table(wildcards(dataset="two")) == []
+    labelled = ["results/bare/ledger/labels/001-dd.0.json"]
+    assert by_natives.labelled_chunks(wildcards(dataset="bare")) == labelled
+    assert by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd.0")) == labelled
+    assert by_natives.chunk_labels(wildcards(dataset="two", chunk="001-cc.0")) == []
+
+
+def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(by_natives):
+    chunk = wildcards(dataset="bare", chunk="001-dd.0")
+    before = by_natives.natives_state(chunk)
+    natives = by_natives.check.natives["bare"]
+    natives["U"] = ("natives/U.pdb", 7, 9)
+    assert by_natives.natives_state(chunk) == before
+    natives["T"] = ("natives/T.pdb", 5, 9)
+    assert by_natives.natives_state(chunk) != before
+
+
+def test_labels_without_any_natives_are_refused(rules):
+    with pytest.raises(ConfigError, match="no data set has natives"):
+        rules.dockq_tables(None)
 
 
 # ---- parameters -------------------------------------------------------------------------------------------

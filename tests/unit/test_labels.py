@@ -284,7 +284,7 @@ def test_a_row_without_target_or_decoy_is_an_error(read, row):
 
 
 def decoys(*keys: str) -> list[Decoy]:
-    return [Decoy("set", *key.split("/"), Path(key)) for key in keys]
+    return [Decoy("set", *key.split("/"), key) for key in keys]
 
 
 def labels(*keys: str, split: str = "train") -> list[Label]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.evaluate import evaluate
-from toporank.evaluation.ranking import Score, ranking
+from toporank.evaluation.interfaces import InterfaceRow, Score
+from toporank.evaluation.ranking import ranking
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
@@ -214,4 +216,37 @@ def test_a_single_target_is_open_and_names_stay_text(browser, tmp_path):
 def test_a_page_without_decoys_has_no_error(browser, tmp_path):
     browser.open(write(tmp_path, study((), None, labelled=False)))
     assert "There is no decoy to rank" in browser.run("document.body.textContent")
+    assert browser.complaints == []
+
+
+def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(browser, tmp_path):
+    """Of three chains; the partner that is apart is named in words, which have a colour besides."""
+    rows = [
+        CoverageRow("T", "good", Status.OK, "graphs", "", None, "", 3, 20, "x"),
+        CoverageRow("T", "off", Status.PARTNER_APART, "interface", "partner A touches no other", None, "", 3, 9, "x"),
+    ]
+    interfaces = [
+        InterfaceRow("T", decoy, name, n, n, 5.0 if n else 60.0, score, None, "", "ok" if n else "apart")
+        for decoy, name, n, score in (
+            ("good", "A:H", 30, 0.7), ("good", "H:L", 50, 0.9), ("off", "A:H", 0, None), ("off", "H:L", 49, 0.8),
+        )
+    ]  # fmt: skip
+    table = ranking(rows, [Score("T", "good", 0.75, None)], interfaces)
+    shown = Study(["bench"], joined_results("bench", rows, table), {}, None, {}, DESCRIPTION, {"bench": interfaces})
+    browser.open(write(tmp_path, shown))
+    cells = "[...document.querySelectorAll('.decoys tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+    head, good, off = browser.run(cells)
+    assert head[-3:] == ["A:H", "H:L", "status"]
+    assert good[-3:] == ["0.700", "0.900", "scored"]
+    assert off[-3:] == ["apart", "0.800", "partner apart"]
+    wrong = (
+        "[...document.querySelectorAll('.decoys .wrong')].map(node => [node.textContent, getComputedStyle(node).color])"
+    )
+    found = browser.run(wrong)
+    assert [text for text, _ in found] == ["apart", "partner apart"]
+    red, green, blue = (int(part) for part in re.findall(r"\d+", found[0][1])[:3])
+    assert red > green + 80
+    assert red > blue + 80
+    hint = browser.run("document.querySelector('.target .caution').textContent")
+    assert hint == "H and L touch in every decoy; if they are one partner, say partners=H+L:A"
     assert browser.complaints == []

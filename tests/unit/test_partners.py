@@ -237,8 +237,18 @@ def test_a_chain_that_the_other_decoys_have_is_missed():
     less = written("less", lambda chain, number: "" if chain == SECOND else cut(chain, number))
     rows = told(*((written(f"full{i}", cut), "") for i in range(2)), (less, ""))
     assert (rows["less"].status, rows["less"].n_chains) == (Status.CHAIN_MISSING, 2)
-    assert rows["less"].reason == "2 protein chains where most decoys of the target have 3: no A"
+    assert rows["less"].reason == "of 3 protein chains that most decoys of the target have, 2: no A"
     assert rows["full0"].status == Status.OK
+
+
+def test_a_single_chain_is_missed_where_others_have_two_and_cannot_be_read_where_none_has():
+    single = written("single", lambda chain, number: chain if chain == FIRST else "")
+    rows = told((single, ""), *((written(f"two{i}", whole), "") for i in range(2)))
+    assert rows["single"].status == Status.CHAIN_MISSING
+    assert rows["single"].reason.startswith(
+        "of 2 protein chains that most decoys of the target have, 1; only one protein"
+    )
+    assert told((single, ""))["single"].status == Status.UNREADABLE
 
 
 def test_a_chain_more_than_the_other_decoys_have_is_no_fault_of_theirs():

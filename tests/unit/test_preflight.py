@@ -450,3 +450,119 @@ def test_labels_of_several_data_sets_are_seen_together():
     for name, target, split in (("one", "A", "train"), ("two", "B", "val")):
         Path(f"{name}.csv").write_text(f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n")
     assert check(*({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))).untrainable == []
+
+
+# ---- partners ---------------------------------------------------------------------------------------------
+
+
+def partners_in_plan(result: Preflight) -> dict[str, str]:
+    plan = read_chunk("good", chunk_of(result))
+    return {f"{row.target}/{row.decoy}": row.partners for row in plan if row.partners}
+
+
+def test_a_table_in_the_folder_of_decoys_names_the_partners_of_its_targets():
+    Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\nelsewhere,A:B\n")
+    result = check(GOOD)
+    assert partners_in_plan(result) == {"A/d1": "A:H+L", "A/d2": "A:H+L"}
+    assert "partners are given for targets without decoys, 1 in all, such as elsewhere" in result.gap["good"]
+    assert result.problems == []
+
+
+def test_the_setting_of_a_data_set_goes_before_the_general_one_and_a_table_it_names_before_that_of_the_folder():
+    Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\n")
+    Path("other.csv").write_text("target,partners\nB,X:Y\n")
+    assert partners_in_plan(check(GOOD, partners="C:D")) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "C:D"}
+    own = check({**GOOD, "partners": "D:E"}, partners="C:D")
+    assert partners_in_plan(own) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "D:E"}
+    assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {"B/d1": "X:Y"}
+
+
+def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_on():
+    rows = "A,d1,0.9,train,H+L:A,\nA,d1,0.8,train,,A:H+L\nA,d2,0.1,train,,\nB,d1,0.5,val,,\n"
+    Path("labels.csv").write_text(f"Target,Model,DockQ,split,Partners,Interface\n{rows}")
+    result = check(GOOD)
+    assert partners_in_plan(result) == {"A/d1": "A:H+L"}
+    assert [row.dockq for row in read_chunk("good", chunk_of(result))] == ["0.9", "0.1", "0.5"]
+    assert result.summary == {"good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"}
+    result.write(result.current)
+    kept = read_split_labels(Path("results/good/labels.csv"))
+    assert [label.interface for label in kept] == ["", "A:H+L", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"target,partners\nA,H+L\n", "'H+L' is one partner, at least two are needed"),
+        (b"target\nA\n", "the header must have target and partners once each"),
+        (b"", "the partners cannot be read: the file is empty"),
+        (b"target,partners\n", "the partners have no rows"),
+        (b"\xff\xfe", "the partners cannot be read: "),
+    ],
+)
+def test_a_wrong_table_of_partners_is_a_problem(content, problem):
+    Path("decoys/partners.csv").write_bytes(content)
+    (found,) = check(GOOD).problems
+    assert found.startswith("decoys/partners.csv")
+    assert problem in found
+
+
+def test_a_table_of_partners_that_is_not_there_is_a_problem():
+    (found,) = check(GOOD, partners="nowhere.csv").problems
+    assert "nowhere.csv" in found
+
+
+@pytest.mark.parametrize(
+    ("partners", "problem"), [("A", "'A' is one partner"), (62, "YAML reads it as a number, put it in quotes")]
+)
+def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
+    with pytest.raises(ConfigError, match=problem):
+        config(GOOD, partners=partners)
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def with_natives(*names: str, **other) -> Preflight:
+    for name in names:
+        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("natives", name).write_text("atoms")
+    return check({"name": "good", "decoys": "decoys", "natives": "natives", **other})
+
+
+def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
+    result = with_natives("A.pdb", "B/native.cif.gz")
+    assert (result.problems, result.untrainable) == ([], [])
+    assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
+    assert {(label.target, label.split) for label in result.labels["good"]} in (
+        {("A", "train"), ("B", "val")}, {("A", "val"), ("B", "train")},
+    )  # fmt: skip
+    assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
+    result.write(result.current)
+    assert not Path("results/good/labels.csv").exists(), "a job writes it"
+
+
+def test_given_labels_are_used_before_natives():
+    result = with_natives("A.pdb", labels="labels.csv")
+    assert result.summary["good"].endswith("4 labels, 1 of them without decoy")
+    result.write(result.current)
+    assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
+
+
+def test_targets_without_native_and_natives_without_target_are_told():
+    result = with_natives("A.pdb", "C.pdb")
+    assert "targets without native: 1 of 2, such as B" in result.gap["good"]
+    assert "natives without target: 1, such as C" in result.gap["good"]
+    assert "only one target" in result.untrainable[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("A.pdb", "A.cif"), "target A has two natives"),
+        (("a.pdb",), "no target has a native: there is a, but for example target A"),
+        ((), "there is no"),
+    ],
+)
+def test_a_folder_of_natives_that_cannot_serve_is_a_problem(names, message):
+    (problem,) = with_natives(*names).problems
+    assert message in problem

@@ -7,15 +7,19 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from _forked import snakemake
 from filelock import FileLock
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = REPOSITORY / "resources" / "example"
+PATIENCE = 600
+"""Seconds for one run."""
 
 DECOYS = {
     "1AVZ": ["near1.pdb.gz", "mid1.cif.gz", "far1.pdb", "wrong1.pdb.gz"],
@@ -70,12 +74,16 @@ class Study:
 
     def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
-        command = [self.python, "-m", "snakemake", "--snakefile", str(self.repository / "Snakefile")]
-        command += ["--directory", str(self.home), *(["--cores", str(cores)] if cores else []), *arguments]
-        process = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
-            cwd=self.repository, env={**os.environ, **environment}, check=False,
-        )  # fmt: skip
+        options = ["--snakefile", str(self.repository / "Snakefile"), "--directory", str(self.home)]
+        options += [*(["--cores", str(cores)] if cores else []), *arguments]
+        environment = {**os.environ, **environment}
+        if self.python == sys.executable:
+            process = snakemake(options, self.repository, environment, PATIENCE)
+        else:
+            process = subprocess.run(
+                [self.python, "-m", "snakemake", *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=PATIENCE, cwd=self.repository, env=environment, check=False,
+            )  # fmt: skip
         if check:
             assert process.returncode == 0, process.stdout
         return process
@@ -130,30 +138,41 @@ def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
     return study
 
 
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made once for all workers, by the first that needs it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / name
+    with FileLock(shared / f"{name}.lock"):
+        if not (shared / f"{name}.made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            (shared / f"{name}.made").touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study that was run to the end once; do not change it."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # one for all workers
-        shared = shared.parent
-    home = shared / "finished-study"
-    with FileLock(shared / "finished-study.lock"):
-        if not (home / "finished").exists():
-            shutil.rmtree(home, ignore_errors=True)
-            study = make_study(home)
-            (home / "printed.txt").write_text(study.run("all").stdout)
-            (home / "finished").touch()
-    return Study(home)
+
+    def make(home: Path) -> None:
+        printed = make_study(home).run("all").stdout
+        (home / "printed.txt").write_text(printed)
+
+    return Study(made_once(tmp_path_factory, "finished-study", make))
 
 
 @pytest.fixture(scope="session")
 def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Graphs of a few decoys, built once; do not change it."""
-    home = tmp_path_factory.mktemp("few") / "study"
-    study = make_study(home, FEW)
-    study.configure(**FEW_SETTINGS)
-    study.run("build_graphs")
-    return study
+
+    def make(home: Path) -> None:
+        study = make_study(home, FEW)
+        study.configure(**FEW_SETTINGS)
+        study.run("build_graphs")
+
+    return Study(made_once(tmp_path_factory, "few", make))
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ import yaml
 from _documented import Command, commands
 from filelock import FileLock
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, made_once
 from published_checkpoint import published_state, write_published_checkpoint
 
 COMMANDS = commands(REPOSITORY)
@@ -35,6 +35,7 @@ case "$*" in
 esac
 """
 """Says of itself what Snakemake asks before a dry run."""
+COMPILE = "python -m toporank compile"
 PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
 
 
@@ -90,6 +91,12 @@ def installed_already(text: str, clone: Path) -> None:
             assert importlib.metadata.version(name).partition("+")[0] == version, name
 
 
+def compiled_already(text: str, clone: Path) -> None:
+    """The clone was compiled with it when it was made."""
+    assert text.removeprefix(".venv/bin/") == COMPILE
+    assert (clone.parent / "compiling.txt").read_text()
+
+
 def same_packages_as_ci(text: str, clone: Path) -> None:
     """It needs root and changes the machine; continuous integration installs the same."""
     (packages,) = re.findall(r"packages=\((.*)\)", (clone / ".ci/run").read_text())
@@ -108,6 +115,12 @@ def known_to_python(text: str, clone: Path) -> None:
     run(text.replace("-m venv .venv", "-m venv --help"), clone)
 
 
+def needs_natives(text: str, clone: Path) -> None:
+    """The example has none, and the command says so; test_labels_from_natives.py runs it."""
+    with pytest.raises(AssertionError, match="no data set has natives"):
+        run(f"{text} -n --quiet rules", clone)
+
+
 How = Callable[[str, Path], None]
 HOW: dict[str, How] = {
     r"make (demo|help)": as_it_is,
@@ -116,7 +129,9 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
     r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
+    r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
+    r"(\.venv/bin/)?python -m toporank compile": compiled_already,
     r"(\.venv/bin/)?python -m toporank .*": as_it_is,
     r"python -c .*": as_it_is,
     r"source \.venv/bin/activate": as_it_is,
@@ -136,21 +151,17 @@ HOW: dict[str, How] = {
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone, installed and with the example built; what a user puts there is there. One for all workers."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    clone = shared / "documented" / "clone"
-    with FileLock(shared / "documented.lock"):
-        if not (clone.parent / "finished").exists():
-            shutil.rmtree(clone.parent, ignore_errors=True)
-            copy_tracked_files(clone)
-            install(clone)
-            (clone.parent / "compiling.txt").write_text(run("python -m toporank compile", clone))
-            (clone.parent / "compiled.txt").write_text("\n".join(compiled_files(clone)))
-            (clone.parent / "demo.txt").write_text(run("make demo", clone))
-            provide(clone)
-            (clone.parent / "finished").touch()
-    return clone
+
+    def make(folder: Path) -> None:
+        clone = folder / "clone"
+        copy_tracked_files(clone)
+        install(clone)
+        (folder / "compiling.txt").write_text(run(COMPILE, clone))
+        (folder / "compiled.txt").write_text("\n".join(compiled_files(clone)))
+        (folder / "demo.txt").write_text(run("make demo", clone))
+        provide(clone)
+
+    return made_once(tmp_path_factory, "documented", make) / "clone"
 
 
 def copy_tracked_files(clone: Path) -> None:

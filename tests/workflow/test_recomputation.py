@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, make_study
+from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, made_once, make_study
 
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
@@ -58,7 +58,7 @@ def inputs(study: Study) -> list[Path]:
 @pytest.fixture(scope="module")
 def three(tmp_path_factory) -> Study:
     """Three decoys taken to graphs once; do not change it."""
-    return clean(tmp_path_factory.mktemp("three") / "study")
+    return Study(made_once(tmp_path_factory, "three", clean))
 
 
 def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tmp_path):

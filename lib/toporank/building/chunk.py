@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,22 @@ STATUS_OF = {
 }
 
 
-def run_chunk(stage: str, dataset: str, chunk: str, choices: dict[str, Choice], store: Store) -> list[LedgerRow]:
+def run_chunk(
+    stage: str,
+    dataset: str,
+    chunk: str,
+    choices: dict[str, Choice],
+    store: Store,
+    labels: Mapping[tuple[str, str], float] | None = None,
+) -> list[LedgerRow]:
     """Bring the artefacts of one stage up to date for every decoy of a chunk and write the ledger.
 
     A decoy that failed in the stage before keeps its status; one that fails here gets one. A full disk or lack of
-    memory is no decoy's fault: it ends the job.
+    memory is no decoy's fault: it ends the job. labels : (target, decoy) → DockQ where the plan has none.
     """
     members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
+    if labels is not None:
+        members = [member._replace(dockq=str(labels.get(member.key, ""))) for member in members]
     before = _rows_before(stage, dataset, chunk, members)
     noting = Path(layout.PROGRESS.format(dataset=dataset, stage=stage, chunk=chunk))
     for done, member in enumerate(members):
@@ -90,14 +99,14 @@ def _run_decoy(
         view.withdraw(path)
         return row._replace(**without)
     try:
-        digest = row.structure_sha256 or _digest(member)
+        digest = row.structure_sha256 or decoy_digest(member)
         entry = _making(member, digest, choices, store).finish(stage)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         view.withdraw(path)
         status, reason = _verdict(error)
-        known = _facts(error.facts) if isinstance(error, NoInterfaceError | ChainMissingError) else {}
+        known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         return row._replace(status=status, stage=stage, reason=reason, **without, **known)
     reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
     artefact = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": view.show(path, entry)}
@@ -125,7 +134,8 @@ def interface_graphs(
             yield member.key, name, entry
 
 
-def _digest(member: PlannedDecoy) -> str:
+def decoy_digest(member: PlannedDecoy) -> str:
+    """SHA-256 of the file of a decoy. Raises StructureError when it cannot be read."""
     if member.refused:
         raise StructureError(member.refused)
     return structure_digest(Path(member.path))

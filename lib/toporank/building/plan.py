@@ -65,8 +65,9 @@ def planned(
             size, mtime = stat.st_size, stat.st_mtime_ns
         except OSError:  # such as a dangling link: reading it fails later, with the reason
             size, mtime = -1, 0
-        label = repr(float(labels[decoy.key])) if decoy.key in labels else ""
-        path = "" if decoy.refused else str(decoy.path)
+        dockq = labels.get(decoy.key)
+        label = "" if dockq is None else repr(float(dockq))
+        path = "" if decoy.refused else decoy.path
         said = partners.get(decoy.key, "") if partners else ""
         rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused, said))
     return rows

@@ -51,7 +51,11 @@ KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
 DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
 NEIGHBOURS = ("compilation.py", "features/neighbours.py")
 EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
-WITHOUT_MODULE = ("complex", "contacts")
+LABELLING = (
+    "building/labelled.py",
+    *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
+)
+WITHOUT_MODULE = ("complex", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
 SOURCES = {
     "complex": COMPLEX,
@@ -61,6 +65,7 @@ SOURCES = {
     "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
+    "label": ("structures/complex.py", "structures/stored.py", *LABELLING),
 }
 """The code each kind of artefact depends on besides its feature module, as paths below this package."""
 PACKAGES = {
@@ -69,6 +74,7 @@ PACKAGES = {
     "contacts": ("numpy",),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
+    "label": ("numpy",),
 }
 """The packages whose version each kind of artefact depends on."""
 

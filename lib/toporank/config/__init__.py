@@ -45,9 +45,24 @@ class Dataset(Section):
         description="CSV with `Target,Model,DockQ[,CAPRI][,split]`, or one such file per split;"
         " unset for a data set that is only scored.",
     )
+    natives: str | None = Field(
+        None,
+        description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
+        " computed where `labels` gives none.",
+    )
     partners: PartnersSetting = Field(
         None, description="As the key `partners` below, for this data set; it goes before that one."
     )
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether it can be trained on."""
+        return self.labels is not None or self.natives is not None
+
+    @property
+    def labels_from_natives(self) -> bool:
+        """Whether its labels are computed."""
+        return self.labels is None and self.natives is not None
 
 
 class Features(Section):
@@ -159,8 +174,8 @@ class Config(Section):
         for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
             if name not in names:
                 raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
-            if self.dataset(name).labels is None:
-                raise ValueError(f"{key}: data set {name!r} has no labels")
+            if not self.dataset(name).is_labelled:
+                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
         return self
 
     @model_validator(mode="after")
@@ -175,7 +190,7 @@ class Config(Section):
     @property
     def training_datasets(self) -> list[str]:
         """Names of the data sets that are trained on."""
-        return self.training.datasets or [d.name for d in self.datasets if d.labels is not None]
+        return self.training.datasets or [d.name for d in self.datasets if d.is_labelled]
 
     def choices(self) -> dict[str, Choice]:
         """The resolved feature modules."""

@@ -23,7 +23,7 @@ STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
-def _structure_files(folder: Path) -> Iterator[tuple[str, str, Path]]:
+def _structure_files(folder: Path) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every decoy below `folder`, in order of name."""
     own = folder.resolve().name
     for entry in _listed(folder):
@@ -51,14 +51,14 @@ def _is_folder(entry: os.DirEntry) -> bool:
         return False
 
 
-def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, Path]]:
+def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, str]]:
     """The file as a decoy, if it is a structure."""
     known = split_suffix(entry.name)
     if known and not _is_folder(entry):
-        yield target, known[0], Path(entry.path)
+        yield target, known[0], entry.path.removeprefix("./")  # as `Path` writes it
 
 
-def _sample(target: str, folder: os.DirEntry) -> Iterator[tuple[str, str, Path]]:
+def _sample(target: str, folder: os.DirEntry) -> Iterator[tuple[str, str, str]]:
     """What lies in a sample's folder: called after it, unless the file's name says the same."""
     for entry in _listed(folder):
         for _, name, path in _as_decoy(target, entry):
@@ -70,7 +70,7 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
 
     Links to folders are followed where `find_decoys` follows them, at the first level.
     """
-    read = {os.fspath(decoy.path) for decoy in decoys}
+    read = {decoy.path for decoy in decoys}
     links = [entry.path for entry in _listed(folder) if entry.is_symlink() and _is_folder(entry)]
     found = []
     for top in (os.fspath(folder), *links):
@@ -130,7 +130,7 @@ def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
             twin = found.setdefault(decoy.key, decoy)
             if twin is not decoy:
                 raise ConfigError(
-                    f"{printable(str(twin.path))} and {printable(str(path))} are both decoy {decoy.name!r} of target"
+                    f"{printable(twin.path)} and {printable(path)} are both decoy {decoy.name!r} of target"
                     f" {decoy.target!r}",
                     where=f"dataset {dataset}",
                     remedy="rename or remove one of them",
@@ -144,7 +144,9 @@ def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
     return sorted(found.values())
 
 
-def _named(dataset: str, target: str, name: str, path: Path) -> Decoy:
+def _named(dataset: str, target: str, name: str, path: str) -> Decoy:
     """The decoy of these names, refused where they are of no use."""
     refused = name_problem(target, of="folder") or name_problem(name)
-    return Decoy(dataset, table_name(target), table_name(name), path, refused)
+    if refused:
+        return Decoy(dataset, table_name(target), table_name(name), path, refused)
+    return Decoy(dataset, target, name, path)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,12 +37,13 @@ class Status:
     CHAIN_MISSING = "chain_missing"
     UNREADABLE = "unreadable"
     FAILED = "failed"
+    OTHER_PROTEIN = "other_protein"
+    NO_NATIVE = "no_native"
     NOT_BUILT = "not_built"
     NO_DECOY = "label_without_decoy"
 
 
-@dataclass(frozen=True, order=True)
-class Decoy:
+class Decoy(NamedTuple):
     """One candidate structure. Its identity is (dataset, target, name); the path is where it lies.
 
     refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and name
@@ -54,7 +53,7 @@ class Decoy:
     dataset: str
     target: str
     name: str
-    path: Path
+    path: str
     refused: str = ""
 
     @property
@@ -63,7 +62,6 @@ class Decoy:
         return self.target, self.name
 
 
-@functools.lru_cache(maxsize=1 << 18)
 def name_problem(name: str, of: str = "file") -> str:
     """Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
 

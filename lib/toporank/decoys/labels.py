@@ -61,7 +61,7 @@ def read_labels(source: Path | dict[str, Path], *, validation_percent: float, sp
             raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
         seen.add((*label[:2], label.interface))
     if not all(has_split for _, has_split in tables):
-        labels = _split_by_target(labels, validation_percent, split_seed)
+        labels = split_by_target(labels, validation_percent, split_seed)
     _check_splits(labels, where)
     return sorted(labels, key=lambda label: (*label[:2], label.interface))
 
@@ -75,11 +75,15 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     return write_text_if_changed(path, text.getvalue())
 
 
-def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
-    """Read labels as `write_labels` wrote them: those of decoys, or of `interfaces`."""
+def read_split_labels(path: Path) -> list[Label]:
+    """Read labels as `write_labels` wrote them, also those of single interfaces."""
     with open(path, encoding="utf-8", newline="") as handle:
-        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
-    return [label for label in labels if bool(label.interface) == interfaces]
+        return [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+
+
+def of_decoys(labels: Iterable[Label]) -> list[Label]:
+    """The labels of whole decoys."""
+    return [label for label in labels if not label.interface]
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
@@ -92,7 +96,8 @@ def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
 
 def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     """The label in a row. points : the allowed decimal signs."""
-    target, decoy, dockq = (row[name] for name in _REQUIRED)
+    found = row.get
+    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".") if "," in points else dockq
@@ -104,13 +109,12 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    said = {name: row.get(name, "") for name in ("partners", "interface")}
-    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said.values())
-    split = split or row.get("split", "").lower()
+    said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
+    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
     return Label(table_name(target), table_name(stem), float(number), split, partners, interface)
 
 
-def _split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
+def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)

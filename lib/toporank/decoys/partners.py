@@ -68,8 +68,8 @@ def read_partners(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     names = {"target": "target", "partners": "partners"}
     for where, row in read_table(path, names, names, "the partners").rows:
-        target = table_name(row["target"])
-        partners = partners_text(parse_partners(row["partners"], where))
+        target = table_name(row.get("target", ""))
+        partners = partners_text(parse_partners(row.get("partners", ""), where))
         if not target:
             raise ConfigError("a row without target", where=where)
         if found.setdefault(target, partners) != partners:

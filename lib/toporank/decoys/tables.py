@@ -18,7 +18,7 @@ SEPARATORS = (",", ";", "\t")
 
 
 class Table(NamedTuple):
-    """header : names of the columns. rows : file and line of each row, and its values by column."""
+    """header : names of the columns. rows : file and line of each row, and its values by column, if it has as many."""
 
     header: list[str]
     separator: str
@@ -79,4 +79,4 @@ def _rows(text: str, separator: str, path: Path, what: str, most: int | None = N
 def _row(header: list[str], row: list[str], where: str) -> tuple[str, dict[str, str]]:
     if any(row[len(header) :]):
         raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
-    return where, dict(itertools.zip_longest(header, row[: len(header)], fillvalue=""))
+    return where, dict(zip(header, row, strict=False))

@@ -120,7 +120,7 @@ def _with_chains_missing(
 ) -> list[CoverageRow]:
     """The rows, of which those that lack chains say so: with fewer chains than at least half of their target's decoys.
 
-    Where partners are given, the chains that they name count, and `build` has seen to these.
+    Where partners are given, the chains that they name count, and `building` has seen to these.
     """
     found = []
     for _, members in groupby(rows, key=attrgetter("target")):
@@ -128,19 +128,23 @@ def _with_chains_missing(
         free = [row for row in members if row.n_chains and not plan[row.target, row.decoy].partners]
         counts = sorted((row.n_chains for row in free), reverse=True)
         usual = counts[(len(counts) - 1) // 2] if counts else 0
-        names = {row.decoy: _chains(fates[row.target, row.decoy]) for row in free}
-        common = Counter(name for row in free if row.n_chains >= usual for name in names[row.decoy])
-        for row in members:
-            if row.decoy in names and row.n_chains < usual and row.status in (Status.OK, Status.PARTNER_APART):
-                lacks = sorted(
-                    name for name, n in common.items() if 2 * n >= len(free) and name not in names[row.decoy]
-                )
-                which = f": no {', '.join(lacks)}" if lacks else ""
-                why = f"{row.n_chains} protein chains where most decoys of the target have {usual}{which}"
-                reason = "; ".join(filter(None, [why, row.reason]))
-                row = row._replace(status=Status.CHAIN_MISSING, stage=layout.STAGES[0], reason=reason)
-            found.append(row)
+        if counts and counts[-1] < usual:
+            names = {row.decoy: _chains(fates[row.target, row.decoy]) for row in free}
+            often = Counter(name for row in free if row.n_chains >= usual for name in names[row.decoy])
+            common = {name for name, n in often.items() if 2 * n >= len(free)}
+            lacking = {row.decoy for row in free if row.n_chains < usual and row.status != Status.NO_INTERFACE}
+            members = [_lacking(row, usual, common, names) if row.decoy in lacking else row for row in members]
+        found += members
     return found
+
+
+def _lacking(row: CoverageRow, usual: int, common: set[str], names: Mapping[str, set[str]]) -> CoverageRow:
+    """The row as that of a decoy with fewer chains than usual. names : chains of each decoy, none of a single chain."""
+    lacks = sorted(common - names[row.decoy]) if names[row.decoy] else []
+    which = f": no {', '.join(lacks)}" if lacks else ""
+    why = f"of {usual} protein chains that most decoys of the target have, {row.n_chains}{which}"
+    reason = "; ".join(filter(None, [why, row.reason]))
+    return row._replace(status=Status.CHAIN_MISSING, stage=layout.STAGES[0], reason=reason)
 
 
 def _chains(fate: LedgerRow) -> set[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
 
@@ -19,22 +20,28 @@ NO_DOCKQ = ("mae", "rmse")
 """Metrics that say nothing about a number that is no DockQ."""
 
 
-def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def evaluate(
+    ranking: Iterable[RankedDecoy], labels: Iterable[Label], interfaces: Iterable[InterfaceRow] = ()
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
-    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error, and
-    `consensus` has the metrics of the consensus for the same decoys, if it is known.
+    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
+    `consensus` has the metrics of the consensus for the same decoys, if it is known;
+    `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
     """
-    measured = ["pred_dockq", "pred_sd", CONSENSUS]
-    found = {(row.target, row.decoy): (row.pred_dockq, row.pred_sd, row.consensus) for row in ranking}
-    rows = [(*label, *found.get((label.target, label.decoy), (None, None, None))) for label in labels]
-    joined = pd.DataFrame(rows, columns=[*Label._fields, *measured])
-    joined = joined.astype(dict.fromkeys(["dockq", *measured], float))
+    ranking, labels = list(ranking), list(labels)
+    of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
+    of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
+    decoys = _joined([label for label in labels if not label.interface], of_decoys)
+    consensus = {(row.target, row.decoy): row.consensus for row in ranking}
+    decoys[CONSENSUS] = [consensus.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    decoys[CONSENSUS] = decoys[CONSENSUS].astype(float)
+    parts = _joined([label for label in labels if label.interface], of_interfaces)
+    parts["target"] += " " + parts["interface"]
     tables, summary = [], {}
-    for split, part in joined.groupby("split"):
-        scored = part[part["pred_dockq"].notna()]
-        summary[split] = {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}
+    for split, part in decoys.groupby("split"):
+        summary[split], scored = _counted(part)
         if len(scored):
             table = per_target(scored).assign(split=split)
             summary[split] |= summarise(scored)
@@ -46,7 +53,26 @@ def evaluate(ranking: Iterable[RankedDecoy], labels: Iterable[Label]) -> tuple[p
                 for metric in NO_DOCKQ:
                     del summary[split][CONSENSUS]["pooled"][metric]
             tables.append(table)
+    for split, part in parts.groupby("split"):
+        found, scored = _counted(part)
+        summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
+        summary[split]["interfaces"] = found | (summarise(scored) if len(scored) else {})
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary
+
+
+def _joined(
+    labels: list[Label], scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]]
+) -> pd.DataFrame:
+    """Labels with the predictions by target, decoy and interface."""
+    rows = [(*label, *scores.get((*label[:2], label.interface), (None, None))) for label in labels]
+    table = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
+    return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+
+
+def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
+    """How many labels there are, and those that have a prediction."""
+    scored = part[part["pred_dockq"].notna()]
+    return {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}, scored
 
 
 def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -28,6 +28,7 @@ class Score(NamedTuple):
     interface: str = ""
 
 
+MOST_HINTS = 3
 APART = "apart"
 """Status of an interface whose partners do not touch."""
 
@@ -140,11 +141,13 @@ def partners_hint(rows: Iterable[InterfaceRow]) -> str:
 
 
 def hints(table: Iterable[InterfaceRow]) -> list[str]:
-    """A line for the first target, in order of name, of which chains may be one partner."""
-    of_targets = groupby(table, key=attrgetter("target"))
-    found = [f"{target}: {hint}" for target, rows in of_targets if (hint := partners_hint(rows))]
-    more = f" (and likewise for {len(found) - 1} more)" if len(found) > 1 else ""
-    return [f"{found[0]}{more}"] if found else []
+    """Which chains may be one partner: a line for each of the first different hints, with the targets it is for."""
+    of_hint: dict[str, list[str]] = {}
+    for target, rows in groupby(table, key=attrgetter("target")):
+        if hint := partners_hint(rows):
+            of_hint.setdefault(hint, []).append(target)
+    lines = [f"{found[0]}{f' and {len(found) - 1} more' * (len(found) > 1)}: {hint}" for hint, found in of_hint.items()]
+    return lines[:MOST_HINTS]
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:

@@ -38,6 +38,10 @@ class Meeting(NamedTuple):
         return f"{self.first}:{self.second}"
 
 
+MOST_BODIES = 24
+"""Partners of which every pair is measured; of 300, say, there are too many."""
+
+
 @dataclass(frozen=True)
 class Interface:
     """The interface residues of a complex, sorted by chain, number and insertion code; length N ≥ 2.
@@ -47,7 +51,8 @@ class Interface:
     index : int, shape (N,), position in `Complex.residues`
     contacts : int, shape (N,), residues of other partners within the cutoff
     nearest : float64, shape (N,), Å from CA to the nearest CA of another partner
-    meetings : of every pair of partners, whether it touches or not
+    meetings : of every pair of partners; of more than `MOST_BODIES` partners, only of those that touch, and of one
+        that touches no other with the nearest
     """
 
     index: np.ndarray
@@ -84,8 +89,8 @@ class CaCutoff(Parameters):
 def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     """Find the interface residues (Han et al. 2025), between partners.
 
-    Raises ChainMissingError when there is one protein chain only or a partner has no residue, StructureError when
-    there is no protein, NoInterfaceError (with the closest distance) when no two partners come near each other.
+    Raises StructureError when there are fewer than two protein chains, ChainMissingError when a partner has no residue,
+    NoInterfaceError (with the closest distance) when no two partners come near each other.
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     if parameters.residues == "atom_records":
@@ -101,9 +106,9 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
         )
     meetings = _meetings(complex_, xyz, body, pairs, distance)
     if len(pairs) == 0:
-        closest = min(meeting.closest for meeting in meetings)
+        closest, body = min(meeting.closest for meeting in meetings), "partner" if complex_.partners else "chain"
         raise NoInterfaceError(
-            f"no CA of one partner within {parameters.cutoff:g} Å of another's (closest {closest:.1f} Å)",
+            f"no CA of one {body} within {parameters.cutoff:g} Å of another {body}'s (closest {closest:.1f} Å)",
             facts={"n_chains": len(complex_.chains), "n_interface_residues": 0, "meetings": meetings},
         )
     contacts = np.bincount(pairs.ravel(), minlength=len(residues))
@@ -118,25 +123,35 @@ def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
     there = np.unique(body)
     without = [partner_name(chains) for i, chains in enumerate(complex_.bodies) if i not in there]
     if complex_.partners and without:
-        raise ChainMissingError(f"partner {without[0]} has no CA atoms", n_chains=len(complex_.chains))
+        raise ChainMissingError(f"partner {without[0]} has no CA atoms", facts={"n_chains": len(complex_.chains)})
     remedy = "write all chains, each with a name of its own, into one model"
     needed = "".join([" with CA atoms, at least two are needed", *(f"; {note}" for note in complex_.notes)])
     if len(there) == 0:
         raise StructureError(f"no protein chain{needed}", remedy=remedy)
     if len(there) == 1:
         (chain,) = complex_.bodies[there[0]]
-        raise ChainMissingError(f"only one protein chain ({chain!r}){needed}", n_chains=1, remedy=remedy)
+        raise StructureError(f"only one protein chain ({chain!r}){needed}", remedy=remedy, facts={"n_chains": 1})
 
 
 def _meetings(
     complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
 ) -> list[Meeting]:
-    """How every two bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), and distances, (P,)."""
-    found = []
-    met = np.sort(body[pairs], axis=1)
-    for i, j in itertools.combinations(np.unique(body).tolist(), 2):
-        here = (met == (i, j)).all(axis=1)
-        closest = distance[here].min() if here.any() else smallest_distance(xyz[body == i], xyz[body == j])
-        names = partner_name(complex_.bodies[i]), partner_name(complex_.bodies[j])
-        found.append(Meeting(*names, len(np.unique(pairs[here])), int(here.sum()), round(float(closest), 2)))
+    """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,)."""
+    there = np.unique(body).tolist()
+    met, which = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
+    touching = {tuple(both): which.ravel() == k for k, both in enumerate(met.tolist())}
+    points = {i: xyz[body == i] for i in there}
+    others = list(itertools.combinations(there, 2))
+    if len(there) > MOST_BODIES:
+        alone = set(there) - {i for both in touching for i in both}
+        nearest = {i: min((smallest_distance(points[i], points[j]), j) for j in there if j != i)[1] for i in alone}
+        others = sorted({*touching, *((min(pair), max(pair)) for pair in nearest.items())})
+    names, found = [partner_name(chains) for chains in complex_.bodies], []
+    for i, j in others:
+        here = touching.get((i, j))
+        if here is None:
+            numbers = 0, 0, smallest_distance(points[i], points[j])
+        else:
+            numbers = len(np.unique(pairs[here])), int(here.sum()), float(distance[here].min())
+        found.append(Meeting(names[i], names[j], *numbers[:2], round(numbers[2], 2)))
     return found

@@ -117,7 +117,7 @@ class Complex:
             letters = [chain for chain in missing if set(chain) <= set(there)]
             raise ChainMissingError(
                 f"no protein chain {' and no '.join(map(repr, missing))}, only {', '.join(there) or 'none'}",
-                n_chains=len(there),
+                facts={"n_chains": len(there)},
                 remedy=f"join chains by +, such as {'+'.join(letters[0])}" if letters else None,
             )
         left_out = [chain for chain in there if chain not in named]

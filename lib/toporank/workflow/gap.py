@@ -37,7 +37,7 @@ CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE)
 """States that later stages share, because their input may change."""
 
 COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
-NOT_BUILT = "not built yet"
+ALL_NEW, NOT_BUILT = (State.NEW,) * len(layout.STAGES), "not built yet"
 
 
 class DecoyGap(NamedTuple):
@@ -80,7 +80,7 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
         lost = ended is not None and None in ledgers.values()
         chunks[f"{content}.{attempt + bool(retried or lost or any(damaged.values()))}"] = members
         if not any(ledgers.values()) and earlier.is_empty():
-            rows += [DecoyGap(*key, (State.NEW,) * len(layout.STAGES), NOT_BUILT, "") for key in keys]
+            rows += [DecoyGap(target, decoy, ALL_NEW, NOT_BUILT, "") for target, decoy in keys]
             continue
         fates = {
             stage: ledger and {row.key: (row, ledger.recipe) for row in ledger.rows}
@@ -100,7 +100,7 @@ def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bo
                 states.append(before if carried else state)
             status, reason = (fate[0].status, fate[0].reason) if fate else (NOT_BUILT, "")
             rows.append(DecoyGap(*member.key, tuple(states), status, reason))
-    return Survey(chunks, sorted(rows, key=lambda row: (row.target, row.decoy)))
+    return Survey(chunks, sorted(rows))
 
 
 def _ledger(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger | None:
@@ -165,10 +165,13 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
 
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
     """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date + 1 new`."""
-    counted = []
+    alike, counted = Counter((row.states, row.status) for row in rows), []
     for i, stage in enumerate(layout.STAGES):
-        failed = Counter(r.status for r in rows if r.states[i] == State.FAILED)
-        now = Counter(r.states[i] for r in rows)
+        now, failed = Counter(), Counter()
+        for (states, status), n in alike.items():
+            now[states[i]] += n
+            if states[i] == State.FAILED:
+                failed[status] += n
         if failed:
             why = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
             now[f"{State.FAILED} ({why})"] = now.pop(State.FAILED)

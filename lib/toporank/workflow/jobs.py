@@ -14,8 +14,9 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
-from toporank.config import Config
+from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
+from toporank.errors import ConfigError
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, checkpoint_of
@@ -78,7 +79,7 @@ def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
     """The feature jobs that a run will do, by the ledgers they write, and how many decoys each has."""
     jobs = [job for job in dag.needrun_jobs() if "chunk" in job.wildcards.keys()]  # noqa: SIM118 -- no mapping
     parts = [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
-    return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
+    return {part: len(chunks[part.dataset][part.chunk]) for part in parts if part.stage in layout.STAGES}
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,50 @@ class Jobs:
 
     def _current(self, dataset: str) -> Current | None:
         return self.check.current.get(dataset) if self.check else read_current(dataset)
+
+    @property
+    def with_natives(self) -> list[str]:
+        """Names of the data sets that can be labelled."""
+        return [dataset.name for dataset in self.config.datasets if dataset.natives is not None]
+
+    @property
+    def labelled_by_natives(self) -> list[str]:
+        """Names of the data sets whose labels come from natives."""
+        return [dataset.name for dataset in self.config.datasets if dataset.labels_from_natives]
+
+    def dockq_tables(self, wildcards: Any) -> list[str]:
+        """The tables of labels that natives give. Raises ConfigError when there are no natives at all."""
+        if not self.with_natives:
+            raise ConfigError("no data set has natives to label its decoys by", remedy="give `natives: FOLDER`")
+        return [layout.DOCKQ.format(dataset=name) for name in self.with_natives]
+
+    def labelled_chunks(self, wildcards: Any) -> list[str]:
+        """The labels of all chunks of a data set, even when only a part of it is built."""
+        current = self._current(wildcards.dataset)
+        return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
+
+    def chunk_labels(self, wildcards: Any) -> list[str]:
+        """The labels of the decoys of a chunk, where they come from natives."""
+        of_chunk = {"dataset": wildcards.dataset, "chunk": wildcards.chunk}
+        return [layout.LABELLED.format(**of_chunk)] if wildcards.dataset in self.labelled_by_natives else []
+
+    def label_table(self, wildcards: Any) -> list[str]:
+        """The labels of a data set as a file that a job writes, where they come from natives."""
+        made = wildcards.dataset in self.labelled_by_natives
+        return [layout.LABELS.format(dataset=wildcards.dataset)] if made else []
+
+    def natives_folder(self, wildcards: Any, repository: Path) -> Path:
+        """Where the natives of a data set lie."""
+        return locate(self.config.dataset(wildcards.dataset).natives, repository)
+
+    def natives_state(self, wildcards: Any) -> str:
+        """Which natives the targets of a chunk have, with size and time of their files, as a digest."""
+        if not self.check:
+            return ""
+        natives = self.check.natives.get(wildcards.dataset, {})
+        members = self.check.chunks[wildcards.dataset].get(wildcards.chunk, ())
+        targets = sorted({member.target for member in members})
+        return hashlib.sha256(repr([(t, natives.get(t)) for t in targets]).encode()).hexdigest()[:16]
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
@@ -179,7 +224,7 @@ class Jobs:
 
     def evaluations(self) -> list[str]:
         """Evaluation of every labelled data set."""
-        return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.labels is not None]
+        return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.is_labelled]
 
     def reports(self) -> list[str]:
         """The page of the whole study, and that of each data set."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -17,15 +18,27 @@ from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
 from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
-from toporank.decoys.labels import Label, label_problems, mismatch, read_labels, write_labels
+from toporank.decoys.labels import (
+    Label,
+    label_problems,
+    mismatch,
+    of_decoys,
+    read_labels,
+    split_by_target,
+    write_labels,
+)
+from toporank.decoys.natives import EXPECTED as NATIVES_EXPECTED
+from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
-from toporank.errors import CheckpointError, ConfigError, TopoRankError
+from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 
+NativeFile = tuple[str, int, int]
+"""Path, size in bytes and modification time in ns."""
 GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything again and again."""
 
@@ -35,7 +48,9 @@ class Preflight:
     """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
 
     untrainable : problems only where something is trained.
-    decoys, labels : of each data set. targets : all of them, if only some are asked for.
+    decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets of which
+    a job computes the labels; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
+    are asked for.
     current : what `onstart` records for the jobs.
     """
 
@@ -47,14 +62,17 @@ class Preflight:
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
+    natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
     decoys: dict[str, list[Decoy]] = field(default_factory=dict)
+    labelled_by_natives: set[str] = field(default_factory=set)
     _recipes: dict[str, str] = field(default_factory=dict)
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             write_current(name, self.current[name])
-            write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
+            if name not in self.labelled_by_natives:
+                write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:
         """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is no such decoy."""
@@ -98,6 +116,7 @@ def preflight(
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
+    gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
 
 
@@ -174,6 +193,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not decoys:
         raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
+    natives = _find_natives(result, dataset, decoys, repository) if dataset.natives is not None else []
     _check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
@@ -181,7 +201,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     partners = partners_of([decoy.key for decoy in decoys], for_all, of_targets, of_labels)
-    rows = planned(decoys, {label[:2]: label.dockq for label in _of_decoys(labels)}, partners)
+    rows = planned(decoys, {label[:2]: label.dockq for label in of_decoys(labels)}, partners)
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
     if config.targets:
@@ -192,14 +212,43 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _writing(name, lambda: write_plans(name, result.chunks[name]))
     result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
     _writing(name, lambda: write_gap(name, part.decoys))
-    labelled = {label[:2] for label in _of_decoys(labels)}
+    labelled = {label[:2] for label in of_decoys(labels)}
     unknown = len(labelled - {decoy.key for decoy in decoys})
-    result.summary[name] = f"{describe_fates(part.decoys)}; {len(labelled)} labels, {unknown} of them without decoy"
+    said = f"{len(labelled)} labels, {unknown} of them without decoy"
+    if dataset.labels_from_natives:
+        said = "labels from natives"
+        expected = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in result.natives[name]]
+        training = config.training
+        result.labels[name] = split_by_target(expected, training.validation_percent, training.split_seed)
+        result.labelled_by_natives.add(name)
+    result.summary[name] = f"{describe_fates(part.decoys)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    notes = [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped)]
+    notes = [*natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {decoy.target for decoy in decoys}):
-        notes.append(f"partners are given for {len(stray)} targets without decoys, such as {stray[0]}")
+        notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+
+
+def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path) -> list[str]:
+    """Find the natives of a data set; returns which are missing or belong to no target, a line each."""
+    where, folder = f"dataset {dataset.name}, natives", locate(dataset.natives, repository)
+    check_is_there(dataset.natives, repository, where)
+    paths, targets = find_natives(folder), {decoy.target for decoy in decoys}
+    without, stray = sorted(targets - paths.keys()), sorted(paths.keys() - targets)
+    if len(without) == len(targets):
+        what = f"no target has a native: there is {stray[0] if stray else 'none'}, but for example target {without[0]}"
+        raise ConfigError(f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED)
+    result.natives[dataset.name] = {target: _file_state(path) for target, path in paths.items()}
+    lines = [f"targets without native: {len(without)} of {len(targets)}, such as {without[0]}"] if without else []
+    return [*lines, *([f"natives without target: {len(stray)}, such as {stray[0]}"] if stray else [])]
+
+
+def _file_state(path: Path) -> NativeFile:
+    try:
+        found = path.stat()
+    except OSError:  # such as a dangling link: reading it fails later, with the reason
+        return str(path), -1, 0
+    return str(path), found.st_size, found.st_mtime_ns
 
 
 def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
@@ -220,7 +269,7 @@ def _check_labels(result: Preflight, config: Config) -> None:
     names = config.training_datasets
     if not all(name in result.labels for name in names):
         return
-    labels = {name: _of_decoys(result.labels[name]) for name in names}
+    labels = {name: of_decoys(result.labels[name]) for name in names}
     stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
     result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
     if not any(stray.values()):
@@ -244,11 +293,6 @@ def _check_name(name: str, given: str, folder: Path) -> None:
             where="score_decoys",
             remedy=f"give another name with score_name=NAME, or delete results/{name}/",
         )
-
-
-def _of_decoys(labels: list[Label]) -> list[Label]:
-    """The labels of whole decoys."""
-    return [label for label in labels if not label.interface]
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:

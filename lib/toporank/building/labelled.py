@@ -1,0 +1,176 @@
+"""The labels of the decoys of a chunk, from the natives of their targets."""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toporank import layout
+from toporank.building.chunk import decoy_digest
+from toporank.building.plan import PlannedDecoy, read_chunk
+from toporank.building.stages import Making, code_digest, structure_digest
+from toporank.building.store import Entry, Store
+from toporank.decoys.identity import Status
+from toporank.decoys.partners import Partners, parse_partners, partners_text
+from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
+from toporank.files import write_text
+from toporank.labelling.label import Label, Native, label
+from toporank.structures.stored import atoms_digest, from_bytes
+
+log = logging.getLogger(__name__)
+
+DECIMALS = 6
+IS_THE_NATIVE = "the same atoms as the native"
+STATUS_OF = {
+    NativeError: Status.NO_NATIVE,
+    OtherProteinError: Status.OTHER_PROTEIN,
+    LabelError: Status.FAILED,
+    StructureError: Status.UNREADABLE,
+}
+
+
+class InterfaceLabel(NamedTuple):
+    """One interface of a decoy.
+
+    interface : the partners that meet, by chains of the decoy, as `partners.partners_text` writes them; native :
+    the same by chains of the native. irmsd, lrmsd : Å.
+    """
+
+    interface: str
+    native: str
+    dockq: float
+    fnat: float
+    irmsd: float
+    lrmsd: float
+
+
+class LabelledDecoy(NamedTuple):
+    """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
+
+    partners : of the native, empty when each chain is one. mapping : `<chain of the native>=<chain of the decoy> …`.
+    """
+
+    target: str
+    decoy: str
+    partners: str
+    dockq: float | None
+    mapping: str
+    status: str
+    reason: str
+    interfaces: list[InterfaceLabel]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
+
+
+def label_chunk(dataset: str, chunk: str, natives: Mapping[str, Path], store: Store) -> list[LabelledDecoy]:
+    """Label the decoys of a chunk and write the result. natives : by target.
+
+    A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's fault: it ends the job.
+    """
+
+    @functools.lru_cache(maxsize=8)  # the decoys of a target follow each other
+    def native_of(target: str, partners: str) -> _NativeFile:
+        return _NativeFile(natives.get(target), parse_partners(partners) if partners else (), store)
+
+    rows = [_label(member, native_of, store) for member in read_chunk(dataset, chunk)]
+    write_text(layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n")
+    labelled = sum(row.dockq is not None for row in rows)
+    log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {dict(store.computed) or 0}")
+    return rows
+
+
+def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
+    """What `label_chunk` wrote of these chunks. Raises RecordError when a file is something else."""
+    rows = []
+    for chunk in chunks:
+        path = Path(layout.LABELLED.format(dataset=dataset, chunk=chunk))
+        try:
+            found = [LabelledDecoy(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
+            rows += [row._replace(interfaces=[InterfaceLabel(*one) for one in row.interfaces]) for row in found]
+        except (ValueError, TypeError) as error:
+            raise RecordError(f"not the labels of a chunk: {error}", where=path, remedy="delete it") from error
+    return sorted(rows)
+
+
+def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
+    """(target, decoy) → DockQ of the decoys of a chunk that have one."""
+    return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
+
+
+@dataclass
+class _NativeFile:
+    """The native of a target; read when first needed, and its contacts found when a label has to be computed."""
+
+    path: Path | None
+    partners: Partners
+    store: Store
+
+    @functools.cached_property
+    def entry(self) -> Entry:
+        if self.path is None:
+            raise NativeError("the target has no native", remedy="put one into the folder of natives")
+        try:
+            return Making(self.path, structure_digest(self.path), None, (), {}, self.store).complex
+        except StructureError as error:
+            raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
+
+    @functools.cached_property
+    def native(self) -> Native:
+        try:
+            return Native(from_bytes(self.entry.content), self.partners)
+        except NativeError as error:
+            raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
+
+    @functools.cached_property
+    def atoms(self) -> str:
+        return atoms_digest(from_bytes(self.entry.content))
+
+
+def _label(member: PlannedDecoy, native_of: Callable[[str, str], _NativeFile], store: Store) -> LabelledDecoy:
+    """The label of a decoy, from the store or computed, or why it has none."""
+    native = native_of(member.target, member.partners)
+    try:
+        decoy = Making(Path(member.path), decoy_digest(member), None, (), {}, store).complex
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            complex_ = from_bytes(decoy.content)
+            found = label(native.native, complex_)
+            notes = [IS_THE_NATIVE, *found.notes] if atoms_digest(complex_) == native.atoms else found.notes
+            content = [round(found.dockq, DECIMALS), _mapping_text(found), "; ".join(notes), _interfaces(found)]
+            return json.dumps(content).encode(), {}
+
+        made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.partners}
+        entry = store.obtain("label", {**made_of, "code": code_digest("label", {})}, ".label", make)
+    except tuple(STATUS_OF) as error:
+        status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
+        log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
+        return LabelledDecoy(*member.key, member.partners, None, "", status, error.reason, [])
+    dockq, mapping, reason, interfaces = json.loads(entry.content)
+    interfaces = [InterfaceLabel(*one) for one in interfaces]
+    return LabelledDecoy(*member.key, member.partners, dockq, mapping, Status.OK, reason, interfaces)
+
+
+def _mapping_text(found: Label) -> str:
+    return " ".join(f"{native}={decoy}" for native, decoy in found.mapping.items())
+
+
+def _interfaces(found: Label) -> list[InterfaceLabel]:
+    def text(sides: Partners) -> str:
+        return partners_text(tuple(sorted(tuple(sorted(side)) for side in sides)))
+
+    return [
+        InterfaceLabel(
+            text(tuple(tuple(found.mapping[name] for name in side if name in found.mapping) for side in sides)),
+            text(sides),
+            *(round(value, DECIMALS) for value in scores),
+        )
+        for sides, scores in found.interfaces.items()
+    ]

@@ -1,0 +1,48 @@
+"""The protein chains of a complex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from toporank.structures.complex import STANDARD, Complex
+
+BACKBONE = (b"N", b"CA", b"C", b"O")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One protein chain of L residues in the order of the file. Coordinates in Å, NaN where there is no atom.
+
+    sequence : L letters, `X` for a residue that counts as none of the 20
+    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the complex
+    backbone : N, CA, C and O of each residue, shape (L, 4, 3)
+    """
+
+    name: str
+    sequence: str
+    atoms: np.ndarray
+    backbone: np.ndarray
+
+
+def chains_of(complex_: Complex) -> dict[str, Chain]:
+    """The protein chains by name, in the order of the file."""
+    heavy = complex_.without_hydrogens()
+    start, residue = heavy.atom_slices, heavy.residue_of
+    atoms = np.full((len(heavy.residues), int(np.diff(start).max(where=heavy.is_protein, initial=1)), 3), np.nan)
+    within = np.arange(len(residue)) - start[residue]
+    kept = heavy.is_protein[residue]
+    atoms[residue[kept], within[kept]] = heavy.xyz[kept]
+    backbone = np.full((len(heavy.residues), len(BACKBONE), 3), np.nan)
+    for k, name in enumerate(BACKBONE):
+        of_name = heavy.atom_names == name
+        backbone[residue[of_name], k] = heavy.xyz[of_name]
+    members: dict[str, list[int]] = {}
+    for i, (residue_id, parent) in enumerate(zip(heavy.residues, heavy.parents, strict=True)):
+        if parent and start[i] < start[i + 1]:
+            members.setdefault(residue_id.chain, []).append(i)
+    return {
+        name: Chain(name, "".join(STANDARD.get(heavy.parents[i], "X") for i in own), atoms[own], backbone[own])
+        for name, own in members.items()
+    }

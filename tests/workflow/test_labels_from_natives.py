@@ -1,0 +1,38 @@
+"""A data set with natives instead of a label table."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from conftest import EXAMPLE, FEW_SETTINGS, make_study
+from toporank.decoys.labels import read_split_labels
+from toporank.graphs.pyg_file import read_graph
+from toporank.spreadsheets import read_rows
+
+DECOYS = {"1AVZ": ["mid1.cif.gz", "far1.pdb"], "1GCQ": ["mid4.cif", "wrong1.pdb.gz"]}
+
+
+def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_path):
+    study = make_study(tmp_path / "study", DECOYS)
+    (study.home / "natives").mkdir()
+    for target in DECOYS:
+        shutil.copy(EXAMPLE / "decoys" / target / "near1.pdb.gz", study.home / "natives" / f"{target}.pdb.gz")
+    study.configure(datasets=[{"name": "mini", "decoys": "decoys", "natives": "natives"}], **FEW_SETTINGS)
+    printed = study.run("build_graphs", "label_decoys").stdout
+    assert "4 decoys = 4 ok; 4 labels = 4 with a graph; 0 decoys without label" in printed
+
+    table = {(row["Target"], row["Model"]): float(row["DockQ"]) for row in read_rows(study.results / "mini/dockq.csv")}
+    labels = read_split_labels(study.results / "mini/labels.csv")
+    assert {label[:2]: label.dockq for label in labels} == table
+    assert {label.split for label in labels} == {"train", "val"}
+    for (target, decoy), dockq in table.items():
+        graph = read_graph(study.results / f"mini/graphs/{target}/{decoy}.pt")
+        assert graph.y == pytest.approx(dockq, abs=1e-6)
+
+    other = study.home / "natives/1AVZ.pdb.gz"
+    shutil.copy(EXAMPLE / "decoys/1AVZ/mid2.pdb.gz", other)
+    study.forget_logs()
+    study.run("build_graphs")
+    assert study.computed() == {"complex": 1, "label": 2, "graphs": 2}

@@ -1,0 +1,130 @@
+"""Partners in whole runs: the score answers the question that was asked, however it is asked."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from complexes import ANTIBODY, antibody_decoys, away, read_atoms, ring, write_pdb
+from conftest import Study
+
+ATOMS = read_atoms(ANTIBODY)
+ASIDE = {"chain_missing", "partner_apart", "no_interface"}
+
+
+def score(folder: Path, finished: Study, *settings: str) -> Study:
+    """Score the decoys of a folder with the checkpoint of the finished study."""
+    study = Study(folder)
+    study.configure()
+    checkpoint = finished.results / "final/best.ckpt"
+    study.printed = study.run("score", "--config", "score_decoys=in", f"checkpoint={checkpoint}", *settings).stdout
+    return study
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory, finished) -> Study:
+    """An antibody on its antigen with and without partners, and a ring of five chains: five are said, four are not."""
+    home = tmp_path_factory.mktemp("partners")
+    for target in ("said", "unsaid"):
+        antibody_decoys(home / "in" / target, ATOMS, "A")
+    five = ring([line for line in ATOMS if line[21] == "H"], 5, 24.0)
+    write_pdb(home / "in/ring/whole.pdb", five)
+    write_pdb(home / "in/ring/off.pdb", away(five, "C", 60.0))
+    (home / "in/partners.csv").write_text("target,partners\nsaid,H+L:A\n")
+    return score(home, finished)
+
+
+def table(study: Study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.results / "scores/in" / name, keep_default_na=False)
+
+
+def ranked(study: Study, target: str) -> list[tuple[str, str]]:
+    """Decoys by rank, with their status."""
+    rows = table(study, "ranking.csv")
+    rows = rows[rows["target"] == target]
+    assert rows["rank"].tolist() == list(range(1, len(rows) + 1))
+    return list(zip(rows["decoy"], rows["status"], strict=True))
+
+
+def test_an_antigen_that_is_away_or_missing_is_behind_every_one_that_is_there(scored):
+    assert sorted(ranked(scored, "said")[:2]) == [("native", "ok"), ("turned", "ok")]
+    assert sorted(ranked(scored, "said")[2:]) == [
+        ("away200", "partner_apart"), ("away50", "partner_apart"), ("no_antigen", "chain_missing"),
+    ]  # fmt: skip
+    assert ranked(scored, "unsaid")[2:] == ranked(scored, "said")[2:]
+    aside = table(scored, "ranking.csv").query("status != 'ok'")
+    assert set(aside["pred_dockq"]) == {""}
+
+
+def test_with_partners_the_antibody_itself_is_no_interface(scored):
+    residues = table(scored, "ranking.csv").query("decoy == 'native'").set_index("target")["n_interface_residues"]
+    assert int(residues["said"]) < int(residues["unsaid"])
+    rows = table(scored, "interfaces.csv").query("decoy == 'native'")
+    assert rows[rows["target"] == "said"]["interface"].tolist() == ["A:H+L"]
+    assert rows[rows["target"] == "unsaid"]["interface"].tolist() == ["A:H", "A:L", "H:L"]
+
+
+def test_a_reason_names_the_partner_and_its_distance(scored):
+    coverage = pd.read_csv(scored.results / "in/coverage.tsv", sep="\t").set_index(["target", "decoy"])["reason"]
+    near, far = (coverage["said", name] for name in ("away50", "away200"))
+    assert near.startswith("partner A touches no other (the closest is H+L, ")
+    assert float(far.split(", ")[1].split()[0]) - float(near.split(", ")[1].split()[0]) == pytest.approx(150, abs=20)
+    assert coverage["said", "no_antigen"] == "no protein chain 'A', only H, L"
+    assert coverage["unsaid", "no_antigen"] == "of 3 protein chains that most decoys of the target have, 2: no A"
+
+
+def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(scored):
+    assert ranked(scored, "ring") == [("whole", "ok"), ("off", "partner_apart")]
+    rows = table(scored, "interfaces.csv").query("target == 'ring'").set_index(["decoy", "interface"])
+    whole, off = rows.loc["whole"], rows.loc["off"]
+    assert whole[whole["status"] == "ok"].index.tolist() == ["A:B", "A:E", "B:C", "C:D", "D:E"]
+    assert off[off["status"] == "ok"].index.tolist() == ["A:B", "A:E", "D:E"]
+    assert off.loc[["B:C", "C:D"], "status"].tolist() == ["apart", "apart"]
+    assert all(off.loc[["B:C", "C:D"], "closest"].astype(float) > 10)
+    for name in ("A:B", "A:E", "D:E"):
+        assert float(off.loc[name, "pred_dockq"]) == pytest.approx(float(whole.loc[name, "pred_dockq"]), abs=0.05)
+    summary = table(scored, "ranking.csv").query("decoy == 'whole'").iloc[0]
+    values = whole["pred_dockq"].astype(float)
+    assert (float(summary["min_interface"]), int(summary["n_interfaces"])) == (values.min(), 5)
+    assert float(summary["mean_interface"]) == pytest.approx(values.mean(), abs=1e-6)
+
+
+def test_a_hint_says_how_partners_would_be_said(scored):
+    hint = "unsaid: H and L touch in every decoy; if they are one partner, say partners=H+L:A"
+    assert hint in scored.printed
+    assert "say partners=H+L:A" in scored.text("scores/in/report.html")
+
+
+def test_the_order_of_interfaces_can_decide(scored, finished):
+    """The same graphs ranked by their worst interface: only the ranking is made again."""
+    study = score(scored.home, finished, "rank_by=min_interface")
+    rows = table(study, "ranking.csv").query("target == 'unsaid' and status == 'ok'")
+    assert rows["min_interface"].astype(float).is_monotonic_decreasing
+    assert "extract_interfaces" not in study.printed
+
+
+def test_partners_can_be_said_in_the_configuration_a_table_or_the_labels(tmp_path):
+    """For all, for a data set, in a table that it names, and in its labels: the same interface."""
+    study = Study(tmp_path)
+    names = ("for_all", "own", "named", "labelled")
+    for name in names:
+        write_pdb(tmp_path / name / "T/native.pdb", ATOMS)
+    (tmp_path / "given.csv").write_text("target;partners\nT;A:L+H\n")
+    (tmp_path / "labels.csv").write_text("Target,Model,Partners,DockQ\nT,native,H+L:A,1.0\n")
+    datasets = [{"name": name, "decoys": name} for name in names]
+    datasets[1]["partners"], datasets[2]["partners"], datasets[3]["labels"] = "H+L:A", "given.csv", "labels.csv"
+    study.configure(datasets=datasets)
+    tables = [f"results/{name}/coverage.tsv" for name in names]
+    study.run(tables[0], "--config", "partners=L+H:A")
+    study.run(*tables[1:])
+    found = [pq.read_table(study.results / name / "interface/T/native.parquet") for name in names]
+    assert all(part.equals(found[0]) for part in found)
+    assert set(found[0]["chain"].to_pylist()) == {"A", "H", "L"}
+    assert b"A:H+L" in found[0].schema.metadata[b"toporank"]
+    shutil.rmtree(study.results)
+    wrong = study.run(*tables[1:], "-n", "--config", "partners=H+L", cores=None, check=False)
+    assert "partners: 'H+L' is one partner, at least two are needed" in wrong.stdout

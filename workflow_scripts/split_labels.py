@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Set whole targets aside for validation, of a data set whose labels come from natives."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from toporank.building.labelled import read_labelled
+from toporank.building.plan import read_current
+from toporank.decoys.labels import split_by_target, write_labels
+from toporank.errors import TopoRankError
+from toporank.evaluation.labelled import labels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--validation-percent", type=float, required=True)
+    parser.add_argument("--split-seed", type=int, required=True)
+    parser.add_argument("--labels", type=Path, required=True, help="written")
+    args = parser.parse_args()
+
+    try:
+        found = labels(read_labelled(args.dataset, read_current(args.dataset).of_all))
+    except TopoRankError as error:
+        sys.exit(str(error))
+    write_labels(args.labels, split_by_target(found, args.validation_percent, args.split_seed))
+
+
+if __name__ == "__main__":
+    main()
