@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-light bench-training bench-sweep bench-network clean dssp
+.PHONY: help demo test lint format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -48,6 +48,9 @@ bench-sweep: .venv/installed-dev ## time a sweep against its runs one after anot
 
 bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; GRAPHS=folder for your own
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_network.py $(GRAPHS)
+
+bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
+	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
