@@ -2,12 +2,11 @@
 #
 # results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
 # results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
-# results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
-# results/<dataset>/dockq.csv             results/splits.csv              labels from natives; splits of targets
-# results/training/<config>_seed<seed>/    results/training/best.ckpt     sweep, leaderboard, best checkpoint
-# results/finetune/<phase>[_seed<seed>]/   results/final/best.ckpt        fine-tune phases, final checkpoint
-# results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
-# results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
+# results/<dataset>/{coverage,gap}.tsv    results/<dataset>/dockq.csv     what became of decoys; labels from natives
+# results/training/<config>_seed<seed>/   results/training/best.ckpt      sweep, leaderboard, best checkpoint
+# results/finetune/<phase>[_seed<seed>]/  results/final/best.ckpt         fine-tune phases, final checkpoint
+# results/scores/<dataset>/ranking.csv    results/splits.csv              ranked decoys; splits of targets
+# results/evaluation/<dataset>/           results/report.html             metrics, and a page to look at
 from snakemake.utils import min_version
 
 min_version("9.16")
