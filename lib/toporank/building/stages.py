@@ -52,7 +52,7 @@ DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{n
 NEIGHBOURS = ("compilation.py", "features/neighbours.py")
 EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
 LABELLING = (
-    "building/labelled.py",
+    "targets/labelled.py",
     *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
 )
 WITHOUT_MODULE = ("complex", "contacts", "label")
