@@ -90,8 +90,7 @@ def test_a_damaged_decoy_does_not_stop_the_others(study):
     study.run("all")
     assert study.computed() == Counter()
     logs = [log.read_text() for stage in ("training", "finetune") for log in study.home.glob(f"logs/{stage}/*.log")]
-    assert len(logs) == 4
-    assert all("taken from the reuse store" in text for text in logs)
+    assert sum("taken from the reuse store" in text for text in logs) == 4
     assert study.tree() == before
 
 
