@@ -1,12 +1,11 @@
 # TopoRank: rank the decoys of protein complexes by predicted DockQ.
 #
-# results/<dataset>/{interface,topology,nodes}/<target>/<decoy>.parquet   feature stages
-# results/<dataset>/graphs/<target>/<decoy>.pt                            one graph a decoy
-# results/<dataset>/{coverage,gap}.tsv    results/<dataset>/dockq.csv     what became of decoys; labels from natives
-# results/training/<config>_seed<seed>/   results/training/best.ckpt      sweep, leaderboard, best checkpoint
-# results/finetune/<phase>[_seed<seed>]/  results/final/best.ckpt         fine-tune phases, final checkpoint
-# results/scores/<dataset>/ranking.csv    results/splits.csv              ranked decoys; splits of targets
-# results/evaluation/<dataset>/           results/report.html             metrics, and a page to look at
+# results/<dataset>/{interface,topology,nodes,graphs}/<target>/<decoy>    feature stages, and one graph a decoy
+# results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
+# results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
+# results/{training,finetune}/<run>/       results/{training,final}/best.ckpt   sweep and fine-tune phases; checkpoints
+# results/scores/<dataset>/ranking.csv    leakage.csv                     ranked decoys, and what training saw of them
+# results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
 from snakemake.utils import min_version
 
 min_version("9.16")
@@ -22,6 +21,7 @@ localrules:
 
 
 include: "rules/common.smk"
+include: "rules/sampling.smk"
 include: "rules/labels.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"

@@ -17,6 +17,7 @@ from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
 from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
+from toporank.workflow.sampling import Sampling, natives_to_sample, sampling_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -39,10 +40,14 @@ if workflow.is_main_process:
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
-    for problem in [*CHECK.problems, *CHECK.untrainable]:
+    for problem in [*CHECK.problems, *CHECK.untrainable, *(CHECK.unsampled if CONFIG.sampling.natives else [])]:
         logger.warning(f"Preflight: {problem}")
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
+try:
+    SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
+except TopoRankError:
+    SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
 BUILD_CHUNK = (
     "build_chunk.py --stage {params.stage} --dataset {wildcards.dataset} --chunk {wildcards.chunk}"
     ' --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
@@ -56,7 +61,7 @@ wildcard_constraints:
 
 
 onstart:
-    problems = CHECK.problems + (CHECK.untrainable if jobs.trains(workflow.dag) else [])
+    problems = jobs.problems(workflow.dag, CHECK)
     if workflow.non_local_exec:
         problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
@@ -68,7 +73,8 @@ onstart:
         raise WorkflowError(str(error))
     CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        progress.watch(jobs.feature_jobs(workflow.dag, CHECK.chunks), logger, CONFIG.workflow.progress_seconds)
+        parts = jobs.feature_jobs(workflow.dag, CHECK.chunks) | jobs.sampling_jobs(workflow.dag, CONFIG)
+        progress.watch(parts, logger, CONFIG.workflow.progress_seconds)
 
 
 onerror:

@@ -58,6 +58,10 @@ class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
 
 
+class RefinementError(TopoRankError):
+    """OpenMM cannot complete a partner or minimise a pose."""
+
+
 class NativeError(TopoRankError):
     """A native cannot serve to label decoys."""
 

@@ -47,6 +47,12 @@ def write_text_if_changed(path: Path | str, text: str) -> bool:
     return True
 
 
+def note_progress(path: Path | str, done: int, failed: int) -> None:
+    """Write for `workflow.progress` how many decoys of a job are done, and how many of them failed."""
+    with contextlib.suppress(OSError):  # not worth ending a job for
+        write_text(path, f"{done}\t{failed}\n")
+
+
 def sha256(path: Path | str) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with open(path, "rb") as handle:

@@ -36,6 +36,14 @@ PACK = "results/{dataset}/graphs.safetensors"
 INTERFACES = "results/{dataset}/interfaces.csv"
 INTERFACE_PACK = "results/{dataset}/interfaces.safetensors"
 
+SAMPLING = "sampling"
+"""Stands for data set and stage where sampling reports its progress; its decoys are a folder to give as `decoys`."""
+SAMPLED = "results/sampling/{target}"
+POSES = "poses.csv"
+"""In the folder of a sampled target: every decoy, and whatever failed; in the folder above: those of all targets."""
+SAMPLED_POSES = f"results/sampling/{POSES}"
+SAMPLED_LABELS = "results/sampling/labels.csv"
+
 RUN_FILES = (
     "best_loss.ckpt",
     "best_selection.ckpt",

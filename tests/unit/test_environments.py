@@ -33,8 +33,9 @@ def normal(name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """Package → version in requirements.txt."""
-    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
+    """Package → version in requirements.txt and requirements-sampling.txt."""
+    files = ("requirements.txt", "requirements-sampling.txt")
+    lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
     return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
 
 

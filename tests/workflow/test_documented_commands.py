@@ -115,6 +115,12 @@ def known_to_python(text: str, clone: Path) -> None:
     run(text.replace("-m venv .venv", "-m venv --help"), clone)
 
 
+def pinned(text: str, clone: Path) -> None:
+    """Packages that few need and that the tests run without: each has a version."""
+    lines = (clone / text.split(" -r ")[1]).read_text().splitlines()
+    assert all("==" in line for line in lines if not line.startswith(("#", "-r ")))
+
+
 def needs_natives(text: str, clone: Path) -> None:
     """The example has none, and the command says so; test_labels_from_natives.py runs it."""
     with pytest.raises(AssertionError, match="no data set has natives"):
@@ -138,6 +144,7 @@ HOW: dict[str, How] = {
     r"cp .*": as_it_is,
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=lib )?python tests/benchmarks/.*": script_and_options,
+    r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
     r"\.venv/bin/(python -m )?pip install -r \S+": installed_already,
     r"apt-get install .*slurm.*": same_packages_as_ci,
     r"(python3\.11 -m venv )?example-env.*": makes_the_example,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
 from toporank.errors import ChainMissingError, FeatureError, NoInterfaceError, StructureError, TopoRankError
 from toporank.features.registry import Choice
-from toporank.files import write_text
+from toporank.files import note_progress
 from toporank.structures.dssp import DsspMissingError
 
 log = logging.getLogger(__name__)
@@ -54,14 +53,14 @@ def run_chunk(
     noting = Path(layout.PROGRESS.format(dataset=dataset, stage=stage, chunk=chunk))
     for done, member in enumerate(members):
         if time.monotonic() - noted > PROGRESS_SECONDS:
-            _note(noting, done, failed)
+            note_progress(noting, done, failed)
             noted = time.monotonic()
         row = _run_decoy(stage, dataset, member, before.get(member.key), choices, store)
         if row.status != Status.OK and row.stage == stage:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
         rows.append(row)
-    _note(noting, len(members), failed)
+    note_progress(noting, len(members), failed)
     path = Path(layout.LEDGER.format(dataset=dataset, stage=stage, chunk=chunk))
     write_ledger(path, Ledger(recipe(stage, choices), rows))
     good, used = sum(row.status == Status.OK for row in rows), cpu_seconds()
@@ -71,12 +70,6 @@ def run_chunk(
         f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
     )
     return rows
-
-
-def _note(path: Path, done: int, failed: int) -> None:
-    """Write for `workflow.progress` how many decoys are done, and how many of them failed in this stage."""
-    with contextlib.suppress(OSError):  # not worth ending a job for
-        write_text(path, f"{done}\t{failed}\n")
 
 
 def _rows_before(stage: str, dataset: str, chunk: str, members: list[PlannedDecoy]) -> dict[tuple[str, str], LedgerRow]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from toporank.config.base import Name, Section, distinct
+from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.training import Phase, SweepConfig, Training
 from toporank.decoys.partners import is_file, parse_partners, partners_text
 from toporank.errors import ConfigError, printable
@@ -123,6 +123,26 @@ class Workflow(Section):
     )
 
 
+class Sampling(Section):
+    """Labelled decoys made of natives by `snakemake sample_decoys`; docs/sampling.md."""
+
+    natives: str | None = Field(
+        None,
+        description="Folder of natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`; files `unbound_*` beside the"
+        " latter hold one partner alone.",
+    )
+    partners: PartnersSetting = Field(
+        None,
+        description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a complex of two"
+        " chains needs none.",
+    )
+    decoys: int = Field(60, ge=1, le=10_000, description="Decoys of each native.")
+    rotations: int = Field(
+        600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
+    )
+    seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
+
+
 class Config(Section):
     """The whole configuration."""
 
@@ -134,6 +154,7 @@ class Config(Section):
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
     workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results, progress.")
+    sampling: Sampling = Field(Sampling(), description="Decoys made of natives.")
     targets: Annotated[list[str], BeforeValidator(_names)] = Field(
         [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
     )
@@ -167,9 +188,8 @@ class Config(Section):
     def _references(self) -> Config:
         names = [d.name for d in self.datasets]
         distinct(names, "data set name")
-        for reserved in sorted(
-            {"training", "finetune", "final", "scores", "evaluation", "cross_validation"} & set(names)
-        ):
+        taken = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling"}
+        for reserved in sorted(taken & set(names)):
             raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
         used = {"training.datasets": self.training.datasets}
         used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}

@@ -39,8 +39,15 @@ def trains(dag: Any) -> bool:
     return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
 
 
+def problems(dag: Any, check: Preflight) -> list[str]:
+    """What keeps a run from its work. Decoys can be sampled before there is anything in the data sets they are for."""
+    samples = [job.rule.name.startswith("sample_") for job in dag.needrun_jobs()]
+    found = [] if samples and all(samples) else [*check.problems]
+    return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
+
+
 def claimed(dag: Any) -> set[str]:
-    """What no other run may work on at the same time: names of data sets, and `training`.
+    """What no other run may work on at the same time: names of data sets, `training` and `sampling`.
 
     Features alone, such as those of one decoy, may be built during another run: they change nothing that others read.
     """
@@ -49,6 +56,8 @@ def claimed(dag: Any) -> set[str]:
         names = set(job.wildcards.keys())
         if job.rule.name.startswith(("train_", "select_", "split_", "predict_")):
             claims.add(TRAINING)
+        elif job.rule.name.startswith("sample_"):
+            claims.add(layout.SAMPLING)
         elif "dataset" in names and not names & {"chunk", "decoy"}:
             claims.add(job.wildcards.dataset)
     return claims
@@ -80,6 +89,12 @@ def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
     jobs = [job for job in dag.needrun_jobs() if "chunk" in job.wildcards.keys()]  # noqa: SIM118 -- no mapping
     parts = [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
     return {part: len(chunks[part.dataset][part.chunk]) for part in parts if part.stage in layout.STAGES}
+
+
+def sampling_jobs(dag: Any, config: Config) -> dict[Part, int]:
+    """The targets that a run will sample, and how many decoys of each."""
+    targets = [job.wildcards.target for job in dag.needrun_jobs() if job.rule.name == "sample_target"]
+    return {Part(layout.SAMPLING, layout.SAMPLING, target): config.sampling.decoys for target in targets}
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from toporank.model.checkpoint import read_description
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
+from toporank.workflow.sampling import sampling_problems
 
 NativeFile = tuple[str, int, int]
 """Path, size in bytes and modification time in ns."""
@@ -47,7 +48,7 @@ GARBAGE = 100_000
 class Preflight:
     """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
 
-    untrainable : problems only where something is trained.
+    untrainable, unsampled : problems only where something is trained, or decoys are sampled.
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets of which
     a job computes the labels; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
@@ -59,6 +60,7 @@ class Preflight:
     summary: dict[str, str] = field(default_factory=dict)
     gap: dict[str, list[str]] = field(default_factory=dict)
     untrainable: list[str] = field(default_factory=list)
+    unsampled: list[str] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
@@ -104,6 +106,7 @@ def preflight(
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
+    result.unsampled = sampling_problems(config, repository, installed=check_installed)
     for folder in ("results", "logs"):
         _noting(result, lambda folder=folder: _check_writable(Path(folder)))
     _noting(result, lambda: _check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 from toporank import layout
 
-WORK = {"interface": 1, "topology": 4, "nodes": 2, "graphs": 1}
+WORK = {"interface": 1, "topology": 4, "nodes": 2, "graphs": 1, layout.SAMPLING: 1}
 """Rough shares of a decoy's computation, so that the slow stages count for more."""
 WINDOW = 120.0
 """Seconds over which the rate is taken."""
@@ -54,7 +54,7 @@ class Build:
         self._clock = clock
         self._counts = dict.fromkeys(decoys, (0, 0))
         self._samples = deque([(clock(), 0.0)])
-        last = {part.chunk: part for part in sorted(decoys, key=lambda part: layout.STAGES.index(part.stage))}
+        last = {part.chunk: part for part in sorted(decoys, key=lambda part: [*WORK].index(part.stage))}
         self._last = last.values()  # the last stage of each chunk to run: what went through it is finished
 
     @property

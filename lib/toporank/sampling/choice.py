@@ -1,0 +1,126 @@
+"""Which poses become decoys: right and wrong ones of the same size, so that size does not tell DockQ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BINS = (0.1, 0.23, 0.4, 0.6, 0.8)
+"""DockQ at which one class ends and the next begins."""
+SHARES = (0.40, 0.15, 0.15, 0.13, 0.12, 0.05)
+"""Of the decoys, in each class."""
+SIZES = (0.65, 1.35)
+"""Wanted sizes of interfaces, as multiples of the native's."""
+LEFT = (0.88, 0.75, 1.0, 1.0, 1.0, 1.0)
+"""What minimisation leaves of the size of an interface in each class, about: wrong ones fit less well."""
+RARE = 0.1
+"""Classes of a smaller share do not limit the sizes."""
+FEW = 5
+"""Nor do classes with fewer poses."""
+COARSE = (0.23, 0.8)
+"""Classes that the last choice keeps: within them poses are exchanged."""
+STARTS = 10
+"""Random choices from which the last choice begins."""
+LEAST_GAIN = 1e-6
+"""Of an exchange."""
+
+
+def classes(dockq: np.ndarray) -> np.ndarray:
+    """Class of each DockQ by `BINS`, from 0: int, shape (n,)."""
+    return np.digitize(dockq, BINS)
+
+
+def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np.ndarray:
+    """How many of each group to take: by shares, as far as there are so many; what one lacks the others give."""
+    available, shares = np.asarray(available), np.asarray(shares, dtype=float)
+    taken = np.zeros(len(available), dtype=int)
+    for _ in range(min(wanted, available.sum())):
+        behind = np.where(taken < available, (taken + 0.5) / np.maximum(shares, 1e-9), np.inf)
+        taken[behind.argmin()] += 1
+    return taken
+
+
+def matched(
+    dockq: np.ndarray, size: np.ndarray, pool: np.ndarray, native: float, wanted: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Indices of the chosen poses: `SHARES` of each class, equally from each pool, all of sizes by the same law.
+
+    dockq, size, pool : of each pose, (n,). Sizes, as they will be once minimised, are drawn from `native` times
+    `SIZES` as far as all larger classes have poses of such sizes; the nearest pose is taken.
+    """
+    of, pools = classes(dockq), np.unique(pool)
+    size = size * np.array(LEFT)[of]
+    groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(SHARES)) for p in pools]
+    taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
+    smallest, largest = _common_sizes([size[of == c] for c in range(len(SHARES)) if SHARES[c] > RARE], native)
+    chosen: list[int] = []
+    for group, n in zip(groups, taken, strict=True):
+        left = group.tolist()
+        for _ in range(n):
+            goal = rng.uniform(smallest, largest)
+            chosen.append(left.pop(int(np.abs(size[left] - goal).argmin())))
+    return np.array(chosen, dtype=np.intp)
+
+
+def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
+    """Smallest and largest size that are within `SIZES` and that each class has; equal where there is none."""
+    ranges = [np.quantile(own, [0.1, 0.9]) for own in sizes if len(own) >= FEW]
+    smallest, largest = (native * factor for factor in SIZES)
+    if ranges:
+        smallest, largest = max(smallest, *(r[0] for r in ranges)), min(largest, *(r[1] for r in ranges))
+    return (smallest, largest) if smallest <= largest else ((smallest + largest) / 2,) * 2
+
+
+def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of poses, about `SHARES` of each class, with properties that hardly correlate with DockQ by rank.
+
+    properties : shape (k, n), the first the most important. From several random choices exchanges are made, the best
+    first and each within a class of `COARSE`, as long as the sum of squared correlations falls.
+    """
+    taken = quotas(np.bincount(classes(dockq), minlength=len(SHARES)), wanted, SHARES)
+    members = [np.flatnonzero(classes(dockq) == c) for c in range(len(SHARES))]
+    ranks = np.array([_ranks(values) for values in (dockq, *properties)])
+    coarse = np.digitize(dockq, COARSE)
+    best, least = np.arange(0), np.inf
+    for _ in range(STARTS):
+        inside = np.concatenate([rng.permutation(m)[:n] for m, n in zip(members, taken, strict=True)]).astype(np.intp)
+        disagreement = _disagreement(ranks[:, inside])
+        while True:
+            outside = np.setdiff1d(np.arange(len(dockq)), inside)
+            place, new = np.nonzero(coarse[inside][:, None] == coarse[outside])
+            tried = np.repeat(inside[None], len(place), axis=0)
+            tried[np.arange(len(place)), place] = outside[new]
+            found = _disagreement(ranks[:, tried])
+            if not len(found) or found.min() >= disagreement - LEAST_GAIN:
+                break
+            inside, disagreement = tried[found.argmin()], found.min()
+        if disagreement < least:
+            best, least = inside, disagreement
+    return best
+
+
+def _disagreement(ranks: np.ndarray) -> np.ndarray:
+    """Weighted sum of squared correlations of the first row with the others: shape (k + 1, ..., n) to (...)."""
+    weights = 1 / np.arange(1, len(ranks))
+    squared = np.square(_correlations(ranks))
+    return np.tensordot(weights, squared, axes=1)
+
+
+def _correlations(rows: np.ndarray) -> np.ndarray:
+    """Of the first row with each other, along the last axis; 0 where one side is constant."""
+    rows = rows - rows.mean(axis=-1, keepdims=True)
+    length = np.sqrt(np.square(rows).sum(axis=-1))
+    scale = length[0] * length[1:]
+    return np.divide((rows[1:] * rows[0]).sum(axis=-1), scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def spearman(x: np.ndarray, ys: np.ndarray) -> np.ndarray:
+    """Rank correlation of x, (n,), with each row of ys, (k, n); 0 where one side is constant."""
+    return _correlations(np.array([_ranks(values) for values in (x, *ys)]))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks of values, (n,); equal ones share the mean of theirs. SciPy's are slow to import and to call."""
+    ordered = np.sort(values)
+    return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")) / 2

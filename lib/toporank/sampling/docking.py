@@ -1,0 +1,166 @@
+"""Rigid docking: complementarity of two partners for every translation of a rotated ligand, by FFT.
+
+The score is a sum over pairs of atoms: contact and overlap, apolar contact, charge. Atoms are put on the nearest point
+of a grid (Katchalski-Katzir et al. 1992, doi:10.1073/pnas.89.6.2195), so a score is the same as its plain sum there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import fft
+from scipy.spatial import cKDTree
+
+from toporank.structures.complex import Complex
+
+SPACING = 1.6
+"""Å between points of the grid."""
+OVERLAP, CONTACT, CHARGES = 3.0, 6.0, 12.0
+"""Å: nearer atoms overlap; nearer atoms touch; charges act up to here."""
+PENALTY = -12.0
+"""Of an overlap, where a contact counts 1."""
+APOLAR_CONTACT = 0.5
+"""What a contact of two apolar atoms counts besides."""
+COULOMB = 30.0
+"""Score of two opposite unit charges, times r² in Å², from `OVERLAP` on."""
+APART = 3
+"""Points of the grid by which two translations of one rotation differ at least in some direction."""
+EASING, EASINGS = 0.3, 12
+"""Å by which a ligand is moved out of the receptor at a time, and how many times."""
+
+CHARGED = {
+    ("ASP", b"OD1"): -0.5, ("ASP", b"OD2"): -0.5, ("GLU", b"OE1"): -0.5, ("GLU", b"OE2"): -0.5,
+    ("LYS", b"NZ"): 1.0, ("ARG", b"NH1"): 0.5, ("ARG", b"NH2"): 0.5,
+}  # fmt: skip
+"""Charge of side-chain atoms at pH 7."""
+APOLAR = {"ALA", "VAL", "LEU", "ILE", "MET", "PHE", "TRP", "TYR", "PRO", "CYS"}
+"""Residues whose side-chain carbon and sulphur atoms are apolar."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a ligand was put: its atoms x lie at `(x - centre) @ rotation.T + centre + translation`."""
+
+    rotation: np.ndarray
+    translation: np.ndarray
+    score: float
+
+    def place(self, xyz: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """The ligand's atoms, (A, 3), in this pose."""
+        return (xyz - centre) @ self.rotation.T + centre + self.translation
+
+
+def channels(partner: Complex) -> np.ndarray:
+    """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge; float, shape (3, A)."""
+    residues = [partner.parents[r] for r in partner.residue_of]
+    names = partner.atom_names.tolist()
+    backbone = (b"N", b"CA", b"C", b"O")
+    apolar = [r in APOLAR and n[:1] in b"CS" and n not in backbone for r, n in zip(residues, names, strict=True)]
+    charge = [CHARGED.get(key, 0.0) for key in zip(residues, names, strict=True)]
+    return np.array([np.ones(len(names)), apolar, charge])
+
+
+def pair_scores(distance: np.ndarray) -> np.ndarray:
+    """Score of two atoms of weight 1 at these distances (Å) in each channel; shape (3, ...)."""
+    contact = np.where(distance < OVERLAP, PENALTY, (distance < CONTACT).astype(float))
+    apolar = np.where((distance >= OVERLAP) & (distance < CONTACT), APOLAR_CONTACT, 0.0)
+    charge = np.where(distance < CHARGES, -COULOMB / np.maximum(distance, OVERLAP) ** 2, 0.0)
+    return np.array([contact, apolar, charge])
+
+
+class Docking:
+    """A receptor on a grid large enough for a ligand on every side.
+
+    receptor, ligand : coordinates (A, 3) and weights (3, A) of the atoms. The ligand turns about its mean.
+    """
+
+    def __init__(self, receptor: tuple[np.ndarray, np.ndarray], ligand: tuple[np.ndarray, np.ndarray]):
+        xyz, weights = receptor
+        self._ligand, self._weights = ligand
+        self.centre = self._ligand.mean(axis=0)
+        reach = np.linalg.norm(self._ligand - self.centre, axis=1).max()
+        self._origin = xyz.min(axis=0)
+        size = np.ptp(xyz, axis=0)
+        periods = size + 2 * reach + CHARGES  # beyond it nothing of a touching ligand meets the next period
+        self.shape = tuple(fft.next_fast_len(int(np.ceil(period / SPACING)) + 3, real=True) for period in periods)
+        self._places = [_unwrapped(n, length) for n, length in zip(self.shape, size, strict=True)]
+        steps = [np.minimum(np.arange(n), n - np.arange(n)) * SPACING for n in self.shape]
+        distance = np.sqrt(sum(np.square(step) for step in np.ix_(*steps)))
+        kernel = fft.rfftn(pair_scores(distance).astype(np.float32), axes=(1, 2, 3))
+        field = fft.rfftn(self._grid(self._points(xyz - self._origin), weights), axes=(1, 2, 3))
+        self._field = (kernel * field).astype(np.complex64)
+
+    @staticmethod
+    def _points(xyz: np.ndarray) -> np.ndarray:
+        return np.rint(xyz / SPACING).astype(np.intp)
+
+    def _grid(self, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Sums of weights on the grid: float32, shape (3, *shape)."""
+        at = np.ravel_multi_index(points.T, self.shape, mode="wrap")
+        size = int(np.prod(self.shape))
+        return np.array([np.bincount(at, w, size) for w in weights], dtype=np.float32).reshape(-1, *self.shape)
+
+    def scores(self, rotation: np.ndarray) -> np.ndarray:
+        """Score of the ligand in this rotation for every translation: float32, shape `shape`.
+
+        `mean_at` says where the ligand's mean is for an element.
+        """
+        points = self._points((self._ligand - self.centre) @ rotation.T)
+        ligand = fft.rfftn(self._grid(points, self._weights), axes=(1, 2, 3))
+        return fft.irfftn(np.einsum("cijk,cijk->ijk", self._field, ligand.conj()), s=self.shape)
+
+    def mean_at(self, element: tuple[int, ...]) -> np.ndarray:
+        """Where the ligand's mean is for an element of `scores`: Å, shape (3,)."""
+        return self._origin + [places[i] for places, i in zip(self._places, element, strict=True)]
+
+    def poses(self, rotation: np.ndarray, n: int, near: tuple[np.ndarray, float] | None = None) -> list[Pose]:
+        """The `n` best translations of a rotated ligand that are `APART`, best first.
+
+        near : only those with the ligand's mean within a distance (Å) of a point (3,).
+        """
+        scores, within = self.scores(rotation), [np.arange(length) for length in self.shape]
+        if near:
+            away = [o + places - x for o, places, x in zip(self._origin, self._places, near[0], strict=True)]
+            order = [np.argsort(along) for along in away]
+            within = [o[np.abs(along[o]) <= near[1]] for o, along in zip(order, away, strict=True)]
+            apart = sum(np.square(along) for along in np.ix_(*(a[i] for a, i in zip(away, within, strict=True))))
+            scores = np.where(apart <= near[1] ** 2, scores[np.ix_(*within)], -np.inf)
+        found = []
+        for _ in range(n):
+            best = np.unravel_index(scores.argmax(), scores.shape)
+            if scores[best] == -np.inf:
+                break
+            mean = self.mean_at(tuple(w[i] for w, i in zip(within, best, strict=True)))
+            found.append(Pose(rotation, mean - self.centre, float(scores[best])))
+            around = np.array(best)[:, None] + np.arange(1 - APART, APART)
+            size = np.array(scores.shape)[:, None]
+            scores[np.ix_(*(around.clip(0, size - 1) if near else around % size))] = -np.inf
+        return found
+
+
+def _unwrapped(n: int, length: float) -> np.ndarray:
+    """Å from the receptor's first point to each of `n` periodic points along an axis; far ones lie before it."""
+    place = np.arange(n) * SPACING
+    return np.where(place > (length + n * SPACING) / 2, place - n * SPACING, place)
+
+
+def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
+    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to its spacing.
+
+    Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least overlap is taken.
+    receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
+    """
+    ligand = ligand[receptor.query(ligand, distance_upper_bound=OVERLAP + EASING * EASINGS)[0] < np.inf]
+    shift, best, least = np.zeros(3), np.zeros(3), np.inf
+    for _ in range(EASINGS):
+        distance, nearest = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)
+        near = distance < OVERLAP
+        depth = OVERLAP - distance[near]
+        if np.square(depth).sum() < least:
+            best, least = shift, np.square(depth).sum()
+        push = (depth / distance[near]) @ (ligand[near] + shift - receptor.data[nearest[near]])
+        if not push.any():
+            break
+        shift = shift + EASING * push / np.linalg.norm(push)
+    return best

@@ -1,0 +1,63 @@
+"""DockQ of poses of one pair of partners: what can be is computed once, a pose takes about 1 ms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from toporank.labelling.alignment import align
+from toporank.labelling.chains import chains_of
+from toporank.labelling.dockq import Side, score
+from toporank.labelling.label import Native
+from toporank.structures.complex import Complex
+
+
+class Reference:
+    """A native to which rigid poses of its two partners, as they are in some form, are compared.
+
+    partners : receptor and ligand. names : the chain of the partners for each chain of the native, where it is not the
+    same; with names the ligand stands for the native's receptor.
+    """
+
+    def __init__(self, native: Native, partners: tuple[Complex, Complex], names: Mapping[str, str] | None = None):
+        self._native = native.interface(*native.partners)
+        order = partners[::-1] if names else partners
+        self._ligand = 0 if names else 1
+        self._sides = [
+            _in_residues_of(native, chains, partner, names or {})
+            for chains, partner in zip(native.partners, order, strict=True)
+        ]
+
+    @property
+    def covered(self) -> float:
+        """Share of the native's contacts between residues that the partners have, too."""
+        there = [~np.isnan(side.atoms).all(axis=(1, 2)) for side in self._sides]
+        first, second = self._native.pairs[self._native.contact].T
+        return float(np.mean(there[0][first] & there[1][second]))
+
+    def dockq(self, place: Callable[[np.ndarray], np.ndarray]) -> float:
+        """DockQ once the ligand is moved; 0 where too little is there to compare.
+
+        place : gives coordinates (..., 3) of the ligand in the pose.
+        """
+        sides = list(self._sides)
+        sides[self._ligand] = Side(*map(place, sides[self._ligand]))
+        found = score(self._native, tuple(sides))
+        return found.dockq if found else 0.0
+
+
+def _in_residues_of(native: Native, names: tuple[str, ...], partner: Complex, other: Mapping[str, str]) -> Side:
+    """A partner in the residues of the native's chains of these names: NaN where it has no such residue."""
+    chains = chains_of(partner)
+    width = next(iter(chains.values())).atoms.shape[1]
+    parts = []
+    for name in names:
+        sequence, chain = native.chains[name].sequence, chains.get(other.get(name, name))
+        atoms, backbone = np.full((len(sequence), width, 3), np.nan), np.full((len(sequence), 4, 3), np.nan)
+        if chain:
+            residue = align(sequence, chain.sequence).residue
+            atoms[residue >= 0] = chain.atoms[residue[residue >= 0]]
+            backbone[residue >= 0] = chain.backbone[residue[residue >= 0]]
+        parts.append((atoms, backbone))
+    return Side(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

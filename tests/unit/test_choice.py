@@ -1,0 +1,61 @@
+"""The choice of poses: classes as asked for, and neither size nor anything else that tells DockQ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from toporank.sampling.choice import LEFT, SHARES, balanced, classes, matched, quotas, spearman
+
+
+@pytest.fixture
+def pool():
+    """DockQ and sizes of poses among which the better ones are larger, as docking gives them."""
+    rng = np.random.default_rng(1)
+    dockq = np.concatenate([rng.uniform(0, 0.1, 900), rng.uniform(0.1, 0.95, 600)])
+    return dockq, rng.uniform(20, 160, 1500) + 60 * dockq, rng.integers(0, 2, 1500)
+
+
+def test_classes_end_where_capri_says():
+    assert classes(np.array([0.0, 0.1, 0.2299, 0.23, 0.8, 1.0])).tolist() == [0, 1, 1, 2, 5, 5]
+    assert sum(SHARES) == pytest.approx(1)
+
+
+def test_quotas_follow_the_shares_and_others_fill_in_for_a_group_that_is_short():
+    assert quotas([100, 100], 10, [0.7, 0.3]).tolist() == [7, 3]
+    assert quotas([2, 100], 10, [0.7, 0.3]).tolist() == [2, 8]
+    assert quotas([1, 2], 10, [0.5, 0.5]).tolist() == [1, 2]
+
+
+def test_matched_poses_have_sizes_by_one_law_in_every_class(pool):
+    dockq, size, origin = pool
+    chosen = matched(dockq, size, origin, 100.0, 120, np.random.default_rng(2))
+    assert len(set(chosen.tolist())) == 120
+    minimised = size * np.array(LEFT)[classes(dockq)]
+    assert abs(spearmanr(dockq[chosen], minimised[chosen]).statistic) < 0.1 < spearmanr(dockq, minimised).statistic
+    share = np.bincount(classes(dockq[chosen]), minlength=len(SHARES)) / 120
+    np.testing.assert_allclose(share, SHARES, atol=0.03)
+    assert 0.4 < origin[chosen].mean() < 0.6
+
+
+def test_a_balanced_choice_halves_correlations_and_keeps_the_classes():
+    rng = np.random.default_rng(3)
+    dockq = np.concatenate([rng.uniform(0, 0.1, 13), rng.uniform(0.1, 0.23, 5), rng.uniform(0.23, 0.8, 14)])
+    properties = np.array([dockq + rng.normal(0, 0.4, 32), rng.random(32) < 0.5])
+    chosen = balanced(dockq, properties, 24, np.random.default_rng(4))
+    assert len(set(chosen.tolist())) == 24
+    before, after = (np.abs(spearman(dockq[one], properties[:, one])).max() for one in (np.arange(32), chosen))
+    assert after < 0.5 * before
+    assert np.mean((dockq[chosen] >= 0.23) & (dockq[chosen] < 0.8)) >= 0.4
+
+
+def test_fewer_poses_than_wanted_are_all_taken():
+    assert sorted(balanced(np.array([0.05, 0.5]), np.ones((1, 2)), 24, np.random.default_rng(1))) == [0, 1]
+
+
+def test_rank_correlation_is_that_of_scipy_with_ties_and_0_for_constants():
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 6, 30), rng.integers(0, 4, 30)
+    found = spearman(x, np.array([y, np.ones(30)]))
+    assert found == pytest.approx([spearmanr(x, y).statistic, 0])

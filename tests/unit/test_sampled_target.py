@@ -1,0 +1,194 @@
+"""Natives to sample, what the workflow asks of them, and the decoys of one: these need OpenMM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from structures_text import EXAMPLES, alanine, pdb
+from toporank.config import load_config
+from toporank.decoys.identity import Status
+from toporank.decoys.labels import read_labels
+from toporank.errors import NativeError
+from toporank.files import write_text
+from toporank.sampling import partners, target
+from toporank.sampling.natives import two_partners, unbound_files
+from toporank.sampling.rows import Row, read_rows, write_rows
+from toporank.structures.complex import Complex
+from toporank.structures.read import read_complex
+from toporank.workflow import jobs
+from toporank.workflow.preflight import Preflight
+from toporank.workflow.progress import Build
+from toporank.workflow.sampling import natives_to_sample, sampling_problems
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def natives(*files: str) -> None:
+    for name in files:
+        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("natives", name).write_text(pdb(alanine("A", 1, 0.0)))
+
+
+def config(**sampling):
+    return load_config({"sampling": sampling})
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex():
+    assert two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
+    assert two_partners("", list("AB")) == (("A",), ("B",))
+
+
+@pytest.mark.parametrize(("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")])
+def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
+    with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
+        two_partners(given, list(chains))
+
+
+def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():
+    natives("T/native.pdb", "T/unbound_b.pdb", "T/unbound_a.cif.gz", "T/other.pdb", "T/unbound_notes.txt", "U.pdb")
+    assert [path.name for path in unbound_files(Path("natives/T/native.pdb"))] == ["unbound_a.cif.gz", "unbound_b.pdb"]
+    assert unbound_files(Path("natives/U.pdb")) == []
+
+
+# ---- in the workflow --------------------------------------------------------------------------------------
+
+
+def test_each_target_is_a_job_with_its_files_and_partners():
+    natives("T/native.pdb", "T/unbound_r.pdb", "U.pdb")
+    Path("partners.csv").write_text("target,partners\nT,B+C:A\n")
+    sampling = natives_to_sample(config(natives="natives", partners="partners.csv"), Path("elsewhere"))
+    t, u = (SimpleNamespace(target=name) for name in "TU")
+    assert sampling.folders() == ["results/sampling/T", "results/sampling/U"]
+    assert (sampling.native(t), sampling.unbound(t)) == ("natives/T/native.pdb", ["natives/T/unbound_r.pdb"])
+    assert (sampling.partners(t), sampling.partners(u)) == ("A:B+C", "")
+
+
+def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
+    natives("T.pdb", "U.pdb")
+    chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "targets": ["U"]})
+    sampling = natives_to_sample(chosen, Path("elsewhere"))
+    assert list(sampling.natives) == ["U"]
+    assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
+
+
+def test_what_is_missing_is_said_with_its_remedy(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "name the folder" in sampling_problems(config(), Path("elsewhere"), installed=True)[0]
+    missing, folder = sampling_problems(config(natives="nowhere"), Path("elsewhere"), installed=True)
+    assert missing.endswith("not installed (pip install -r requirements-sampling.txt)")
+    assert "nowhere" in folder
+    natives()
+    Path("natives").mkdir()
+    (empty,) = sampling_problems(config(natives="natives"), Path("elsewhere"), installed=False)
+    assert "no natives in natives" in empty
+
+
+class Wildcards(SimpleNamespace):
+    def keys(self):
+        return vars(self).keys()
+
+
+def dag(*rules: str):
+    """Jobs that a run will do, all of target T."""
+    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), wildcards=Wildcards(target="T")) for name in rules]
+    return SimpleNamespace(needrun_jobs=lambda: needed)
+
+
+def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_openmm():
+    check = Preflight(problems=["no decoys yet"], unsampled=["no OpenMM"])
+    assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
+    assert jobs.problems(dag("extract_interfaces"), check) == ["no decoys yet"]
+    assert jobs.problems(dag("sample_target", "extract_interfaces"), check) == ["no decoys yet", "no OpenMM"]
+
+
+def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
+    run = dag("sample_target", "sample_tables")
+    assert jobs.claimed(run) == {"sampling"}
+    (part,) = counts = jobs.sampling_jobs(run, config(natives="natives", decoys=24))
+    assert counts[part] == 24
+    now = iter([0.0, 10.0])
+    build = Build("sampling", counts, lambda: next(now))
+    write_text(part.path, "6\t1\n")
+    build.look()
+    assert build.line() == "sampling: 6/24 decoys, 1 without result, 25 % done, 0.6/s, 30 s left"
+
+
+def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
+    rows = [Row("T", "T_0001", "A:H+L", "0.5", "medium"), Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b")]
+    write_rows(Path("labels.csv"), rows)
+    assert read_rows(Path("labels.csv")) == rows
+    labels = read_labels(Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1)
+    assert [(label.target, label.decoy, label.dockq) for label in labels] == [
+        ("T", "T_0001", 0.5),
+        ("U", "U_0001", 0.1),
+    ]
+
+
+# ---- one target -------------------------------------------------------------------------------------------
+
+
+def sampled(native: Path, unbound: list[Path] | None = None, given: str = "") -> list[Row]:
+    return target.sample(
+        "T", native, unbound or [], given, Path("out"), decoys=2, n_rotations=10, seed=1, note=lambda *counts: None
+    )
+
+
+def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
+    Path("bad.pdb").write_text("no structure\n")
+    (row,) = sampled(Path("bad.pdb"))
+    assert (row.Target, row.Status, row.DockQ) == ("T", Status.UNREADABLE, "")
+    (row,) = sampled(EXAMPLES / "1PPE/near1.pdb.gz", given="A:B:C")
+    assert row.Status == Status.NO_NATIVE
+    assert "two can be docked" in row.Reason
+
+
+def piece(complex_: Complex, centre: np.ndarray) -> Complex:
+    """The residues within 16 Å of a point."""
+    return partners._selected(complex_, np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16)
+
+
+@pytest.fixture
+def small(monkeypatch) -> Path:
+    """A native of two small partners: what lies around an interface."""
+    pytest.importorskip("openmm")
+    pytest.importorskip("pdbfixer")
+    complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
+    sides = [partners.partner(complex_, chain) for chain in complex_.chains]
+    middle = min(sides, key=lambda side: len(side.residues)).xyz.mean(axis=0)
+    return target.write_structure(Path("small"), partners.joined(piece(side, middle) for side in sides))
+
+
+def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
+    rows = sampled(small)
+    good = [row for row in rows if row.Status == Status.OK]
+    assert [row.Model for row in good] == ["T_0001", "T_0002"]
+    for row in good:
+        decoy = read_complex(Path("out", f"{row.Model}.pdb.gz"))
+        assert decoy.chains == read_complex(small).chains
+        assert not decoy.is_hydrogen.any()
+        first, second = (
+            decoy.xyz[[decoy.residues[r].chain == chain for r in decoy.residue_of]] for chain in decoy.chains
+        )
+        assert np.linalg.norm(first[:, None] - second, axis=-1).min() >= 2.5
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    assert sampled(small) == rows
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(small):
+    stranger = target.write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
+    rows = sampled(small, [stranger])
+    (refused,) = (row for row in rows if row.Form == "unbound")
+    assert refused.Status == Status.UNREADABLE
+    assert "7 residues in common with 29 of the native" in refused.Reason
+    assert any(row.Status == Status.OK for row in rows)

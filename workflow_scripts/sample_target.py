@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Make labelled decoys of one native."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from toporank import layout
+from toporank.files import note_progress
+from toporank.sampling.rows import write_rows
+from toporank.sampling.target import sample
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--native", type=Path, required=True, help="structure of the complex")
+    parser.add_argument("--unbound", type=Path, nargs="*", default=[], help="structures of single partners")
+    parser.add_argument("--partners", default="", help="such as H+L:A; not needed for two chains")
+    parser.add_argument("--decoys", type=int, required=True, help="how many to make")
+    parser.add_argument("--rotations", type=int, required=True, help="of global docking")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="folder of the decoys and of poses.csv")
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+
+    stage = {"dataset": layout.SAMPLING, "stage": layout.SAMPLING, "chunk": args.target}
+    noting = layout.PROGRESS.format(**stage)
+    rows = sample(
+        args.target,
+        args.native,
+        args.unbound,
+        args.partners,
+        args.output,
+        decoys=args.decoys,
+        n_rotations=args.rotations,
+        seed=args.seed,
+        note=lambda done, failed: note_progress(noting, done, failed),
+    )
+    write_rows(args.output / layout.POSES, rows)
+
+
+if __name__ == "__main__":
+    main()
