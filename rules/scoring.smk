@@ -6,7 +6,7 @@ localrules:
 
 
 rule score_decoys:
-    """The ranking of every decoy of a data set."""
+    """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
         checkpoint=JOBS.scorer(),
         ensemble=JOBS.ensemble(),
@@ -20,6 +20,7 @@ rule score_decoys:
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
         leakage=report(layout.LEAKAGE, category="Ranking"),
+        comparison=layout.COMPARISON,
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -29,10 +30,12 @@ rule score_decoys:
         runtime=jobs.raised(60),
     params:
         rank_by=CONFIG.rank_by,
+        fold_twins="--fold-twins" if CONFIG.fold_twins else "",
     shell:
-        "score.py --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --pack {input.pack}"
-        " --interface-pack {input.interface_pack} --coverage {input.coverage} --interfaces {input.interfaces}"
-        " --chains {input.chains} --rank-by {params.rank_by} --ranking {output.ranking}"
+        "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
+        " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
+        ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
+        " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 
 

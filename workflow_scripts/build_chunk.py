@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 from toporank.building.chunk import run_chunk
-from toporank.building.labelled import dockq_of
 from toporank.building.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import choose
 from toporank.layout import STAGES
+from toporank.targets.labelled import dockq_of
 
 GARBAGE = 100_000
 """New objects after which Python looks for garbage; numba makes many on import, and no garbage."""

@@ -6,10 +6,10 @@ import logging
 import sys
 from pathlib import Path
 
-from toporank.building.labelled import label_chunk
 from toporank.building.store import Store
 from toporank.decoys.natives import find_natives
 from toporank.errors import TopoRankError
+from toporank.targets.labelled import label_chunk
 
 
 def main() -> None:

@@ -6,7 +6,9 @@ import gc
 import sys
 from pathlib import Path
 
+from toporank.building.store import Store
 from toporank.errors import TopoRankError
+from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
@@ -18,6 +20,7 @@ from toporank.similarity.tables import compared, read_chains
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
     parser.add_argument(
         "--ensemble",
@@ -31,6 +34,9 @@ def main() -> None:
     parser.add_argument("--interfaces", type=Path, required=True)
     parser.add_argument("--chains", type=Path, required=True, help="chains.csv, to tell what was seen in training")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
+    parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
+    parser.add_argument("--store", type=Path, required=True, help="reuse store")
+    parser.add_argument("--comparison", type=Path, required=True, help="written: clusters, consensus and twins")
     parser.add_argument("--ranking", type=Path, required=True, help="written")
     parser.add_argument("--scored-interfaces", type=Path, required=True, help="written")
     parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
@@ -42,17 +48,20 @@ def main() -> None:
         which = {"interfaces": args.interface_pack, "mean": ensemble.mean}
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        table = ranking(read_coverage(args.coverage), scores, interfaces, args.rank_by)
+        coverage = read_coverage(args.coverage)
+        comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
+        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
+    write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
-    print(f"{args.coverage.parent.name}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
+    print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in best_of_each_target(table):
         print(f"  {line}")
     for line in hints(interfaces):

@@ -5,11 +5,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.building.labelled import read_labelled
 from toporank.building.plan import read_current
 from toporank.decoys.labels import split_by_target, write_labels
 from toporank.errors import TopoRankError
 from toporank.evaluation.labelled import labels
+from toporank.targets.labelled import read_labelled
 
 
 def main() -> None:

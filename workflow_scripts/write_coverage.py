@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.chains import target_chains
 from toporank.building.ledger import last_fates, remove_old
 from toporank.building.plan import read_chunk, read_current
 from toporank.building.store import Store
@@ -16,6 +15,7 @@ from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
 from toporank.evaluation.interfaces import interface_table, write_interfaces
 from toporank.similarity.tables import read_chains, write_chains
+from toporank.targets.chains import target_chains
 
 
 def main() -> None:

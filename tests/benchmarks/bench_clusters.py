@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
-from toporank.building.chains import sequences
 from toporank.similarity.chains import ALIKE, ANTIBODY, PROTEIN, kind_of
 from toporank.similarity.clusters import clusters, hold_out, nearest, references
 from toporank.structures.read import read_complex
+from toporank.targets.chains import sequences
 
 
 def main() -> None:

@@ -387,7 +387,7 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
     sys.modules[Making.__module__]._code_digest.cache_clear()
 
 
-KINDS = {"complex", "interface", "topology", "nodes", "edges", "graphs"}
+KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"}
 STRAY = "\nOTHER = 0\n"
 
 
@@ -419,7 +419,7 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
             "features/neighbours.py",
             "found[apart < cutoff]",
             "found[apart <= cutoff]",
-            {"interface", "topology", "edges", "graphs"},
+            {"interface", "contacts", "topology", "edges", "graphs"},
         ),
         ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
@@ -439,11 +439,12 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/pairs.py", {"edges", "graphs"}),
         ("features/legacy_edges.py", {"edges", "graphs"}),  # the module that is chosen here
         ("features/multiscale_edges.py", set()),  # another one
-        ("features/neighbours.py", {"interface", "topology", "edges", "graphs"}),
+        ("features/neighbours.py", {"interface", "contacts", "topology", "edges", "graphs"}),
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("structures/stored.py", KINDS),
-        ("features/residue_tables.py", KINDS - {"complex"}),
+        ("features/residue_tables.py", KINDS - {"complex", "contacts"}),
+        ("comparison/contacts.py", {"contacts"}),
         ("graphs/pyg_file.py", {"graphs"}),
         ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
         ("structures/builtin_dssp.py", {"nodes"}),
@@ -513,14 +514,14 @@ class Keys:
         return Entry(Path(), hashlib.sha256(repr(depends_on).encode()).hexdigest(), 0, facts, b"")
 
 
-@pytest.mark.parametrize("stage", ["complex", "interface", "topology", "nodes", "edges", "graphs"])
+@pytest.mark.parametrize("stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"])
 def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
     """Another structure, file format, label, partners or parameter, of its own stage or one before, is another key."""
     choices = resolve({name: {} for name in DEFAULT_MODULES})
     other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
              "edges": {"scaling": "none"}}  # fmt: skip
     order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
-    own = [name for name in order[: order.index(stage) + 1] if name in other]
+    own = [name for name in order[: order.index(stage) + 1] if name in other] if stage in order else []
     changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
     plain = (Path("a.pdb"), "structure", None, (), choices)
     told = [plain, (Path("a.pdb"), "other", None, (), choices), (Path("a.cif"), "structure", None, (), choices)]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from toporank.decoys.labels import Label
-from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.evaluate import CONSENSUS, evaluate
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import RankedDecoy
 
@@ -99,6 +99,22 @@ def test_the_order_of_rows_is_irrelevant():
     (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
+
+
+def test_the_consensus_is_held_against_the_same_decoys():
+    """It is no DockQ, so it has no error; a decoy without others has none, and that is no merit."""
+    consensus = {("V", "d1"): 0.9, ("V", "d2"): 0.4, ("V", "d3"): 0.1}
+    known = [row._replace(consensus=consensus.get((row.target, row.decoy))) for row in PREDICTED]
+    known += predictions(("W", "lonely", 0.5))
+    table, summary = evaluate(known, [*LABELS, Label("W", "lonely", 0.7, "val")])
+    assert CONSENSUS not in summary["train"]
+    of_val = summary["val"][CONSENSUS]
+    assert of_val["per_target"]["ranking_loss"]["mean"] == 0.0 < summary["val"]["per_target"]["ranking_loss"]["mean"]
+    assert of_val["n_decoys"] == summary["val"]["n_decoys"] == 4
+    assert of_val["pooled"].keys() == {"spearman", "pearson", "auroc"}
+    by_consensus = table.set_index("target").loc["V"]
+    assert (by_consensus["consensus_top_decoy"], by_consensus["top_decoy"]) == ("d1", "d2")
+    assert "consensus_best_dockq" not in table
 
 
 def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():

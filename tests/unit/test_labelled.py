@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from structures_text import EXAMPLES
-from toporank.building.labelled import dockq_of, label_chunk, read_labelled
 from toporank.building.plan import deal, planned, write_plans
 from toporank.building.store import Store
 from toporank.decoys.folders import find_decoys
@@ -17,6 +16,7 @@ from toporank.decoys.natives import find_natives
 from toporank.errors import ConfigError
 from toporank.evaluation.labelled import describe, labels, write_tables
 from toporank.spreadsheets import read_rows
+from toporank.targets.labelled import dockq_of, label_chunk, read_labelled
 
 DOCKQ_OF_MID2 = 0.5584
 """That of 1KTZ/mid2 with near1 as its native, as DockQ 2.1.3 prints it."""

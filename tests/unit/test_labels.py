@@ -26,8 +26,7 @@ def read(tmp_path):
         else:
             source = tmp_path / "labels.csv"
             source.write_bytes(text if isinstance(text, bytes) else text.encode())
-        labels = read_labels(source, split_by=split_by, validation_percent=percent, split_seed=seed)
-        return [label[:4] for label in labels]
+        return read_labels(source, split_by=split_by, validation_percent=percent, split_seed=seed)
 
     return read
 
@@ -151,9 +150,9 @@ def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tm
     (tmp_path / "decoys" / "T").mkdir(parents=True)
     (tmp_path / "decoys" / "T" / "a\tb.pdb").touch()
     (decoy,) = find_decoys("set", tmp_path / "decoys")
-    ((*key, _, _),) = read("Target,Model,DockQ,split\nT,a\tb.pdb,0.5,train\n")
-    assert tuple(key) == decoy.key
-    assert key[1].isprintable()
+    (label,) = read("Target,Model,DockQ,split\nT,a\tb.pdb,0.5,train\n")
+    assert label[:2] == decoy.key
+    assert label.decoy.isprintable()
 
 
 def test_pandas_is_not_imported():

@@ -8,7 +8,6 @@ import pytest
 from _chains import HEAVY, chain
 
 from structures_text import alanine, pdb
-from toporank.building.chains import sequences, target_chains
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.building.stages import structure_digest
@@ -19,6 +18,7 @@ from toporank.evaluation.leakage import describe, leakage, read_leakage, write_l
 from toporank.similarity.memory import remember
 from toporank.similarity.tables import Chain, compared, read_chains, write_chains
 from toporank.structures.read import read_complex
+from toporank.targets.chains import sequences, target_chains
 
 TRAINED = {"training_set": {"chains": remember({"t1": [chain(1)], "t2": [chain(2)]})}}
 SCORED = {"t1": [chain(1)], "q": [chain(2)[:90] + chain(5, 30)], "new": [chain(3)], "nanobody": []}

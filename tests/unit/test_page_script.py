@@ -232,7 +232,7 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
         )
     ]  # fmt: skip
     table = ranking(rows, [Score("T", "good", 0.75, None)], interfaces)
-    shown = Study(["bench"], joined_results("bench", rows, table), {}, None, {}, DESCRIPTION, {"bench": interfaces})
+    shown = Study(["bench"], joined_results("bench", rows, table), {}, None, {}, DESCRIPTION, {}, {"bench": interfaces})
     browser.open(write(tmp_path, shown))
     cells = "[...document.querySelectorAll('.decoys tr')].map(row => [...row.cells].map(cell => cell.textContent))"
     head, good, off = browser.run(cells)

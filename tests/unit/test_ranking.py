@@ -22,6 +22,7 @@ from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.ranking import (
+    ComparedDecoy,
     RankedDecoy,
     Score,
     best_of_each_target,
@@ -95,11 +96,17 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    assert named(table, "apart") == (4, "A", "apart", None, None, "", 0, 2, None, None, None, "no_interface", "")
+    unknown = [None] * 3
+    assert named(table, "apart") == (
+        4, "A", "apart", None, None, "", 0, 2, *unknown, "no_interface", "", *unknown, "",
+    )  # fmt: skip
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    assert named(table, "failed") == (None, "A", "failed", None, None, "", *[None] * 5, "failed", "")
+    unknown = [None] * 3
+    assert named(table, "failed") == (
+        None, "A", "failed", None, None, "", None, None, *unknown, "failed", "", *unknown, "",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,8 @@ ODD_NAMES = ["NA", "1e5", "007", "nan", '"', "a,b", "Å", "=1+1", "-1", "+x", "@
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_names_and_numbers_survive_the_way_through_the_file(tmp_path, name):
     fates = {(name, name): Status.OK, (name, "other"): Status.FAILED}
-    table = ranking(coverage(fates), scores({(name, name): 0.123456}))
+    among = [ComparedDecoy(name, name, 1, 0.25, name)]
+    table = ranking(coverage(fates), scores({(name, name): 0.123456}), comparison=among)
     write_ranking(tmp_path / "ranking.csv", table)
     assert read_ranking(tmp_path / "ranking.csv") == table
 
@@ -170,12 +178,12 @@ def test_the_ranking_looks_like_this(tmp_path, table):
     write_ranking(tmp_path / "ranking.csv", table)
     assert (tmp_path / "ranking.csv").read_text().splitlines()[:6] == [
         "rank,target,decoy,pred_dockq,pred_sd,pred_capri,n_interface_residues,n_chains,n_interfaces,min_interface,"
-        "mean_interface,status,duplicate_of",
-        "1,A,high,0.85,0.01,high,9,2,,,,ok,",
-        "2,A,low,0.1,0.01,incorrect,9,2,,,,ok,",
-        "3,A,also_apart,,,,0,2,,,,no_interface,",
-        "4,A,apart,,,,0,2,,,,no_interface,",
-        ",A,failed,,,,,,,,,failed,",
+        "mean_interface,status,duplicate_of,cluster,cluster_rank,consensus,twin_of",
+        "1,A,high,0.85,0.01,high,9,2,,,,ok,,,,,",
+        "2,A,low,0.1,0.01,incorrect,9,2,,,,ok,,,,,",
+        "3,A,also_apart,,,,0,2,,,,no_interface,,,,,",
+        "4,A,apart,,,,0,2,,,,no_interface,,,,,",
+        ",A,failed,,,,,,,,,failed,,,,,",
     ]
 
 
@@ -423,3 +431,29 @@ def test_copies_share_the_rank_of_the_first():
     assert [(r.decoy, r.rank, r.duplicate_of) for r in table] == [
         ("best", 1, ""), ("copy", 1, "best"), ("next", 2, ""), ("worst", 3, ""),
     ]  # fmt: skip
+
+
+def test_twins_share_a_rank_only_where_they_are_folded_and_stand_together():
+    """b is a twin of d, and a2 a copy of b; the best of them gives the rank."""
+    predicted = {"a2": 0.5, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.2}
+    covered = coverage({("T", decoy): Status.OK for decoy in predicted})
+    covered = [row._replace(duplicate_of="b" if row.decoy == "a2" else "") for row in covered]
+    among = [ComparedDecoy("T", decoy, None, 0.5, "d" if decoy == "b" else "") for decoy in predicted]
+    given = covered, scores({("T", decoy): p for decoy, p in predicted.items()})
+    apart = ranking(*given, comparison=among)
+    assert [(row.rank, row.decoy) for row in apart] == [(1, "a2"), (1, "b"), (2, "c"), (3, "d"), (4, "e")]
+    folded = ranking(*given, comparison=among, fold_twins=True)
+    assert [(row.rank, row.decoy) for row in folded] == [(1, "a2"), (1, "b"), (1, "d"), (2, "c"), (3, "e")]
+    assert named(folded, "b").twin_of == "d"
+
+
+def test_clusters_are_ranked_by_the_mean_of_their_best_four():
+    """Cluster 1 has the best decoy, cluster 2 the better four; what is below these does not count, nor does a copy."""
+    predicted = {1: [0.9, 0.3, 0.3, 0.3, 0.3], 2: [0.6, 0.6, 0.6, 0.6, 0.0], None: [1.0]}
+    found = {("T", f"{cluster}{i}"): p for cluster, values in predicted.items() for i, p in enumerate(values)}
+    among = [ComparedDecoy(*key, int(key[1][0]) if key[1][0] in "12" else None, 0.5, "") for key in found]
+    found["T", "copy"] = 0.9
+    covered = [row._replace(duplicate_of="10" if row.decoy == "copy" else "")
+               for row in coverage(dict.fromkeys(found, Status.OK))]  # fmt: skip
+    table = ranking(covered, scores(found), comparison=[*among, ComparedDecoy("T", "copy", 1, 0.5, "")])
+    assert {(row.cluster, row.cluster_rank) for row in table} == {(1, 2), (2, 1), (None, None)}

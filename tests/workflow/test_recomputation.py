@@ -14,8 +14,8 @@ from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, made_once, make_study
 
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
-ALL = Counter(complex=3, interface=3, topology=3, nodes=3, edges=3, graphs=3)
-FEATURES_ALL = ALL - Counter(complex=3)
+ALL = Counter(complex=3, contacts=3, interface=3, topology=3, nodes=3, edges=3, graphs=3)
+FEATURES_ALL = ALL - Counter(complex=3, contacts=3)
 """Of decoys that were read before."""
 
 

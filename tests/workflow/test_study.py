@@ -23,7 +23,7 @@ PROMISED = [
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
-    "mini/chains.csv", "splits.csv", "scores/mini/leakage.csv",
+    "mini/chains.csv", "mini/comparison.csv", "splits.csv", "scores/mini/leakage.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
 ]  # fmt: skip
 SECOND = {"tiny_seed2", "phase2_seed4"}
@@ -52,11 +52,23 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
     )
 
 
+def test_every_decoy_with_a_graph_is_compared_with_the_others_of_its_target(finished):
+    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
+    compared = pd.read_csv(finished.results / "mini/comparison.csv")
+    good = ranking[ranking["status"] == "ok"].sort_values(["target", "decoy"])
+    assert (
+        compared[["target", "decoy", "consensus"]].values.tolist() == good[compared.columns[[0, 1, 3]]].values.tolist()
+    )
+    assert compared["consensus"].between(0, 1).all()
+    assert compared["consensus"].max() > 0
+
+
 def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
     ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
     assert list(ranking.columns) == [
         "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains",
-        "n_interfaces", "min_interface", "mean_interface", "status", "duplicate_of",
+        "n_interfaces", "min_interface", "mean_interface", "status", "duplicate_of", "cluster", "cluster_rank",
+        "consensus", "twin_of",
     ]  # fmt: skip
     apart = ranking[ranking["decoy"] == "apart1"].iloc[0]
     assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == ("no_interface", 0, 2)

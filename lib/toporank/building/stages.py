@@ -22,6 +22,7 @@ import safetensors.numpy
 import toporank
 from toporank.building.store import Entry, Make, Store
 from toporank.code import source_digest
+from toporank.comparison.contacts import contact_bytes
 from toporank.decoys.identity import structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
 from toporank.errors import FeatureError, StructureError
@@ -51,12 +52,15 @@ DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{n
 NEIGHBOURS = ("compilation.py", "features/neighbours.py")
 EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
 LABELLING = (
-    "building/labelled.py",
+    "targets/labelled.py",
     *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
 )
+WITHOUT_MODULE = ("complex", "contacts", "label")
+"""Kinds of artefacts that are made in one way only."""
 SOURCES = {
     "complex": COMPLEX,
     "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
+    "contacts": (*TABLES[:2], "features/neighbours.py", "comparison/contacts.py"),
     "topology": (*TABLES, *NEIGHBOURS, *(f"persistence/{name}.py" for name in PERSISTENCE)),
     "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
@@ -67,6 +71,7 @@ SOURCES = {
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy"),
+    "contacts": ("numpy",),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
     "label": ("numpy",),
@@ -81,7 +86,7 @@ def _version(package: str) -> str:
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
-    module = () if kind in ("complex", "label") else (_module(kind, choices).module.source,)
+    module = () if kind in WITHOUT_MODULE else (_module(kind, choices).module.source,)
     return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
 
 
@@ -136,8 +141,10 @@ class Making:
     part_of: Making | None = None
 
     def finish(self, stage: str) -> Entry:
-        """The artefact of a stage; with the graph come those of the interfaces."""
+        """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
         entry = getattr(self, stage)
+        if stage == "interface":
+            self.contacts  # noqa: B018 -- made now, by many jobs at once, and taken from the store when decoys are compared
         if stage == "graphs":
             self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
         return entry
@@ -175,6 +182,13 @@ class Making:
             return content, {**facts, "notes": complex_.notes, "atoms_sha256": atoms_digest(complex_)}
 
         return self._obtain("interface", _said(partners_text(self.partners)), make)
+
+    @functools.cached_property
+    def contacts(self) -> Entry:
+        """What the decoys of a target are compared by, as `comparison.contacts` keeps it."""
+        made_of = {"complex": self.complex.sha256, **_said(partners_text(self.partners))}
+        depends_on = {**made_of, "code": code_digest("contacts", {})}
+        return self.store.obtain("contacts", depends_on, ".safetensors", lambda: (contact_bytes(self._complex), {}))
 
     @functools.cached_property
     def topology(self) -> Entry:

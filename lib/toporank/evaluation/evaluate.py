@@ -13,6 +13,12 @@ from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
 
+CONSENSUS = "consensus"
+"""Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,
+so a prediction that ranks no better is worth nothing."""
+NO_DOCKQ = ("mae", "rmse")
+"""Metrics that say nothing about a number that is no DockQ."""
+
 
 def evaluate(
     ranking: Iterable[RankedDecoy],
@@ -26,21 +32,32 @@ def evaluate(
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
+    `consensus` has the metrics of the consensus for the same decoys, if it is known;
     `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
     """
-    labels = list(labels)
+    ranking, labels = list(ranking), list(labels)
     of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
     of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
     decoys = _joined([label for label in labels if not label.interface], of_decoys)
+    consensus = {(row.target, row.decoy): row.consensus for row in ranking}
+    decoys[CONSENSUS] = [consensus.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    decoys[CONSENSUS] = decoys[CONSENSUS].astype(float)
     parts = _joined([label for label in labels if label.interface], of_interfaces)
     parts["target"] += " " + parts["interface"]
     tables, summary = [], {}
     for split, part in decoys.groupby("split"):
         summary[split], scored = _counted(part)
         if len(scored):
-            tables.append(per_target(scored).assign(split=split))
+            table = per_target(scored).assign(split=split)
             summary[split] |= summarise(scored, clusters=clusters)
             summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+            if scored[CONSENSUS].notna().any():
+                by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))  # of a target with one decoy
+                table = table.join(_of_consensus(per_target(by_consensus)))
+                summary[split][CONSENSUS] = summarise(by_consensus)
+                for metric in NO_DOCKQ:
+                    del summary[split][CONSENSUS]["pooled"][metric]
+            tables.append(table)
     for split, part in parts.groupby("split"):
         found, scored = _counted(part)
         summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
@@ -61,3 +78,9 @@ def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
     """How many labels there are, and those that have a prediction."""
     scored = part[part["pred_dockq"].notna()]
     return {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}, scored
+
+
+def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:
+    """What `per_target` says of the consensus and not of the labels, under names of their own."""
+    of_labels = ["target", "n_decoys", "best_dockq", "random_pick_loss"]
+    return metrics.drop(columns=of_labels).add_prefix(f"{CONSENSUS}_")

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from toporank.building.labelled import IS_THE_NATIVE, LabelledDecoy
 from toporank.decoys.labels import Label
 from toporank.evaluation.coverage import in_parts
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.spreadsheets import write_rows
+from toporank.targets.labelled import IS_THE_NATIVE, LabelledDecoy
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = ("Target", "Model", "Partners", *SCORES, "Mapping", "Status", "Reason")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import groupby
@@ -15,14 +17,28 @@ from toporank.evaluation.interfaces import InterfaceRow, Interfaces, Score, of_e
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.spreadsheets import read_rows, write_rows
 
+BEST_OF_CLUSTER = 4
+"""Decoys whose mean ranks a cluster, as HADDOCK has it."""
 LISTED, WIDEST = 10, 24
 """Targets whose best decoy is named when decoys have been scored, and letters to which their names are padded."""
+
+
+class ComparedDecoy(NamedTuple):
+    """A decoy with a graph, and its `comparison.compare.Comparison`; a copy has that of the first but is no twin."""
+
+    target: str
+    decoy: str
+    cluster: int | None
+    consensus: float | None
+    twin_of: str
 
 
 class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
-    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
+    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`. cluster, consensus, twin_of : see
+    `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one whose best `BEST_OF_CLUSTER` decoys
+    have the highest predicted DockQ on average.
     """
 
     rank: int | None
@@ -38,6 +54,10 @@ class RankedDecoy(NamedTuple):
     mean_interface: float | None
     status: str
     duplicate_of: str = ""
+    cluster: int | None = None
+    cluster_rank: int | None = None
+    consensus: float | None = None
+    twin_of: str = ""
 
 
 COLUMNS = RankedDecoy._fields
@@ -51,13 +71,18 @@ def ranking(
     scores: Iterable[Score],
     interfaces: Iterable[InterfaceRow] = (),
     rank_by: str = "complex",
+    comparison: Iterable[ComparedDecoy] = (),
+    *,
+    fold_twins: bool = False,
 ) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
     A decoy of which a partner touches no other, or which lacks a chain, is ranked below every scored decoy of its
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
-    comes last and has no rank. Copies share the rank of the first. Ties go by decoy name.
-    interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. Raises ValueError when a decoy has two scores.
+    comes last and has no rank. Copies share the rank of the first, and with `fold_twins` twins the best one among
+    them. Ties go by decoy name.
+    interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. comparison : of decoys with a graph. Raises
+    ValueError when a decoy has two scores.
     """
     of_interfaces = of_each_decoy(interfaces)
     known: dict[tuple[str, str], Score] = {}
@@ -68,6 +93,7 @@ def ranking(
             raise ValueError(f"{score.target}/{score.decoy} has two scores")
         known[score.target, score.decoy] = score
     classes = dict(zip(known, capri_class([score.pred_dockq for score in known.values()]).tolist(), strict=True))
+    compared = {row[:2]: row for row in comparison}
     decoys = []
     for row in coverage:
         score = known.get((row.target, row.decoy))
@@ -77,17 +103,37 @@ def ranking(
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
-            more = *meeting, row.status, row.duplicate_of
-            decoys.append(RankedDecoy(None, row.target, row.decoy, *found, *sizes, *more))
-    table = []
+            decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
+            if among := compared.get((row.target, row.decoy)):
+                decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
+            decoys.append(decoy)
     decoys.sort(key=partial(_order, attrgetter(RANKED_BY[rank_by])))
-    for _, rows in groupby(decoys, key=attrgetter("target")):
-        ranks: dict[str, int] = {}
-        for row in rows:
-            if row.status in _PLACE:
-                ranks[row.decoy] = ranks.get(row.duplicate_of) or 1 + max(ranks.values(), default=0)
-            table.append(row._replace(rank=ranks.get(row.decoy)))
-    return table
+    of_targets = (list(rows) for _, rows in groupby(decoys, key=attrgetter("target")))
+    return [row for rows in of_targets for row in _ranked(rows, fold_twins)]
+
+
+def _ranked(rows: list[RankedDecoy], fold_twins: bool) -> list[RankedDecoy]:
+    """The decoys of a target with their ranks and those of their clusters. rows : best first."""
+    clusters = _cluster_ranks(rows)
+    twins = {row.decoy: row.twin_of for row in rows if fold_twins and row.twin_of}
+    ranks: dict[str, int] = {}
+    found = []
+    for row in rows:
+        original = row.duplicate_of or row.decoy
+        first = twins.get(original, original)
+        rank = ranks.setdefault(first, len(ranks) + 1) if row.status in _PLACE else None
+        found.append(row._replace(rank=rank, cluster_rank=clusters.get(row.cluster)))
+    return sorted(found, key=lambda row: row.rank or math.inf)
+
+
+def _cluster_ranks(rows: list[RankedDecoy]) -> dict[int, int]:
+    """Cluster → its rank among those of a target."""
+    members: dict[int, list[float]] = {}
+    for row in rows:
+        if row.cluster and not row.duplicate_of and row.pred_dockq is not None:
+            members.setdefault(row.cluster, []).append(row.pred_dockq)
+    mean = {cluster: statistics.fmean(sorted(found)[-BEST_OF_CLUSTER:]) for cluster, found in members.items()}
+    return {cluster: rank for rank, cluster in enumerate(sorted(mean, key=lambda c: (-mean[c], c)), 1)}
 
 
 def _order(value: Callable[[RankedDecoy], float | None], row: RankedDecoy) -> tuple:
@@ -102,8 +148,8 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
-    kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces"), int)
-    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface"), float)
+    kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
+    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus"), float)
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in read_rows(path)

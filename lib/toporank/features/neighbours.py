@@ -27,7 +27,7 @@ def pairs_between_groups(
     reach = np.searchsorted(along, np.nextafter(along + cutoff, np.inf), side="right")
     follow = reach - np.arange(len(xyz)) - 1
     pairs, distance = [np.zeros((0, 2), dtype=np.intp)], [np.zeros(0)]
-    for rows in _portions(follow):
+    for rows in portions(follow):
         first = np.repeat(rows, follow[rows])
         nth = np.arange(len(first)) - np.repeat(np.cumsum(follow[rows]) - follow[rows], follow[rows])
         found = np.column_stack([order[first], order[first + 1 + nth]])
@@ -50,7 +50,7 @@ def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.sqrt(max(least, 0.0)))
 
 
-def _portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
+def portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
     """The places of `sizes` in portions that have no more than `PAIRS_AT_ONCE` in all, or one place each."""
     start, ends = 0, np.cumsum(sizes)
     while start < len(sizes):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from toporank.evaluation.evaluate import CONSENSUS
 from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
 from toporank.report import figures
 from toporank.report.formatting import SPLITS, interval, number
@@ -64,11 +65,13 @@ def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     for name, summary in study.evaluations.items():
         known = {split: summary[split] for split in SPLITS if split in summary}
         calibrated = {split: part["calibration"] for split, part in known.items() if part.get("calibration")}
+        columns = {SPLITS[split]: part for split, part in known.items()}
+        columns |= {f"{SPLITS[s]}, by consensus": part[CONSENSUS] for s, part in known.items() if CONSENSUS in part}
         entry = {
             "name": name,
             "cards": [split_card(split, part) for split, part in known.items()],
-            "splits": [SPLITS[split] for split in known],
-            "metrics": [metric_row(row, list(known.values())) for row in ROWS],
+            "splits": list(columns),
+            "metrics": [metric_row(row, list(columns.values())) for row in ROWS],
             "calibrations": [{"name": SPLITS[split], **fit} for split, fit in calibrated.items()],
             "figures": evaluation_figures(name, summary, metrics),
         }
@@ -133,7 +136,7 @@ def metric_row(row: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple[str, str]:
     """Value and interval of a metric in one split's summary, as text."""
-    if "per_target" not in summary:
+    if "per_target" not in summary or (pooled and pooled not in summary["pooled"]):
         return number(None), ""
     digits = DECIMALS.get(row.split("_")[0], 3)
     if row == "attainable":

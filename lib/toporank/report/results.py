@@ -69,7 +69,7 @@ class Study:
     leaderboard: pd.DataFrame | None
     curves: dict[str, pd.DataFrame]
     checkpoint: dict[str, Any]
-    leakage: dict[str, list[LeakageRow]]
+    leakage: dict[str, list[LeakageRow]] = field(default_factory=dict)
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
 
     @property

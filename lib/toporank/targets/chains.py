@@ -49,7 +49,7 @@ def target_chains(
 
 
 def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
-    complex_ = from_bytes(Making(Path(decoy.path), digest, None, {}, store).complex.content)
+    complex_ = from_bytes(Making(Path(decoy.path), digest, None, (), {}, store).complex.content)
     names: dict[str, list[str]] = {}
     for chain, sequence in sequences(complex_).items():
         names.setdefault(sequence, []).append(chain)

@@ -1,0 +1,134 @@
+"""The decoys of a target held against each other: clusters, consensus, twins.
+
+Decoys are as similar as they have common contacts: FCC, the fraction of the contacts of one that the other has, too
+(Rodrigues et al. 2012, doi 10.1002/prot.24078). Residues are told by chain, number and insertion code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import safetensors.numpy
+
+from toporank.comparison.superposition import interface_rmsd
+
+CUTOFF, STRICTNESS, SMALLEST = 0.6, 0.75, 4
+"""Of clusters, as HADDOCK3 (`clustfcc`) has them: FCC of a neighbour, share of it that the neighbour's own FCC must
+reach, fewest members."""
+TWIN = 0.5
+"""Å, largest interface RMSD of twins."""
+TWIN_SIMILARITY = 0.5
+"""Least similarity of twins; it spares most superpositions."""
+AT_ONCE = 256
+"""Decoys superposed on another one at a time."""
+
+
+class Comparison(NamedTuple):
+    """A decoy among the others of its target.
+
+    cluster : its number, 1 for the largest; None in none. consensus : mean similarity to the others, in [0, 1], None
+    without others. twin_of : the first decoy by name, itself no twin, with nearly the same interface; or empty.
+    """
+
+    cluster: int | None
+    consensus: float | None
+    twin_of: str
+
+
+class Contacts:
+    """The contacts of n decoys, ready to be held against each other. sizes : number of contacts of each, int, (n,)."""
+
+    def __init__(self, contacts: list[np.ndarray]):
+        """contacts : of each decoy, distinct numbers that stand for contacts."""
+        self.sizes = np.array([len(of_one) for of_one in contacts])
+        numbers, self._contact = np.unique(np.concatenate(contacts), return_inverse=True)
+        self._ends = np.cumsum(self.sizes)
+        self._decoys = np.repeat(np.arange(len(contacts)), self.sizes)[np.argsort(self._contact, kind="stable")]
+        self._shared_by = np.bincount(self._contact, minlength=len(numbers))
+        self._first = np.cumsum(self._shared_by) - self._shared_by
+
+    def common(self, i: int) -> np.ndarray:
+        """Number of contacts that decoy i has in common with each: int, shape (n,)."""
+        mine = self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
+        n = self._shared_by[mine]
+        nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        return np.bincount(self._decoys[np.repeat(self._first[mine], n) + nth], minlength=len(self.sizes))
+
+
+def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
+    """Name → comparison of the decoys of a target. decoys : names in order, with their `contacts.contact_bytes`.
+
+    The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
+    [0, 1], the same both ways. Copies vote for each other: leave them out.
+    """
+    names, contacts, xyz, interface = _read(decoys)
+    if not names:
+        return {}
+    neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
+    consensus: list[float | None] = []
+    twin_of, no_twin = [""] * len(names), np.zeros(len(names), dtype=bool)
+    for i in range(len(names)):
+        common, sizes = contacts.common(i), contacts.sizes
+        similarity = 2 * common / np.maximum(sizes[i] + sizes, 1)
+        near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
+        near[i] = similarity[i] = False
+        neighbours[i] = np.packbits(near)
+        consensus.append(round(float(similarity.sum()) / (len(names) - 1), 6) if len(names) > 1 else None)
+        alike = np.flatnonzero(no_twin & (similarity >= TWIN_SIMILARITY))
+        first = _first_twin(xyz, interface, i, alike)
+        no_twin[i] = first is None
+        twin_of[i] = "" if first is None else names[first]
+    cluster_of = {i: number for number, members in enumerate(clusters(neighbours), 1) for i in members.tolist()}
+    return {name: Comparison(cluster_of.get(i), consensus[i], twin_of[i]) for i, name in enumerate(names)}
+
+
+def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
+    """The members of each cluster, largest cluster first: a decoy with those of its neighbours that are in none yet.
+
+    The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for each neighbour of
+    decoy i, uint8, shape (n, n / 8 rounded up).
+    """
+    free, found = np.ones(len(neighbours), dtype=bool), []
+    while free.any():
+        n = np.bitwise_count(neighbours & np.packbits(free)).sum(axis=1, dtype=int)
+        n[~free] = -1
+        centre = int(n.argmax())
+        if n[centre] + 1 < SMALLEST:
+            break
+        members = free & np.unpackbits(neighbours[centre], count=len(free)).astype(bool)
+        members[centre] = True
+        found.append(np.flatnonzero(members))
+        free &= ~members
+    return found
+
+
+def _first_twin(xyz: np.ndarray, interface: np.ndarray, i: int, among: np.ndarray) -> int | None:
+    for some in (among[k : k + AT_ONCE] for k in range(0, len(among), AT_ONCE)):
+        near = interface_rmsd(xyz[i], interface[i], xyz[some], interface[some]) <= TWIN
+        if near.any():
+            return int(some[near.argmax()])
+    return None
+
+
+def _read(decoys: Iterable[tuple[str, bytes]]) -> tuple[list[str], Contacts, np.ndarray, np.ndarray]:
+    """Names, contacts, CA atoms, float32, (n, R, 3), and which residues are in the interface, bool, (n, R)."""
+    names, numbers, read = [], [], []
+    places: dict[tuple, int] = {}
+    known: dict[bytes, np.ndarray] = {}
+    for name, content in decoys:
+        tensors = safetensors.numpy.load(content)
+        text = tensors["residues"].tobytes()
+        if text not in known:  # most decoys of a target have the same residues
+            known[text] = np.array([places.setdefault(tuple(r), len(places)) for r in json.loads(text)], dtype=int)
+        pairs = np.sort(known[text][tensors["contacts"]], axis=1)
+        names.append(name)
+        numbers.append((pairs[:, 0] << 32) + pairs[:, 1])
+        read.append((known[text], tensors["ca"], tensors["interface"]))
+    xyz = np.full((len(names), len(places), 3), np.nan, dtype=np.float32)
+    interface = np.zeros((len(names), len(places)), dtype=bool)
+    for i, (residues, ca, mine) in enumerate(read):
+        xyz[i, residues], interface[i, residues] = ca, mine
+    return names, Contacts(numbers) if names else None, xyz, interface

@@ -1,0 +1,65 @@
+"""How every decoy of a data set stands among the others of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from toporank.building.ledger import last_fates
+from toporank.building.plan import read_chunk, read_current
+from toporank.building.stages import Making
+from toporank.building.store import Store
+from toporank.comparison.compare import compare
+from toporank.decoys.identity import Status
+from toporank.decoys.partners import parse_partners
+from toporank.errors import StructureError
+from toporank.evaluation.coverage import CoverageRow
+from toporank.evaluation.ranking import ComparedDecoy
+from toporank.spreadsheets import write_rows
+
+
+def comparison_table(
+    coverage: Iterable[CoverageRow], contacts: Callable[[tuple[str, str]], bytes]
+) -> list[ComparedDecoy]:
+    """A row for each decoy with a graph, in the order of coverage. Copies count once.
+
+    contacts : (target, decoy) → its `comparison.contacts.contact_bytes`.
+    """
+    table = []
+    good = (row for row in coverage if row.status == Status.OK)
+    for target, rows in groupby(good, key=attrgetter("target")):
+        decoys = list(rows)
+        distinct = (row.decoy for row in decoys if not row.duplicate_of)
+        found = compare((decoy, contacts((target, decoy))) for decoy in distinct)
+        for row in decoys:
+            same = found[row.duplicate_of or row.decoy]
+            table.append(ComparedDecoy(target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)))
+    return table
+
+
+def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
+    """The contacts of a decoy that is built: from the store, or made again.
+
+    The function raises StructureError, naming the decoy, when they are not in the store and its file is gone.
+    """
+    current = read_current(dataset)
+    fates = last_fates(dataset, current)
+    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
+
+    def contacts(key: tuple[str, str]) -> bytes:
+        member = decoys[key]
+        partners = parse_partners(member.partners) if member.partners else ()
+        try:
+            making = Making(Path(member.path), fates[key].structure_sha256, None, partners, {}, store)
+            return making.contacts.content
+        except StructureError as error:
+            raise StructureError(error.reason, where="/".join(key)) from error
+
+    return contacts
+
+
+def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:
+    """Write comparison.csv."""
+    write_rows(path, ComparedDecoy._fields, table)
