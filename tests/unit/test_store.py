@@ -123,6 +123,21 @@ def test_entries_are_shared_exactly_when_all_ingredients_are_equal(one, other):
     assert (paths[0] == paths[1]) == (one == other)
 
 
+# ---- sealed -----------------------------------------------------------------------------------------------
+
+
+def test_a_sealed_entry_is_one_file_that_is_read_only_if_it_is_whole(store):
+    entry = store.obtain("edges", INGREDIENTS, ".edges", lambda: (b"hello", {}))
+    assert [path for path in store.root.rglob("*") if path.is_file()] == [entry.path]
+    assert (entry.content, entry.sha256, entry.size) == (b"hello", HELLO_SHA256, 5)
+    assert store.obtain("edges", INGREDIENTS, ".edges", Maker("never called")) == entry
+    whole = entry.path.read_bytes()
+    for damaged in (whole[:-1], whole + b"x", whole[:10], b"", whole[:-1] + b"O"):
+        entry.path.write_bytes(damaged)
+        assert store.obtain("edges", INGREDIENTS, ".edges", lambda: (b"hello", {})) == entry
+        assert entry.path.read_bytes() == whole
+
+
 # ---- damage -----------------------------------------------------------------------------------------------
 
 

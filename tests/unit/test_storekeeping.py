@@ -27,6 +27,8 @@ def store(tmp_path, monkeypatch) -> Store:
             os.utime(path, (NOW - days * DAY,) * 2)
         if days == 1:
             link_or_copy(entry.path, Path("results/ds/graphs/T/used.pt"))
+    sealed = store.obtain("contacts", {}, ".contacts", lambda: (b"x" * 1000, {}))
+    os.utime(sealed.path, (NOW - 9 * DAY,) * 2)
     orphan = store.root / "ab" / ("ab" * 32 + ".pt")
     orphan.parent.mkdir(exist_ok=True)
     orphan.write_bytes(b"half")
@@ -54,16 +56,16 @@ def test_the_list_tells_entries_sizes_links_and_ages_by_kind(capsys):
     assert ["graphs", "2", "0.00", "1", "9.0", "1.0"] in rows
     assert ["runs", "1", "0.50", "0", "30.0", "30.0"] in rows
     assert ["unfinished", "1", "0.00", "0", "3.0", "3.0"] in rows
-    assert rows[-1][:3] == ["all", "5", "0.50"]
+    assert rows[-1][:3] == ["all", "6", "0.50"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "left"),
     [
-        (("--unused",), ["edges", "graphs", "runs"]),
+        (("--unused",), ["contacts", "edges", "graphs", "runs"]),
         (("--older-than", "5"), ["graphs", "unfinished"]),
-        (("--unused", "--older-than", "5"), ["edges", "graphs", "runs", "unfinished"]),
-        (("--older-than", "100"), ["edges", "graphs", "graphs", "runs", "unfinished"]),
+        (("--unused", "--older-than", "5"), ["contacts", "edges", "graphs", "runs", "unfinished"]),
+        (("--older-than", "100"), ["contacts", "edges", "graphs", "graphs", "runs", "unfinished"]),
     ],
     ids=" ".join,
 )
@@ -95,4 +97,4 @@ def test_what_was_pruned_is_made_again_and_what_was_kept_is_not(capsys):
 def test_a_command_that_makes_no_sense_is_refused_with_a_remedy(arguments, told):
     with pytest.raises(SystemExit, match=told.replace("(", r"\(").replace(")", r"\)")):
         main(["store", *arguments])
-    assert len(kinds()) == 5
+    assert len(kinds()) == 6

@@ -143,7 +143,7 @@ HOW: dict[str, How] = {
     r"source \.venv/bin/activate": as_it_is,
     r"cp .*": as_it_is,
     r"python3 -m venv \.venv": known_to_python,
-    r"(PYTHONPATH=lib )?python tests/benchmarks/.*": script_and_options,
+    r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,
     r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
     r"\.venv/bin/(python -m )?pip install -r \S+": installed_already,
     r"apt-get install .*slurm.*": same_packages_as_ci,

@@ -14,6 +14,7 @@ import pytest
 from _running import jobs, standing_still, start, wait_for
 
 from conftest import FEW, FEW_SETTINGS, Study, make_study
+from toporank.building.store import SEALED
 
 
 @pytest.fixture
@@ -29,7 +30,9 @@ def graphs(study: Study) -> dict[str, bytes]:
 
 def finished_entries(study: Study) -> Counter[str]:
     """Complete entries of the reuse store by kind."""
-    return Counter(json.loads(path.read_text())["kind"] for path in study.home.glob(".toporank/store/??/*.json"))
+    entries = list(study.home.glob(".toporank/store/??/[0-9a-f]*"))
+    kinds = Counter(SEALED[path.suffix] for path in entries if path.suffix in SEALED)
+    return kinds + Counter(json.loads(path.read_text())["kind"] for path in entries if path.suffix == ".json")
 
 
 @pytest.mark.parametrize("victim", ["main process", "job"])

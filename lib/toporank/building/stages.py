@@ -188,7 +188,7 @@ class Making:
         """What the decoys of a target are compared by, as `comparison.contacts` keeps it."""
         made_of = {"complex": self.complex.sha256, **_said(partners_text(self.partners))}
         depends_on = {**made_of, "code": code_digest("contacts", {})}
-        return self.store.obtain("contacts", depends_on, ".safetensors", lambda: (contact_bytes(self._complex), {}))
+        return self.store.obtain("contacts", depends_on, ".contacts", lambda: (contact_bytes(self._complex), {}))
 
     @functools.cached_property
     def topology(self) -> Entry:
@@ -230,7 +230,7 @@ class Making:
             edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
             return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
 
-        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make, ".safetensors")
+        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make, ".edges")
 
     @functools.cached_property
     def graphs(self) -> Entry:

@@ -1,9 +1,12 @@
 """The reuse store: finished artefacts, keyed by what they were made from.
 
 An entry is a pair of files, `<key><suffix>` (the artefact) and `<key>.json` (its size, SHA-256 and facts; the record
-completes the entry). The key names everything the artefact depends on, so an entry is never wrong, only unused: after a
-parameter is changed back, a decoy renamed or a data set moved, earlier work is found again. What is read is compared
-with its record, so that damage is never passed on.
+completes the entry). An artefact that no results folder shows is sealed instead: one file, its SHA-256 and then its
+bytes, for on most file systems a file more costs as much as what is in it.
+
+The key names everything the artefact depends on, so an entry is never wrong, only unused: after a parameter is changed
+back, a decoy renamed or a data set moved, earlier work is found again. What is read is compared with its digest, so
+that damage is never passed on.
 """
 
 from __future__ import annotations
@@ -19,6 +22,10 @@ from typing import Any
 
 from toporank.features.registry import canonical
 from toporank.files import write_bytes, write_text
+
+SEALED = {".complex": "complex", ".contacts": "contacts", ".edges": "edges"}
+"""Suffixes of sealed artefacts, and their kinds. They have no facts."""
+_DIGEST = hashlib.sha256().digest_size
 
 Make = Callable[[], tuple[bytes, dict[str, Any]]]
 """Returns the bytes of an artefact, and facts to keep with it (JSON)."""
@@ -62,11 +69,17 @@ class Store:
             return entry
         content, facts = self._timed(kind, make)
         entry = Entry(path, hashlib.sha256(content).hexdigest(), len(content), facts, content)
-        write_bytes(path, content)
-        record = {"kind": kind, "sha256": entry.sha256, "size": entry.size, "facts": facts}
-        write_text(path.with_suffix(".json"), canonical(record))
+        if suffix in SEALED:
+            write_bytes(path, bytes.fromhex(entry.sha256) + content)
+        else:
+            self._write_pair(kind, entry)
         self.computed[kind] += 1
         return entry
+
+    def _write_pair(self, kind: str, entry: Entry) -> None:
+        write_bytes(entry.path, entry.content)
+        record = {"kind": kind, "sha256": entry.sha256, "size": entry.size, "facts": entry.facts}
+        write_text(entry.path.with_suffix(".json"), canonical(record))
 
     def _timed(self, kind: str, make: Make) -> tuple[bytes, dict[str, Any]]:
         started, first = cpu_seconds(), not self.computed[kind]
@@ -82,6 +95,11 @@ class Store:
 def _read(path: Path) -> Entry | None:
     """The entry if it is complete and its artefact's bytes are those that were stored."""
     try:
+        if path.suffix in SEALED:
+            whole = path.read_bytes()
+            digest, content = whole[:_DIGEST], whole[_DIGEST:]
+            sound = hashlib.sha256(content).digest() == digest
+            return Entry(path, digest.hex(), len(content), {}, content) if sound else None
         record = json.loads(path.with_suffix(".json").read_bytes())
         content = path.read_bytes()
         if len(content) == record["size"] and hashlib.sha256(content).hexdigest() == record["sha256"]:

@@ -124,7 +124,7 @@ class Workflow(Section):
 
 
 class Sampling(Section):
-    """Labelled decoys made of natives by `snakemake sample_decoys`; docs/sampling.md."""
+    """Labelled decoys made of natives by the target `sample_decoys`; docs/sampling.md."""
 
     natives: str | None = Field(
         None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toporank import layout
+from toporank.building.store import SEALED
 
 DAY = 86400.0
 RUNS = "runs"
@@ -46,6 +47,8 @@ def contents(root: Path) -> list[Kept]:
 
 
 def _kind(files: list[Path]) -> str:
+    if len(files) == 1 and files[0].suffix in SEALED and not files[0].name.startswith("."):
+        return SEALED[files[0].suffix]
     record = next((path for path in files if path.suffix == ".json"), None)
     try:
         return str(json.loads(record.read_text())["kind"]) if record and len(files) > 1 else "unfinished"
