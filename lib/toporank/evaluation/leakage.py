@@ -79,4 +79,4 @@ def describe(rows: Iterable[LeakageRow]) -> str:
     parts = [f"{counts[SEEN]} seen in training", f"{counts[NEW]} new"]
     if reasons:
         parts.append(f"{counts[UNKNOWN]} unknown ({'; '.join(reasons)})")
-    return f"{len(rows)} targets = {' + '.join(parts)}"
+    return f"{len(rows)} target{'s' * (len(rows) != 1)} = {' + '.join(parts)}"
