@@ -26,7 +26,7 @@ def main() -> None:
     args = parser.parse_args()
 
     name, splits = args.labels.parent.name, read_splits(args.splits) if args.splits else []
-    labels = decided(read_split_labels(args.labels), split_of_targets(splits), name)
+    labels = decided(read_split_labels(args.labels, interfaces=True), split_of_targets(splits), name)
     clusters = {row.target: row.cluster for row in splits if row.dataset == name}
     ranking, interfaces = read_ranking(args.ranking), read_interfaces(args.interfaces)
     table, summary = evaluate(ranking, labels, interfaces, clusters or None)

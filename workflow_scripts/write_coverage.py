@@ -10,7 +10,7 @@ from toporank.building.ledger import last_fates, remove_old
 from toporank.building.plan import read_chunk, read_current
 from toporank.building.store import Store
 from toporank.building.view import remove_orphans
-from toporank.decoys.labels import of_decoys, read_split_labels
+from toporank.decoys.labels import read_split_labels
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
 from toporank.evaluation.interfaces import interface_table, write_interfaces
@@ -32,7 +32,7 @@ def main() -> None:
         decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
         fates = last_fates(args.dataset, current)
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
-        table = coverage_table(decoys, fates.values(), of_decoys(labels))
+        table = coverage_table(decoys, fates.values(), labels)
         orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
         if orphans:
             print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")

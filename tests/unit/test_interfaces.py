@@ -123,6 +123,11 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
 
 
+def test_chains_that_no_one_could_say_are_not_advised():
+    odd = [row._replace(interface=row.interface.replace("A", "A:1")) for row in rows(A_H=[40], A_L=[12], H_L=[110])]
+    assert partners_hint(odd) == ""
+
+
 @pytest.mark.parametrize("found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}])
 def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(found):
     assert partners_hint(rows(**found)) == ""

@@ -256,6 +256,13 @@ def test_a_chain_more_than_the_other_decoys_have_is_no_fault_of_theirs():
     assert {row.status for row in rows.values()} == {Status.OK}
 
 
+def test_the_same_atoms_between_other_partners_are_no_copy():
+    """One touches as it is asked about, the other does not: what is said of one is not said of the other."""
+    first, second, third = (written(name, cut) for name in ("first", "second", "third"))
+    rows = told((first, "H+L:A"), (second, "H:L"), (third, "H+L:A"))
+    assert [rows[name].duplicate_of for name in ("first", "second", "third")] == ["", "", "first"]
+
+
 @pytest.mark.parametrize(
     ("partners", "reason"),
     [

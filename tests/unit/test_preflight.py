@@ -486,8 +486,9 @@ def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_o
     assert [row.dockq for row in read_chunk("good", chunk_of(result))] == ["0.9", "0.1", "0.5"]
     assert result.summary == {"good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"}
     result.write(result.current)
-    kept = read_split_labels(Path("results/good/labels.csv"))
-    assert [label.interface for label in kept] == ["", "A:H+L", "", ""]
+    path = Path("results/good/labels.csv")
+    assert [label.interface for label in read_split_labels(path, interfaces=True)] == ["", "A:H+L", "", ""]
+    assert [label.interface for label in read_split_labels(path)] == ["", "", ""]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def _run_decoy(
         return row._replace(**without)
     try:
         digest = row.structure_sha256 or decoy_digest(member)
-        entry = _making(member, digest, choices, store).finish(stage)
+        entry = making(member, digest, choices, store).finish(stage)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
@@ -112,7 +112,8 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
     return {**facts, "meetings": meetings_text(facts["meetings"])} if "meetings" in facts else facts
 
 
-def _making(member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store) -> Making:
+def making(member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store) -> Making:
+    """The artefacts of a planned decoy. digest : of its file. choices : may be empty where no feature is asked for."""
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
     return Making(Path(member.path), digest, dockq, partners, choices, store)
@@ -123,7 +124,7 @@ def interface_graphs(
 ) -> Iterator[tuple[tuple[str, str], str, Entry]]:
     """Target and decoy, name and graph of each interface of built decoys, which come with their files' digests."""
     for member, digest in decoys:
-        for name, entry in _making(member, digest, choices, store).interfaces.items():
+        for name, entry in making(member, digest, choices, store).interfaces.items():
             yield member.key, name, entry
 
 

@@ -82,10 +82,11 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     return write_text_if_changed(path, text.getvalue())
 
 
-def read_split_labels(path: Path) -> list[Label]:
-    """Read labels as `write_labels` wrote them, also those of single interfaces."""
+def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
+    """Read labels as `write_labels` wrote them. interfaces : also those of single interfaces."""
     with open(path, encoding="utf-8", newline="") as handle:
-        return [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+    return labels if interfaces else of_decoys(labels)
 
 
 def of_decoys(labels: Iterable[Label]) -> list[Label]:

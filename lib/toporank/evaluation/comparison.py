@@ -7,13 +7,12 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
+from toporank.building.chunk import making
 from toporank.building.ledger import last_fates
 from toporank.building.plan import read_chunk, read_current
-from toporank.building.stages import Making
 from toporank.building.store import Store
 from toporank.comparison.compare import compare
 from toporank.decoys.identity import Status
-from toporank.decoys.partners import parse_partners
 from toporank.errors import StructureError
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.ranking import ComparedDecoy
@@ -49,11 +48,8 @@ def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], b
     decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
 
     def contacts(key: tuple[str, str]) -> bytes:
-        member = decoys[key]
-        partners = parse_partners(member.partners) if member.partners else ()
         try:
-            making = Making(Path(member.path), fates[key].structure_sha256, None, partners, {}, store)
-            return making.contacts.content
+            return making(decoys[key], fates[key].structure_sha256, {}, store).contacts.content
         except StructureError as error:
             raise StructureError(error.reason, where="/".join(key)) from error
 

@@ -60,11 +60,12 @@ def coverage_table(
     fates, known = _by_name(ledger), _by_name(labels)
     rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
     rows = _with_chains_missing(rows, paths, fates)
-    first: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
     for i, row in enumerate(rows):
         fate = fates.get((row.target, row.decoy))
         atoms = fate.atoms_sha256 if fate and fate.status == Status.OK else ""
-        original = first.setdefault((row.target, atoms), row.decoy) if atoms else row.decoy
+        copies = row.target, atoms, paths[row.target, row.decoy].partners if atoms else ""
+        original = first.setdefault(copies, row.decoy) if atoms else row.decoy
         rows[i] = row._replace(duplicate_of=original if original != row.decoy else "")
     return rows
 

@@ -127,6 +127,9 @@ def partners_hint(rows: Iterable[InterfaceRow]) -> str:
     Of all chains that touch in every decoy, those whose number of contacts changes least, such as those of an antibody.
     """
     contacts: dict[str, list[int]] = {}
+    rows = list(rows)
+    if any(row.interface.count(":") != 1 for row in rows):
+        return ""  # such a chain name could not be said
     for row in rows:
         contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
     chains = sorted({chain for name in contacts for chain in name.split(":")})

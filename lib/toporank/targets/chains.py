@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
+from toporank.building.chunk import making
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
-from toporank.building.stages import Making
 from toporank.building.store import Store
 from toporank.decoys.identity import Status
 from toporank.similarity.chains import kind_of
@@ -49,7 +48,7 @@ def target_chains(
 
 
 def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
-    complex_ = from_bytes(Making(Path(decoy.path), digest, None, (), {}, store).complex.content)
+    complex_ = from_bytes(making(decoy, digest, {}, store).complex.content)
     names: dict[str, list[str]] = {}
     for chain, sequence in sequences(complex_).items():
         names.setdefault(sequence, []).append(chain)

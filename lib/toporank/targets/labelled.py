@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
-from toporank.building.chunk import decoy_digest
+from toporank.building.chunk import decoy_digest, making
 from toporank.building.plan import PlannedDecoy, read_chunk
 from toporank.building.stages import Making, code_digest, structure_digest
 from toporank.building.store import Entry, Store
@@ -138,7 +138,7 @@ def _label(member: PlannedDecoy, native_of: Callable[[str, str], _NativeFile], s
     """The label of a decoy, from the store or computed, or why it has none."""
     native = native_of(member.target, member.partners)
     try:
-        decoy = Making(Path(member.path), decoy_digest(member), None, (), {}, store).complex
+        decoy = making(member, decoy_digest(member), {}, store).complex
 
         def make() -> tuple[bytes, dict[str, Any]]:
             complex_ = from_bytes(decoy.content)
