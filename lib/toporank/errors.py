@@ -59,7 +59,7 @@ class FeatureError(TopoRankError):
 
 
 class RefinementError(TopoRankError):
-    """OpenMM cannot complete a partner or minimise a pose."""
+    """Decoys cannot be made of a native, or a pose cannot be minimised."""
 
 
 class NativeError(TopoRankError):

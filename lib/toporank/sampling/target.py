@@ -24,7 +24,7 @@ from toporank.labelling.dockq import Scores
 from toporank.labelling.label import Native, label
 from toporank.sampling import rotations
 from toporank.sampling.bending import Modes, bend, softest_modes
-from toporank.sampling.choice import balanced, matched
+from toporank.sampling.choice import balanced, matched, spearman
 from toporank.sampling.docking import Docking, Pose, channels, eased
 from toporank.sampling.natives import two_partners
 from toporank.sampling.partners import exchanged, joined, partner, superposed, with_atoms
@@ -64,6 +64,8 @@ OUTLYING = 10.0
 """Median absolute deviations above the median energy of poses of its kind from which on one is left out."""
 FEWEST_ALIKE = 5
 """Poses of which a median says something."""
+TELLING = 0.4
+"""Rank correlation of DockQ with interface size from which on decoys would teach that large is right."""
 COVERED = 0.5
 """Least share of the native's contacts that unbound partners have the residues for."""
 AWAY = np.array([1e3, 0.0, 0.0])
@@ -321,8 +323,12 @@ def _written(target: str, refined: list[Refined], decoys: int, folder: Path, rng
         return []
     dockq = np.array([one.scores.dockq for one in refined])
     properties = np.array([one.properties for one in refined]).T
-    rows = []
-    for number, index in enumerate(rng.permutation(balanced(dockq, properties, decoys, rng)).tolist(), start=1):
+    chosen, rows = balanced(dockq, properties, decoys, rng), []
+    telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
+    if abs(telling) >= TELLING:
+        what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"
+        raise RefinementError(f"{what}, in every choice of poses")
+    for number, index in enumerate(rng.permutation(chosen).tolist(), start=1):
         one, name = refined[index], f"{target}_{number:04d}"
         form, turn = one.candidate.form, rotations.uniform(rng)
         model = form.complex_of(one.xyz)
