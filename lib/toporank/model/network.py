@@ -107,6 +107,12 @@ class DockQNet(nn.Module):
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Predicted DockQ of each graph: (B,), between 0 and 1."""
+        pooled = self.pooled(batch)
+        with torch.autocast(pooled.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
+            return torch.sigmoid(self.head(pooled)).squeeze(1)
+
+    def pooled(self, batch: GraphBatch) -> Tensor:
+        """What the head sees of each graph: (B, hidden + hidden // 2)."""
         batch = by_destination(batch)
         adjacency = Adjacency.of(batch.edge_index, len(batch.x))
         x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
@@ -119,9 +125,8 @@ class DockQNet(nn.Module):
             embedding = None
         nodes = _mean(x, batch.node_graph, len(batch.index))
         edges = _mean(edge, batch.edge_graph, len(batch.index))
-        with torch.autocast(x.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
-            score = self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))
-        return torch.sigmoid(score).squeeze(1)
+        with torch.autocast(x.device.type, enabled=False):
+            return torch.cat([nodes, self.pooled_edges(edges)], dim=1)
 
 
 def by_destination(batch: GraphBatch) -> GraphBatch:
