@@ -13,12 +13,14 @@ PROBE = 1.4
 RADII = {b"C": 1.8, b"N": 1.6, b"O": 1.5, b"S": 1.9}
 """Å, by element; others count as carbon."""
 POINTS = 92
+"""On each atom: a point of a carbon stands for 1.4 Å²."""
 
 
 class Surfaces(NamedTuple):
-    """Surfaces, in Å², of some atoms: what of atom `of` is covered by atom `by`, and what is free.
+    """Surfaces, in Å², of some atoms, and how they are shared out.
 
-    of, by : int, (m,). area : (m,). atoms : int, (w,). free : (w, 2), in the complex, and without the other partners.
+    of, by : int, (m,), and area : (m,), what of atom `of` is covered by atom `by`. atoms : int, (w,), free : (w,), what
+    of these is covered by none, alone : (w,), the same when the other partners are taken away.
     """
 
     of: np.ndarray
@@ -26,10 +28,15 @@ class Surfaces(NamedTuple):
     area: np.ndarray
     atoms: np.ndarray
     free: np.ndarray
+    alone: np.ndarray
 
 
-def surfaces(heavy: Complex, body: np.ndarray, residues: np.ndarray) -> Surfaces:
-    """Surfaces of the atoms of residues, int, (n,). body : int, (A,), the partner of each atom, -1 for none."""
+def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
+    """Surfaces of the atoms of some residues, int, (n,), of a complex without hydrogens.
+
+    Each point of the surface accessible to water is given to the ball that covers it deepest, as in a Voronoi
+    tessellation of balls.
+    """
     from toporank.features.kernels.contacts import near_atoms, shared_surface  # imports numba, which is slow
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
@@ -37,19 +44,28 @@ def surfaces(heavy: Complex, body: np.ndarray, residues: np.ndarray) -> Surfaces
     reach = np.full(len(xyz), RADII[b"C"] + PROBE)
     for element, radius in RADII.items():
         reach[elements == element] = radius + PROBE
-    protein = np.flatnonzero((heavy.ca >= 0) & (heavy.body_of >= 0) & (np.diff(start) > 0))
-    low, high = np.minimum.reduceat(xyz, start[protein]), np.maximum.reduceat(xyz, start[protein])
-    # reduceat runs to the next start, which is right only where residues follow each other
-    centre, radius = (low + high) / 2, np.linalg.norm(high - low, axis=1) / 2
+    body = heavy.body_of[heavy.residue_of]
     atoms = np.flatnonzero(np.isin(heavy.residue_of, residues))
-    low, high = xyz[atoms].min(axis=0) - 7, xyz[atoms].max(axis=0) + 7
-    close = ((centre + radius[:, None] > low) & (centre - radius[:, None] < high)).all(axis=1)
-    near_start, near = near_atoms(xyz, start, atoms, protein[close], centre[close], radius[close], 2 * reach.max())
-    of, by, area, free = shared_surface(xyz, reach, body, atoms, near_start, near, _sphere())
-    return Surfaces(of, by, area, atoms, free)
+    beyond = 2 * reach.max()
+    low, high = xyz[atoms].min(axis=0) - beyond, xyz[atoms].max(axis=0) + beyond
+    close = ((xyz > low) & (xyz < high)).all(axis=1) & (body >= 0)
+    around = np.unique(heavy.residue_of[close])
+    centre, radius = _balls(xyz, start, around)
+    near = near_atoms(xyz, start, atoms, around, centre, radius, beyond)
+    of, by, area, free = shared_surface(xyz, reach, body, atoms, *near, _sphere())
+    return Surfaces(of, by, area, atoms, *free.T)
+
+
+def _balls(xyz: np.ndarray, start: np.ndarray, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Around the atoms of residues: centres (n, 3) and radii (n,)."""
+    ends = np.column_stack([start[residues], start[residues + 1]]).ravel()
+    padded = np.vstack([xyz, xyz[:1]])  # so that the last end is a place
+    low, high = np.minimum.reduceat(padded, ends)[::2], np.maximum.reduceat(padded, ends)[::2]
+    return (low + high) / 2, np.linalg.norm(high - low, axis=1) / 2
 
 
 def _sphere() -> np.ndarray:
+    """`POINTS` unit vectors spread evenly over a sphere, shape (`POINTS`, 3)."""
     i = np.arange(POINTS) + 0.5
     z, longitude = 1 - 2 * i / POINTS, np.pi * (1 + np.sqrt(5)) * i
     ring = np.sqrt(1 - z * z)

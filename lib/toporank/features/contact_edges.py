@@ -1,0 +1,149 @@
+"""Edges that describe how two residues touch: areas, energies, atom contacts and how they face each other.
+
+The same in any frame and under any names of chains. Their sums and means over an interface are what is known to tell
+good models from bad ones: its size, buried area, clashes, hydrogen bonds and potentials of mean force.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from pydantic import Field
+
+from toporank.errors import FeatureError
+from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
+from toporank.features.invariant_edges import _seen, _unit, residue_poses
+from toporank.features.nodes import along_principal_axes
+from toporank.features.pairs import Edges, both_directions, node_pairs
+from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
+from toporank.features.registry import Parameters, register
+from toporank.features.scaling import Scaling, scaled
+from toporank.features.surface import Surfaces, surfaces
+from toporank.structures.complex import Complex
+
+RANGES = np.searchsorted((4.0, 6.0), LIMITS[:-1], side="right")
+"""The range of each shell of distances: short, middle and long."""
+
+
+def _between(first: np.ndarray, second: np.ndarray, cutoff: float) -> np.ndarray:
+    """(T, T): Å for pairs of these types, (T,) each, 0 for others."""
+    return cutoff * (np.outer(first, second) | np.outer(second, first))
+
+
+_NITROGEN, _OXYGEN = (np.array([name[0] == letter for name in ATOM_TYPES]) for letter in "NO")
+CLASSES = {
+    "hydrogen_bonds": _between(_NITROGEN, _OXYGEN, 3.5),
+    "salt_bridges": _between(POSITIVE, NEGATIVE, 4.0),
+    "like_charges": np.maximum(_between(POSITIVE, POSITIVE, 5.0), _between(NEGATIVE, NEGATIVE, 5.0)),
+    "apolar_contacts": _between(APOLAR, APOLAR, 4.5),
+    "mixed_contacts": _between(APOLAR, POLAR, 4.5),
+}
+"""Contacts that are counted: the distance in Å below which two types of atoms make one."""
+
+
+class Contacts(Parameters):
+    """Parameters of `edges/contacts/v1`."""
+
+    cutoff: float = Field(
+        14.0, gt=0, le=50, json_schema_extra={"unit": "Å"}, description="Only residues with CA atoms nearer than this."
+    )
+    nearest: float = Field(
+        8.0, gt=0, le=50, json_schema_extra={"unit": "Å"}, description="And with heavy atoms nearer than this."
+    )
+    scaling: Scaling = Field(
+        "training_set",
+        description="`training_set`: by mean and standard deviation of the training graphs, kept in the checkpoint."
+        " `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.",
+    )
+
+
+def columns(parameters: Contacts) -> list[str]:
+    """Columns that are equal in both directions come first."""
+    return [
+        "ca_distance", "nearest_atoms", "side_chain_distance",
+        "area", "area_apolar", "area_polar", "area_mixed", "area_energy",
+        "energy_short", "energy_middle", "energy_long", "residue_energy", "contact",
+        *(f"atom_pairs_{low:g}_{high:g}" for low, high in pairwise(LIMITS)),
+        *CLASSES,
+        "axes_x", "axes_y", "axes_z", "side_chains",
+        "from_x", "from_y", "from_z", "side_chain_from",
+        "to_x", "to_y", "to_z", "side_chain_to",
+    ]  # fmt: skip
+
+
+ROOTS = slice(3, 30)
+"""Columns of which the square root is taken, with the sign: areas, energies and counts, which have long tails."""
+
+
+@register(
+    "edges/contacts/v1",
+    alias="contacts",
+    summary="shared surface, potentials of mean force, atom contacts and mutual orientation; the same in any frame",
+    parameters=Contacts,
+    columns=columns,
+)
+def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
+    """Edges between residues of different partners that come near each other. nodes : int, (n,), residue indices.
+
+    `area*` is the surface that both share, all of it and between apolar, polar and different atoms, `area_energy` the
+    potential of it; `energy_*` the potential of atom pairs by distance, `residue_energy` that of the residue pair, if
+    they touch (`features.potentials`). Directions are as in `edges/invariant/v1`.
+    Raises FeatureError when there is no edge.
+    """
+    from toporank.features.kernels.contacts import typed_distances  # imports numba, which is slow
+
+    heavy = along_principal_axes(complex_.without_hydrogens())  # points on spheres do not turn with the complex
+    pairs, distance = node_pairs(heavy, nodes, parameters.cutoff)
+    types, potentials = atom_types(heavy, nodes), read_potentials()
+    limits, classes = np.array(LIMITS), np.array([*CLASSES.values()])
+    atoms = np.ascontiguousarray(heavy.xyz), types, heavy.atom_slices, nodes[pairs]
+    counts, energies, contacts, nearest = typed_distances(*atoms, limits, potentials.atoms, RANGES, classes)
+    near = nearest < parameters.nearest
+    if not near.any():
+        raise FeatureError(
+            f"no two nodes of different partners have heavy atoms within {parameters.nearest:g} Å of each other",
+            remedy="are side chains missing, or do the partners hardly touch?",
+        )
+    areas = shared_areas(heavy, nodes, pairs, types, surfaces(heavy, nodes))
+    touching = nearest < CONTACT
+    kinds = np.array([RESIDUES.index(heavy.parents[r]) if heavy.parents[r] in RESIDUES else -1 for r in nodes])[pairs]
+    residue_energy = np.where(touching & (kinds >= 0).all(axis=1), potentials.residues[kinds[:, 0], kinds[:, 1]], 0.0)
+    i, j = pairs.T
+    poses = residue_poses(heavy, nodes)
+    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
+    apart = np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1)
+    facing = _unit(poses.side_chain)
+    axes, sides = (poses.frame[i] * poses.frame[j]).sum(axis=2), (facing[i] * facing[j]).sum(axis=1)
+    both = np.column_stack(
+        [distance, nearest, apart, areas, energies, residue_energy, touching, counts, contacts, axes, sides]
+    )
+    both[:, ROOTS] = np.sign(both[:, ROOTS]) * np.sqrt(np.abs(both[:, ROOTS]))
+    from_i = _seen(poses.frame[i], facing[i], unit)
+    from_j = _seen(poses.frame[j], facing[j], -unit)
+    forward, backward = np.column_stack([both, from_i, from_j]), np.column_stack([both, from_j, from_i])
+    edges = both_directions(pairs[near], forward[near], backward[near])
+    return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
+
+
+def shared_areas(
+    heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray, shared: Surfaces
+) -> np.ndarray:
+    """What the residues of pairs cover of each other, halved: Å² of all, apolar, polar and mixed atoms, and its
+    potential, shape (P, 5).
+
+    nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int, (A,), of the atoms.
+    """
+    place = np.full(len(heavy.residues), -1)
+    place[nodes] = np.arange(len(nodes))
+    ends = np.sort(np.column_stack([place[heavy.residue_of[shared.of]], place[heavy.residue_of[shared.by]]]), axis=1)
+    keys, names = ends @ (len(nodes), 1), pairs @ (len(nodes), 1)
+    found = np.searchsorted(names, keys).clip(0, len(names) - 1)
+    counted = (ends[:, 0] >= 0) & (names[found] == keys)
+    pair, area, of, by = found[counted], shared.area[counted], types[shared.of[counted]], types[shared.by[counted]]
+    typed = (of >= 0) & (by >= 0)
+    apolar, polar = APOLAR[of] & APOLAR[by], POLAR[of] & POLAR[by]
+    mixed = APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]
+    weights = [np.ones(len(pair)), typed * apolar, typed * polar, typed * mixed]
+    weights.append(typed * read_potentials().surface[of, by])
+    return np.column_stack([np.bincount(pair, area * weight, minlength=len(pairs)) / 2 for weight in weights])
