@@ -17,11 +17,11 @@ KNOWN = Path(__file__).parent / "__pycache__" / "digests.json"
 
 
 def source_digest(sources: Iterable[str]) -> str:
-    """Digest of source files. Comments, layout and docstrings do not count: only what is computed does."""
-    contents = {hashlib.sha256(content).hexdigest(): content for content in map(_read, sources)}
+    """Digest of source files. Comments, layout and docstrings of Python do not count: only what is computed does."""
+    contents = {hashlib.sha256(content := _read(source)).hexdigest(): (source, content) for source in sources}
     known = _known()
     if not contents.keys() <= known.keys():
-        known |= {key: _digest(content) for key, content in contents.items() if key not in known}
+        known |= {key: _digest(*file) if file[0].endswith(".py") else key for key, file in contents.items()}
         with contextlib.suppress(OSError):  # an installation that cannot be written to
             write_text(KNOWN, json.dumps(known))
     return hashlib.sha256("".join(known[key] for key in contents).encode()).hexdigest()[:16]
@@ -40,8 +40,8 @@ def _known() -> dict[str, str]:
         return {}
 
 
-def _digest(content: bytes) -> str:
-    tree = ast.parse(content)
+def _digest(source: str, content: bytes) -> str:
+    tree = ast.parse(content, source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):

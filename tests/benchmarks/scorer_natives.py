@@ -58,7 +58,7 @@ def first_release(first: Path, second: Path) -> pd.DataFrame:
     rows = []
     for path in sorted((first / "natives").glob("*_bound.pdb.gz")):
         target = path.name.removesuffix("_bound.pdb.gz")
-        residues = sum(line.startswith("ATOM") and line[12:16] == " CA " for line in gzip.open(path, "rt"))
+        residues = sum(line.startswith("ATOM") and line[12:16] == " CA " for line in _lines(path))
         if residues <= RESIDUES:
             rows.append({"target": target, "id": "", "partners": "A:B", "cluster": clusters[target], "unbound": True})
     return pd.DataFrame(rows)
@@ -91,10 +91,14 @@ def copy_second(source: Path, folder: Path) -> None:
 def copy_first(source: Path, target: str, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "native.pdb").write_bytes(gzip.decompress((source / f"{target}_bound.pdb.gz").read_bytes()))
-    lines = gzip.open(source / f"{target}_unbound.pdb.gz", "rt").readlines()
+    lines = _lines(source / f"{target}_unbound.pdb.gz")
     for name, chain in (("receptor", "A"), ("ligand", "B")):
         own = [line for line in lines if line.startswith("ATOM") and line[21] == chain]
         (folder / f"unbound_{name}.pdb").write_text("".join(own) + "END\n")
+
+
+def _lines(path: Path) -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
 
 
 if __name__ == "__main__":

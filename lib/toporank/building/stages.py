@@ -86,7 +86,7 @@ def _version(package: str) -> str:
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
-    module = () if kind in WITHOUT_MODULE else (_module(kind, choices).module.source,)
+    module = () if kind in WITHOUT_MODULE else _module(kind, choices).module.sources
     return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
 
 

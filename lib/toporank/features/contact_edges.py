@@ -13,10 +13,10 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
-from toporank.features.invariant_edges import _seen, _unit, residue_poses
+from toporank.features.invariant_edges import residue_poses, seen, unit_vectors
 from toporank.features.nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
-from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
+from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, USED, read_potentials
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import Scaling, scaled
 from toporank.features.surface import Surfaces, surfaces
@@ -82,6 +82,7 @@ ROOTS = slice(3, 30)
     summary="shared surface, potentials of mean force, atom contacts and mutual orientation; the same in any frame",
     parameters=Contacts,
     columns=columns,
+    uses=(*USED, "invariant_edges.py", "nodes.py"),
 )
 def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
     """Edges between residues of different partners that come near each other. nodes : int, (n,), residue indices.
@@ -113,14 +114,14 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     poses = residue_poses(heavy, nodes)
     unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     apart = np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1)
-    facing = _unit(poses.side_chain)
+    facing = unit_vectors(poses.side_chain)
     axes, sides = (poses.frame[i] * poses.frame[j]).sum(axis=2), (facing[i] * facing[j]).sum(axis=1)
     both = np.column_stack(
         [distance, nearest, apart, areas, energies, residue_energy, touching, counts, contacts, axes, sides]
     )
     both[:, ROOTS] = np.sign(both[:, ROOTS]) * np.sqrt(np.abs(both[:, ROOTS]))
-    from_i = _seen(poses.frame[i], facing[i], unit)
-    from_j = _seen(poses.frame[j], facing[j], -unit)
+    from_i = seen(poses.frame[i], facing[i], unit)
+    from_j = seen(poses.frame[j], facing[j], -unit)
     forward, backward = np.column_stack([both, from_i, from_j]), np.column_stack([both, from_j, from_i])
     edges = both_directions(pairs[near], forward[near], backward[near])
     return Edges(edges.index, scaled(edges.attributes, parameters.scaling))

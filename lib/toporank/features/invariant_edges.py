@@ -88,16 +88,16 @@ def invariant_edges(parameters: Invariant, complex_: Complex, nodes: np.ndarray)
     i, j = pairs.T
     unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     apart = np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1)
-    facing = _unit(poses.side_chain)
+    facing = unit_vectors(poses.side_chain)
     axes, sides = (poses.frame[i] * poses.frame[j]).sum(axis=2), (facing[i] * facing[j]).sum(axis=1)
     both = [distance, 1.0 / distance, band, nearest, apart, contacts, shares, axes, sides]
-    from_i = _seen(poses.frame[i], facing[i], unit)
-    from_j = _seen(poses.frame[j], facing[j], -unit)
+    from_i = seen(poses.frame[i], facing[i], unit)
+    from_j = seen(poses.frame[j], facing[j], -unit)
     edges = both_directions(pairs, np.column_stack([*both, from_i, from_j]), np.column_stack([*both, from_j, from_i]))
     return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
 
 
-def _seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions: shape (P, 4)."""
     return np.column_stack([np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)])
 
@@ -123,8 +123,8 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     """Poses of residues with a CA, int, shape (n,), of a complex without hydrogens."""
     ca = heavy.xyz[heavy.ca[residues]]
     n, c = (_from_ca(heavy, residues, name) for name in (b"N", b"C"))
-    first = _unit(c)
-    second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
+    first = unit_vectors(c)
+    second = unit_vectors(n - (n * first).sum(axis=1, keepdims=True) * first)
     frame = np.stack([first, second, np.cross(first, second)], axis=1)
     frame[~frame.any(axis=2).all(axis=1)] = 0.0
     side = ~np.isin(heavy.atom_names, BACKBONE)
@@ -148,7 +148,7 @@ LEAST_LENGTH = 1e-6
 """Å, of a vector that has a direction."""
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """Vectors, shape (n, 3), of length 1; zeros where they have no direction."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.where(length > LEAST_LENGTH, vectors / np.maximum(length, LEAST_LENGTH), 0.0)

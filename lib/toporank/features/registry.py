@@ -13,6 +13,7 @@ import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -47,6 +48,7 @@ class Module:
 
     `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
     parameters that the first release of the module lacked, each with the value that reproduces earlier results.
+    `uses` : files beside it that its results depend on, besides those of its stage.
     """
 
     id: str
@@ -56,11 +58,13 @@ class Module:
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
     added: dict[str, Any]
+    uses: tuple[str, ...] = ()
 
     @property
-    def source(self) -> str:
-        """The file it is in."""
-        return sys.modules[self.compute.__module__].__file__
+    def sources(self) -> tuple[str, ...]:
+        """The file it is in, and those it uses."""
+        own = Path(sys.modules[self.compute.__module__].__file__)
+        return str(own), *(str(own.parent / name) for name in self.uses)
 
     @property
     def stage(self) -> str:
@@ -99,11 +103,12 @@ def register(
     parameters: type[Parameters],
     columns: Callable,
     added: dict[str, Any] | None = None,
+    uses: tuple[str, ...] = (),
 ) -> Callable:
     """Decorator that registers a compute function `(parameters, ...)` as a module."""
 
     def decorate(compute: Callable) -> Callable:
-        _MODULES[id] = Module(id, alias, summary, parameters, columns, compute, added or {})
+        _MODULES[id] = Module(id, alias, summary, parameters, columns, compute, added or {}, uses)
         return compute
 
     return decorate

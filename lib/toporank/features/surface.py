@@ -37,23 +37,30 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     Each point of the surface accessible to water is given to the ball that covers it deepest, as in a Voronoi
     tessellation of balls.
     """
-    from toporank.features.kernels.contacts import near_atoms, shared_surface  # imports numba, which is slow
+    from toporank.features.kernels.contacts import shared_surface  # imports numba, which is slow
+
+    reach = np.full(len(heavy.xyz), RADII[b"C"] + PROBE)
+    for element, radius in RADII.items():
+        reach[heavy.elements == element] = radius + PROBE
+    atoms = np.flatnonzero(np.isin(heavy.residue_of, residues))
+    body = heavy.body_of[heavy.residue_of]
+    near = neighbours(heavy, atoms, 2 * reach.max())
+    of, by, area, free = shared_surface(np.ascontiguousarray(heavy.xyz), reach, body, atoms, *near, _sphere())
+    return Surfaces(of, by, area, atoms, *free.T)
+
+
+def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """The atoms of partners within `cutoff` Å of each of these, int, (w,), itself not among them.
+
+    Returns start, (w + 1,), and near: those of atom k are near[start[k] : start[k + 1]].
+    """
+    from toporank.features.kernels.contacts import near_atoms  # imports numba, which is slow
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
-    elements = heavy.elements
-    reach = np.full(len(xyz), RADII[b"C"] + PROBE)
-    for element, radius in RADII.items():
-        reach[elements == element] = radius + PROBE
-    body = heavy.body_of[heavy.residue_of]
-    atoms = np.flatnonzero(np.isin(heavy.residue_of, residues))
-    beyond = 2 * reach.max()
-    low, high = xyz[atoms].min(axis=0) - beyond, xyz[atoms].max(axis=0) + beyond
-    close = ((xyz > low) & (xyz < high)).all(axis=1) & (body >= 0)
+    low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff
+    close = ((xyz > low) & (xyz < high)).all(axis=1) & (heavy.body_of[heavy.residue_of] >= 0)
     around = np.unique(heavy.residue_of[close])
-    centre, radius = _balls(xyz, start, around)
-    near = near_atoms(xyz, start, atoms, around, centre, radius, beyond)
-    of, by, area, free = shared_surface(xyz, reach, body, atoms, *near, _sphere())
-    return Surfaces(of, by, area, atoms, *free.T)
+    return near_atoms(xyz, start, atoms, around, *_balls(xyz, start, around), cutoff)
 
 
 def _balls(xyz: np.ndarray, start: np.ndarray, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -92,9 +92,9 @@ def near_atoms(xyz, start, wanted, residues, centre, radius, cutoff):
 def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
     """Of pairs of residues: counts of atom distances by bin, energies by range, and contacts of classes of atoms.
 
-    types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), bin b is [limits[b], limits[b + 1]).
-    energy : (T, T, B). ranges : (B,), the range that the energy of a bin belongs to. classes : (C, T, T), cutoff in Å below which
-    a pair of types counts for a class.
+    types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b is [limits[b],
+    limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a bin belongs to. classes :
+    (C, T, T), Å below which a pair of types counts for a class.
     Returns counts (P, B), energies (P, G), contacts (P, C), nearest (P,).
     """
     bins, n_ranges, n_classes = len(limits) - 1, ranges.max() + 1, len(classes)
