@@ -20,7 +20,7 @@ from toporank.sampling.rows import Row, read_rows, write_rows
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.workflow import jobs
-from toporank.workflow.preflight import Preflight
+from toporank.workflow.preflight import Preflight, preflight
 from toporank.workflow.progress import Build
 from toporank.workflow.sampling import natives_to_sample, sampling_problems
 
@@ -109,6 +109,13 @@ def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_
     assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
     assert jobs.problems(dag("extract_interfaces"), check) == ["no decoys yet"]
     assert jobs.problems(dag("sample_target", "extract_interfaces"), check) == ["no decoys yet", "no OpenMM"]
+
+
+def test_only_labelling_by_natives_needs_natives():
+    check = preflight(config(), Path("elsewhere"), choices=config().choices(), check_dssp=False)
+    (refused,) = set(jobs.problems(dag("label_decoys"), check)) - set(check.problems)
+    assert refused == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+    assert jobs.problems(dag("build_graphs"), check) == check.problems
 
 
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
