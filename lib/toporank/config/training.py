@@ -74,10 +74,10 @@ class Schedule(Section):
     ranking_every: int = Field(
         1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
     )
-    sampling: Literal["shuffle", "target_balanced", "dockq_balanced"] = Field(
+    sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every target, or every CAPRI class"
-        " of DockQ, drawn equally often.",
+        description="What an epoch sees: every decoy once, or as many draws with every target, every cluster of targets"
+        " that share a chain, or every CAPRI class of DockQ drawn equally often.",
     )
     decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         "auto",
@@ -286,6 +286,11 @@ class Training(Section):
         5,
         ge=3,
         description="Parts of the targets in a cross-validation: one is judged, one validates, the others train.",
+    )
+    cross_validate: bool = Field(
+        False,
+        description="Whether the study has a cross-validation, which its report shows. `snakemake cross_validate` makes"
+        " one without this, too.",
     )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")

@@ -256,6 +256,10 @@ class Jobs:
         runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
         return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
 
+    def fold_metrics(self) -> list[str]:
+        """The metrics of a cross-validation, where it is part of the study."""
+        return [layout.FOLD_METRICS] if self.config.training.cross_validate else []
+
     def finetune_summaries(self) -> list[str]:
         """summary.json of every fine-tune run."""
         return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
