@@ -234,12 +234,8 @@ def test_a_cross_validation_is_shown_with_its_groups_and_intervals(files: Files)
 def test_the_leakage_of_a_study_names_the_data_set(files: Files) -> None:
     row = LeakageRow("2XYZ", "yes", "1ABC", 0.625, "it shares a chain")
     write_study_leakage("results/leakage.csv", {"one": [row], "=two": [row._replace(containment=None)]})
-    assert [
-        (found["dataset"], found["target"], found["containment"]) for found in read_rows("results/leakage.csv")
-    ] == [
-        ("one", "2XYZ", "0.625"),
-        ("=two", "2XYZ", ""),
-    ]
+    found = [(read["dataset"], read["target"], read["containment"]) for read in read_rows("results/leakage.csv")]
+    assert found == [("one", "2XYZ", "0.625"), ("=two", "2XYZ", "")]
 
 
 def test_labels_without_split_are_shown_in_the_one_that_was_decided(files: Files) -> None:
