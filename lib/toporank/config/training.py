@@ -278,6 +278,11 @@ class Training(Section):
         description="What stays on one side there. `cluster`: all targets that share a chain, antibodies excepted;"
         " `target`: the decoys of a target.",
     )
+    similarity: Literal["kmers", "mmseqs2"] = Field(
+        "kmers",
+        description="Which chains count as the same when targets are clustered. `kmers`: those that share 40 % of their"
+        " 5-mers. `mmseqs2`: also those that MMseqs2, which must be installed, aligns with 30 % identity.",
+    )
     split_seed: int = Field(0, description="Seed of that choice, and of the folds.")
     leakage: Literal["warn", "refuse"] = Field(
         "warn", description="What happens when a target that is held out shares a chain with a training target."

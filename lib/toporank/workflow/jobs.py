@@ -214,7 +214,7 @@ class Jobs:
         t = self.config.training
         return (
             f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
-            f" --folds {t.folds} --leakage {t.leakage}"
+            f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
         )
 
     def splits(self, wildcards: Any = None) -> list[str]:

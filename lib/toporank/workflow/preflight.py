@@ -33,6 +33,7 @@ from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
+from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
@@ -108,6 +109,8 @@ def preflight(
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
+    if config.training.similarity == "mmseqs2":
+        _noting(result, mmseqs.check_installed)
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
