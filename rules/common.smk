@@ -40,8 +40,7 @@ if workflow.is_main_process:
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
-    for problem in [*CHECK.problems, *CHECK.untrainable, *(CHECK.unsampled if CONFIG.sampling.natives else [])]:
-        logger.warning(f"Preflight: {problem}")
+    jobs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
 try:

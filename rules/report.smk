@@ -7,7 +7,7 @@ localrules:
 
 
 rule report_study:
-    """Run card, coverage, leaderboard, learning curves, predicted against true, rankings."""
+    """Run card, coverage, leaderboard, learning curves, predicted against true, rankings; and who was seen in training."""
     input:
         coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
         rankings=JOBS.rankings(),
@@ -16,9 +16,11 @@ rule report_study:
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
         splits=JOBS.splits(),
+        folds=JOBS.fold_metrics(),
         checkpoint=JOBS.scorer(),
     output:
         page=report(layout.REPORT, category="Report"),
+        leakage=report(layout.STUDY_LEAKAGE, category="Report"),
     log:
         "logs/report/study.log",
     conda:
@@ -26,7 +28,8 @@ rule report_study:
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
-        " --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
+        " --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:

@@ -9,7 +9,7 @@ localrules:
 rule sample_decoys:
     """Labelled decoys of every native, made by docking, bending and minimising its partners."""
     input:
-        SAMPLING.folders(),
+        lambda _: SAMPLING.folders() + jobs.warn(logger, CHECK.unsampled),
         layout.SAMPLED_LABELS,
 
 

@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--validation-percent", type=float, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--folds", type=int, required=True)
+    parser.add_argument("--similarity", choices=("kmers", "mmseqs2"), default="kmers")
     parser.add_argument("--leakage", choices=("warn", "refuse"), required=True)
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
@@ -29,7 +30,7 @@ def main() -> None:
         given = {(name, label.target): label.split for name, rows in labels.items() for label in rows}
         chains = compared(row for path in args.chains for row in read_chains(path))
         how = {"split_by": args.split_by, "percent": args.validation_percent, "seed": args.seed, "folds": args.folds}
-        table = assign(given, chains, **how)
+        table = assign(given, chains, align=args.similarity == "mmseqs2", **how)
         leaking = leaks(table)
         if leaking and args.leakage == "refuse":
             remedy = "correct the splits of the labels, or leave them out; or set training.leakage: warn"

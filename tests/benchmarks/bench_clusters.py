@@ -3,7 +3,8 @@
     PYTHONPATH=lib python tests/benchmarks/bench_clusters.py DATA
 
 DATA : a folder with `natives.csv` (id, partners, kind, cluster), `predicted_labels.csv` (group, target, cluster),
-`natives.structures`, `predicted.structures` and `structures.py`, which unpacks them.
+`natives.structures`, `predicted.structures` and `structures.py`, which unpacks them. Where MMseqs2 is installed, the
+clusters that it adds to are measured, too.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import os
+import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
 from toporank.similarity.chains import ALIKE, ANTIBODY, PROTEIN, kind_of
 from toporank.similarity.clusters import clusters, hold_out, nearest, references
+from toporank.similarity.mmseqs import aligned
 from toporank.structures.read import read_complex
 from toporank.targets.chains import sequences
 
@@ -32,7 +35,12 @@ def main() -> None:
     chains = dict(read(data, "natives", natives)) | dict(read(data, "predicted", models))
     print_antibodies(natives, chains)
     print_leaks({name: chains[name] for name in natives})
-    print_clusters(chains, {target: row["cluster"] for target, row in (natives | models).items()})
+    theirs = {target: row["cluster"] for target, row in (natives | models).items()}
+    print_clusters(chains, theirs)
+    if shutil.which("mmseqs"):
+        print_homologues({name: chains[name] for name in natives})
+        print("with MMseqs2, and compared with ours without it:")
+        print_clusters(chains, clusters(comparable(chains)), align=True)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -92,12 +100,29 @@ def comparable(chains: dict) -> dict[str, list[str]]:
     return {t: [s for s in found.values() if kind_of(s) == PROTEIN] for t, found in chains.items()}
 
 
-def print_clusters(chains: dict, theirs: dict) -> None:
+def print_homologues(chains: dict) -> None:
+    """Share of the validation targets, split by cluster, with a chain that MMseqs2 finds in a training target."""
+    compared = comparable(chains)
+    sequences = sorted({sequence for found in compared.values() for sequence in found})
+    targets = [{target for target, found in compared.items() if sequence in found} for sequence in sequences]
+    near: dict[str, set[str]] = {}
+    for a, b in aligned(sequences):
+        for one, other in ((one, other) for one in targets[a] for other in targets[b]):
+            near.setdefault(one, set()).add(other)
+            near.setdefault(other, set()).add(one)
+    groups, shares = clusters(compared), []
+    for seed in range(5):
+        held = [target for target in hold_out(groups, 20, seed) if compared[target]]
+        shares.append(sum(not near.get(target, set()) <= set(held) for target in held) / len(held))
+    print(f"split by cluster: {', '.join(f'{share:.0%}' for share in shares)} have a homologue to train on")
+
+
+def print_clusters(chains: dict, theirs: dict, *, align: bool = False) -> None:
     """Pairs of targets that are in one cluster in both, in ours alone, in theirs alone."""
     compared = comparable(chains)
-    started = time.process_time()
-    ours = clusters(compared)
-    seconds = time.process_time() - started
+    started = sum(os.times()[:4])
+    ours = clusters(compared, align=align)
+    seconds = sum(os.times()[:4]) - started
     print(
         f"{len(ours)} targets in {len(set(ours.values()))} clusters, in {len(set(theirs.values()))} of theirs;"
         f" {seconds:.1f} CPU s"

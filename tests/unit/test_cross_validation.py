@@ -10,8 +10,16 @@ import pytest
 from _synthetic import small_run, training_pack
 
 from toporank.decoys.labels import Label
-from toporank.evaluation.cross_validation import Prediction, group_metrics, write_metrics, write_predictions
+from toporank.errors import ConfigError, RecordError
+from toporank.evaluation.cross_validation import (
+    Prediction,
+    group_metrics,
+    read_metrics,
+    write_metrics,
+    write_predictions,
+)
 from toporank.graphs.pack import GraphStore
+from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights, predict
 from toporank.similarity.tables import TargetSplit, write_splits
 from toporank.training.cross_validation import out_of_fold
@@ -72,6 +80,17 @@ def test_every_labelled_decoy_is_predicted_by_the_runs_of_its_fold(crossed):
     assert (missing.dockq, missing.pred_dockq, missing.fold) == (0.25, None, 0)
 
 
+def test_clusters_are_balanced_as_the_table_of_splits_says_and_not_without_it(crossed, tmp_path):
+    pack, rows = crossed / "set" / "graphs.safetensors", [row._replace(cluster="T") for row in SPLITS]
+    write_splits(tmp_path / "splits.csv", [row._replace(cluster="T0") if row.target == "T0" else row for row in rows])
+    run = small_run("balanced", sampling="cluster_balanced", max_epochs=1)
+    train_run(run, [pack], 1, tmp_path / "run", crossed / "store", splits=tmp_path / "splits.csv")
+    known = read_description(tmp_path / "run" / "last.ckpt")["training_set"]["clusters"]
+    assert known == {"T0": "T0", "T1": "T", "T2": "T", "T3": "T"}
+    with pytest.raises(ConfigError, match=r"cluster_balanced: .* not known of 4 training targets, such as T0 \(give"):
+        train_run(run, [pack], 1, tmp_path / "run", crossed / "store")
+
+
 def predictions() -> list[Prediction]:
     """Three targets in two clusters: docked models ranked right, predicted ones ranked wrong, one not predicted."""
     rows = []
@@ -91,9 +110,12 @@ def test_groups_of_decoys_are_judged_apart_with_clusters_as_samples(tmp_path):
     assert found["all", "ranking_loss"].n_decoys == 18
     assert [row.group for row in rows if row.metric == "spearman"] == ["all", "docked", "predicted"]
     write_metrics(tmp_path / "metrics.csv", rows)
+    assert read_metrics(tmp_path / "metrics.csv") == rows
     write_predictions(tmp_path / "predictions.csv", predictions())
     with open(tmp_path / "predictions.csv", newline="") as file:
         assert [row["pred_dockq"] for row in csv.DictReader(file)][-2:] == ["0.1", ""]
+    with pytest.raises(RecordError, match="not the metrics of a cross-validation"):
+        read_metrics(tmp_path / "predictions.csv")
 
 
 def test_decoys_without_group_are_judged_together_only():

@@ -129,7 +129,7 @@ def by_natives() -> Jobs:
 
 def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
     assert by_natives.training_inputs("{dataset}") == ["one", "two", "bare"]
-    assert by_natives.dockq_tables(None) == ["results/two/dockq.csv", "results/bare/dockq.csv"]
+    assert by_natives.dockq_tables() == ["results/two/dockq.csv", "results/bare/dockq.csv"]
     assert by_natives.label_table(wildcards(dataset="bare")) == ["results/bare/labels.csv"]
     assert by_natives.label_table(wildcards(dataset="two")) == []
     labelled = ["results/bare/ledger/labels/001-dd.0.json"]
@@ -146,11 +146,6 @@ def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_o
     assert by_natives.natives_state(chunk) == before
     natives["T"] = ("natives/T.pdb", 5, 9)
     assert by_natives.natives_state(chunk) != before
-
-
-def test_labels_without_any_natives_are_refused(rules):
-    with pytest.raises(ConfigError, match="no data set has natives"):
-        rules.dockq_tables(None)
 
 
 # ---- parameters -------------------------------------------------------------------------------------------

@@ -253,6 +253,13 @@ def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(f
     assert "dataset bad" in result.problems[0]
 
 
+def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert check(GOOD).problems == []
+    (problem,) = check(GOOD, training={"similarity": "mmseqs2"}).problems
+    assert problem.startswith("training.similarity: mmseqs is not on the PATH (apt-get install mmseqs2")
+
+
 def test_all_problems_are_told_at_once(monkeypatch):
     monkeypatch.setenv("PATH", "")
     result = check(

@@ -19,8 +19,9 @@ from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
+from toporank.evaluation.cross_validation import Prediction, group_metrics, write_metrics
 from toporank.evaluation.evaluate import evaluate
-from toporank.evaluation.leakage import LeakageRow, write_leakage
+from toporank.evaluation.leakage import LeakageRow, write_leakage, write_study_leakage
 from toporank.evaluation.ranking import Score, ranking, write_ranking
 from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard
 from toporank.report import figures, formatting, tables, training
@@ -28,6 +29,7 @@ from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.results import Study, read_study, validation_random_pick
 from toporank.similarity.tables import TargetSplit, write_splits
+from toporank.spreadsheets import read_rows
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
 HOSTILE = "a <script>alert('1')</script> & \"é\" 名"
@@ -209,7 +211,31 @@ def test_what_was_seen_in_training_is_said_of_every_data_set(files: Files) -> No
     page = Page(render(files.study(leakage=[Path("results/scores/bench/leakage.csv")])))
     assert "seen" in page.ids
     assert "3 targets = 2 seen in training + 1 new. Not trained on, and seen all the same: 1 target." in page.text
-    assert f"2XYZ validation {HOSTILE} 62" in page.text
+    assert f"2XYZ validation yes {HOSTILE} 62 3NEW no 0" in page.text
+
+
+def test_a_cross_validation_is_shown_with_its_groups_and_intervals(files: Files) -> None:
+    targets = [("A", 0.1), ("B", 0.2), ("C", 0.9)]
+    rows = [
+        Prediction("tiny", "bench", target, f"{group}{d}", group, target, 0, true, abs(true - shift), None)
+        for target, shift in targets
+        for group in ("docked", HOSTILE)
+        for d, true in enumerate((0.1, 0.4, 0.8))
+    ]
+    metrics = group_metrics(rows)
+    write_metrics("results/folds.csv", metrics)
+    page = Page(render(files.study(folds=Path("results/folds.csv"))))
+    assert {"folds"} <= set(page.ids)
+    (loss,) = (row for row in metrics if (row.group, row.metric) == ("docked", "ranking_loss"))
+    assert f"tiny docked 9 3 3 {loss.value:.3f} [{loss.low:.3f}, {loss.high:.3f}]" in page.text
+    assert f"tiny {HOSTILE} 9 3 3" in page.text
+
+
+def test_the_leakage_of_a_study_names_the_data_set(files: Files) -> None:
+    row = LeakageRow("2XYZ", "yes", "1ABC", 0.625, "it shares a chain")
+    write_study_leakage("results/leakage.csv", {"one": [row], "=two": [row._replace(containment=None)]})
+    found = [(read["dataset"], read["target"], read["containment"]) for read in read_rows("results/leakage.csv")]
+    assert found == [("one", "2XYZ", "0.625"), ("=two", "2XYZ", "")]
 
 
 def test_labels_without_split_are_shown_in_the_one_that_was_decided(files: Files) -> None:
@@ -224,7 +250,7 @@ def test_labels_without_split_are_shown_in_the_one_that_was_decided(files: Files
 def test_sections_without_input_are_left_out(scored_only: Files) -> None:
     page = Page(render(scored_only.study()))
     assert {"run", "coverage", "rankings", "skipped"} <= set(page.ids)
-    assert not {"seen", "leaderboard", "curves", "evaluation", "scatter"} & set(page.ids)
+    assert not {"seen", "folds", "leaderboard", "curves", "evaluation", "scatter"} & set(page.ids)
     assert not [target for target in page.loaded if target.removeprefix("#") not in page.ids]
 
 

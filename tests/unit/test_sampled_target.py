@@ -12,15 +12,16 @@ from structures_text import EXAMPLES, alanine, pdb
 from toporank.config import load_config
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import read_labels
-from toporank.errors import NativeError
+from toporank.errors import NativeError, RefinementError
 from toporank.files import write_text
 from toporank.sampling import partners, target
 from toporank.sampling.natives import two_partners, unbound_files
 from toporank.sampling.rows import Row, read_rows, write_rows
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
+from toporank.structures.write import write_structure
 from toporank.workflow import jobs
-from toporank.workflow.preflight import Preflight
+from toporank.workflow.preflight import Preflight, preflight
 from toporank.workflow.progress import Build
 from toporank.workflow.sampling import natives_to_sample, sampling_problems
 
@@ -111,6 +112,13 @@ def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_
     assert jobs.problems(dag("sample_target", "extract_interfaces"), check) == ["no decoys yet", "no OpenMM"]
 
 
+def test_only_labelling_by_natives_needs_natives():
+    check = preflight(config(), Path("elsewhere"), choices=config().choices(), check_dssp=False)
+    (refused,) = set(jobs.problems(dag("label_decoys"), check)) - set(check.problems)
+    assert refused == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+    assert jobs.problems(dag("build_graphs"), check) == check.problems
+
+
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     run = dag("sample_target", "sample_tables")
     assert jobs.claimed(run) == {"sampling"}
@@ -152,6 +160,21 @@ def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
     assert "two can be docked" in row.Reason
 
 
+def of_size(dockq: float, size: float) -> SimpleNamespace:
+    """A minimised pose, as far as the last choice looks at it."""
+    return SimpleNamespace(scores=SimpleNamespace(dockq=dockq), properties=(size, 0.0))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
+    telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
+    with pytest.raises(RefinementError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
+        target._last_choice(telling, 12, np.random.default_rng(1))
+    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
+    mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
+    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+
+
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
     """The residues within 16 Å of a point."""
     return partners._selected(complex_, np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16)
@@ -165,7 +188,7 @@ def small(monkeypatch) -> Path:
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
     sides = [partners.partner(complex_, chain) for chain in complex_.chains]
     middle = min(sides, key=lambda side: len(side.residues)).xyz.mean(axis=0)
-    return target.write_structure(Path("small"), partners.joined(piece(side, middle) for side in sides))
+    return write_structure(Path("small"), partners.joined(piece(side, middle) for side in sides))
 
 
 def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
@@ -186,7 +209,7 @@ def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
 
 
 def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(small):
-    stranger = target.write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
+    stranger = write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
     rows = sampled(small, [stranger])
     (refused,) = (row for row in rows if row.Form == "unbound")
     assert refused.Status == Status.UNREADABLE

@@ -20,13 +20,14 @@ DECOYS = pd.DataFrame(
     columns=["target", "dockq"],
 )
 INDICES = np.arange(len(DECOYS))[::-1].copy()
-KINDS = ["shuffle", "target_balanced", "dockq_balanced"]
+KINDS = ["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"]
+CLUSTERS = {"A": "A", "B": "A", "C": "A", "D": "D"}
 
 
 def epochs(kind: str, seed: int = 1, n: int = 3, **keys: object) -> list[list[int]]:
     """The graphs of the first epochs."""
     schedule = Hyperparameters(**{**SMALL, "sampling": kind, **keys})
-    sampler = EpochSampler(order(INDICES, DECOYS, schedule), len(INDICES), seed)
+    sampler = EpochSampler(order(INDICES, DECOYS, schedule, CLUSTERS), len(INDICES), seed)
     found = []
     for epoch in range(n):
         sampler.set_epoch(epoch)
@@ -55,6 +56,22 @@ def test_every_target_is_drawn_equally_often():
         assert Counter(DECOYS["target"][epoch]) == dict.fromkeys(SIZES, 10)
 
 
+def test_every_cluster_is_drawn_equally_often_and_so_is_every_target_in_it():
+    for epoch in epochs("cluster_balanced"):
+        drawn = Counter(DECOYS["target"][epoch])
+        assert drawn["D"] == len(DECOYS) / 2
+        assert sorted(drawn[target] for target in "ABC") == [6, 7, 7]
+
+
+def test_targets_of_a_cluster_with_fewer_draws_than_targets_take_turns():
+    cluster, target = np.repeat([0, 1], 8), np.arange(16)
+    cluster[8:] = np.arange(1, 9)
+    draws = [balanced([cluster, target], np.random.default_rng(seed)) for seed in range(40)]
+    assert {len(rows) for rows in draws} == {16}
+    assert {(rows < 8).sum() for rows in draws} <= {1, 2}
+    assert {row for rows in draws for row in rows.tolist()} == set(range(16))
+
+
 def test_every_capri_class_is_drawn_equally_often():
     for epoch in epochs("dockq_balanced"):
         drawn = Counter(capri_class(DECOYS["dockq"][epoch]).tolist())
@@ -64,7 +81,7 @@ def test_every_capri_class_is_drawn_equally_often():
 
 def test_no_decoy_is_drawn_twice_before_all_of_its_group_were_drawn_once():
     groups = np.array([0] * 30 + [1] * 6 + [2] * 3 + [3])
-    times = Counter(balanced(groups, np.random.default_rng(0)).tolist())
+    times = Counter(balanced([groups], np.random.default_rng(0)).tolist())
     for group in range(4):
         counts = [times[row] for row in np.flatnonzero(groups == group)]
         assert max(counts) - min(counts) <= 1
@@ -73,7 +90,7 @@ def test_no_decoy_is_drawn_twice_before_all_of_its_group_were_drawn_once():
 def test_the_spare_draws_are_not_always_of_the_same_groups():
     """Ten rows of three groups: one group is drawn four times, each group in some epoch."""
     groups = np.array([0] * 4 + [1] * 3 + [2] * 3)
-    draws = [Counter(groups[balanced(groups, np.random.default_rng(seed))].tolist()) for seed in range(30)]
+    draws = [Counter(groups[balanced([groups], np.random.default_rng(seed))].tolist()) for seed in range(30)]
     assert {counts.most_common(1)[0][0] for counts in draws} == {0, 1, 2}
     assert all(sorted(counts.values()) == [3, 3, 4] for counts in draws)
 

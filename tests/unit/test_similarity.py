@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from itertools import combinations
 
@@ -118,6 +119,28 @@ def test_targets_that_share_a_chain_are_linked_over_each_other():
 def test_less_than_two_fifths_of_the_kmers_do_not_link():
     shared = [clusters({"t1": [A], "t2": [A[: 20 * n] + chain(9, 120 - 20 * n)]})["t2"] for n in (2, 3)]
     assert shared == ["t2", "t1"]  # 36 of 116 and 56 of 116
+
+
+LACTALBUMIN = (
+    "KQLTKCEVFRELKDLKGYGGVSLPEWVCTTFHTSGYDTQAIVQNNDSTEYGLFQINNKIWCKDDQNPHSSNICNISCDKFLDDDLTDDIMCVKKILDKVGINYWLAHKALCSEKLDQW"
+    "LCEKL"
+)
+"""Of cattle: a homologue of lysozyme that shares hardly a 5-mer with it."""
+
+
+def test_mmseqs_links_homologues_that_share_few_kmers():
+    if shutil.which("mmseqs") is None:
+        pytest.skip("MMseqs2 is not installed")
+    targets = {"t1": [LYSOZYME], "t2": [LACTALBUMIN], "t3": [A], "t4": [A[:60]]}
+    assert clusters(targets) == {"t1": "t1", "t2": "t2", "t3": "t3", "t4": "t3"}
+    assert clusters(targets, align=True) == {"t1": "t1", "t2": "t1", "t3": "t3", "t4": "t3"}
+    assert clusters({"t1": []}, align=True) == {"t1": "t1"}
+
+
+def test_without_mmseqs_it_is_said_how_to_get_it_or_do_without(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError, match=r"training\.similarity: mmseqs is not on the PATH \(.*set it to kmers\)"):
+        clusters({"t1": [LYSOZYME], "t2": [LACTALBUMIN]}, align=True)
 
 
 random_targets = st.dictionaries(

@@ -123,8 +123,7 @@ def pinned(text: str, clone: Path) -> None:
 
 def needs_natives(text: str, clone: Path) -> None:
     """The example has none, and the command says so; test_labels_from_natives.py runs it."""
-    with pytest.raises(AssertionError, match="no data set has natives"):
-        run(f"{text} -n --quiet rules", clone)
+    assert "no data set has natives" in run(f"{text} -n --quiet rules", clone)
 
 
 How = Callable[[str, Path], None]

@@ -74,10 +74,10 @@ class Schedule(Section):
     ranking_every: int = Field(
         1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
     )
-    sampling: Literal["shuffle", "target_balanced", "dockq_balanced"] = Field(
+    sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every target, or every CAPRI class"
-        " of DockQ, drawn equally often.",
+        description="What an epoch sees: every decoy once, or as many draws with every target, every cluster of targets"
+        " that share a chain, or every CAPRI class of DockQ drawn equally often.",
     )
     decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         "auto",
@@ -278,6 +278,11 @@ class Training(Section):
         description="What stays on one side there. `cluster`: all targets that share a chain, antibodies excepted;"
         " `target`: the decoys of a target.",
     )
+    similarity: Literal["kmers", "mmseqs2"] = Field(
+        "kmers",
+        description="Which chains count as the same when targets are clustered. `kmers`: those that share 40 % of their"
+        " 5-mers. `mmseqs2`: also those that MMseqs2, which must be installed, aligns with 30 % identity.",
+    )
     split_seed: int = Field(0, description="Seed of that choice, and of the folds.")
     leakage: Literal["warn", "refuse"] = Field(
         "warn", description="What happens when a target that is held out shares a chain with a training target."
@@ -286,6 +291,11 @@ class Training(Section):
         5,
         ge=3,
         description="Parts of the targets in a cross-validation: one is judged, one validates, the others train.",
+    )
+    cross_validate: bool = Field(
+        False,
+        description="Whether the study has a cross-validation, which its report shows. `snakemake cross_validate` makes"
+        " one without this, too.",
     )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")

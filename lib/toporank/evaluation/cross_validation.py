@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from toporank.errors import RecordError
 from toporank.evaluation.metrics import summarise
-from toporank.spreadsheets import write_rows
+from toporank.spreadsheets import read_rows, write_rows
 
 ALL = "all"
 """The group of all decoys in the table of metrics."""
@@ -78,3 +79,13 @@ def write_predictions(path: Path | str, rows: Iterable[Prediction]) -> None:
 def write_metrics(path: Path | str, rows: Iterable[GroupMetric]) -> None:
     """Write metrics.csv."""
     write_rows(path, GroupMetric._fields, rows)
+
+
+def read_metrics(path: Path | str) -> list[GroupMetric]:
+    """Read metrics.csv. Raises RecordError when it is something else."""
+    try:
+        rows = [GroupMetric(**row) for row in read_rows(path)]
+        values = [[float(value) if value else None for value in row[3:6]] for row in rows]
+        return [GroupMetric(*row[:3], *found, *map(int, row[6:])) for row, found in zip(rows, values, strict=True)]
+    except (TypeError, ValueError) as error:
+        raise RecordError("not the metrics of a cross-validation", where=path, remedy="delete it") from error

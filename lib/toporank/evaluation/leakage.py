@@ -62,6 +62,13 @@ def write_leakage(path: Path | str, rows: Iterable[LeakageRow]) -> None:
     write_rows(path, LeakageRow._fields, rows)
 
 
+def write_study_leakage(path: Path | str, of_datasets: Mapping[str, Iterable[LeakageRow]]) -> None:
+    """Write the leakage.csv of a study: that of each data set, by name, with a column for it."""
+    write_rows(
+        path, ("dataset", *LeakageRow._fields), ((name, *row) for name, rows in of_datasets.items() for row in rows)
+    )
+
+
 def read_leakage(path: Path | str) -> list[LeakageRow]:
     """Read leakage.csv. Raises RecordError when it is something else."""
     try:

@@ -99,6 +99,7 @@ class TrainingSet(_Part):
     """Fingerprint of the training graphs, how many decoys were trained and validated on, and the training chains.
 
     joined : number of graphs in which a partner has several chains; None for a checkpoint that does not say.
+    clusters : of each training target, if clusters were balanced.
     """
 
     fingerprint: Text
@@ -106,6 +107,7 @@ class TrainingSet(_Part):
     val: Count
     joined: Count | None = None
     chains: KnownChains | None = None
+    clusters: Annotated[dict[Text, Text], Field(max_length=MOST_KNOWN)] | None = None
 
 
 class Provenance(_Part):

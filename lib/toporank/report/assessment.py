@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from toporank.evaluation.cross_validation import GroupMetric
 from toporank.evaluation.evaluate import CONSENSUS
 from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
 from toporank.report import figures
@@ -54,6 +55,8 @@ ROWS = (
     "top_dockq",
 )
 """Rows of the metric table: pooled values stand below their per-target twins."""
+FOLD_COLUMNS = ("ranking_loss", "random_pick_loss", "success_at_1", "spearman", "pooled spearman", "pooled mae")
+"""Metrics of the table of a cross-validation."""
 
 
 def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
@@ -126,12 +129,18 @@ def split_card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
 def metric_row(row: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
     """Name of a metric and for each split its value and 95 % interval."""
     pooled = row.removeprefix("pooled ") if row.startswith("pooled ") else None
-    name = POOLED_NAMES[pooled] if pooled else PER_TARGET_NAMES.get(row, "Attainable success, the maximum of success@N")
     return {
-        "name": name,
+        "name": metric_name(row),
         "pooled": bool(pooled),
         "values": [metric_value(row, pooled, summary) for summary in summaries],
     }
+
+
+def metric_name(row: str) -> str:
+    """A metric in words."""
+    if row.startswith("pooled "):
+        return POOLED_NAMES[row.removeprefix("pooled ")]
+    return PER_TARGET_NAMES.get(row, "Attainable success, the maximum of success@N")
 
 
 def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple[str, str]:
@@ -143,6 +152,25 @@ def metric_value(row: str, pooled: str | None, summary: dict[str, Any]) -> tuple
         return number(summary["attainable_success"], digits), ""
     found = summary["pooled"][pooled] if pooled else summary["per_target"][row]
     return number(found["value" if pooled else "mean"], digits), interval(found["low"], found["high"], digits)
+
+
+def cross_validation(metrics: list[GroupMetric]) -> dict[str, Any] | None:
+    """For each configuration and group of decoys values and intervals of `FOLD_COLUMNS`; None without metrics."""
+    rows: dict[tuple[str, str], dict[str, GroupMetric]] = {}
+    for metric in metrics:
+        rows.setdefault((metric.config, metric.group), {})[metric.metric] = metric
+    if not rows:
+        return None
+    shown = [
+        {
+            "config": config,
+            "group": group,
+            "sizes": [of["ranking_loss"].n_decoys, of["ranking_loss"].n_targets, of["ranking_loss"].n_clusters],
+            "values": [(of[name].value, interval(of[name].low, of[name].high)) for name in FOLD_COLUMNS],
+        }
+        for (config, group), of in rows.items()
+    ]
+    return {"names": [metric_name(name) for name in FOLD_COLUMNS], "rows": shown}
 
 
 def results_table(results: list[Result]) -> pd.DataFrame:

@@ -58,9 +58,9 @@ def training_content(study: Study) -> dict[str, Any]:
 
 
 def assessment_content(study: Study) -> dict[str, Any]:
-    """Evaluation and scatter plots, and the metrics of each target by (data set, target)."""
+    """Evaluation, cross-validation and scatter plots, and the metrics of each target by (data set, target)."""
     if not study.evaluations and not study.labelled:
-        return {"evaluations": [], "scatter": [], "metrics": {}}
+        return {"evaluations": [], "scatter": [], "metrics": {}, "folds": None}
     from toporank.report import assessment
 
     labelled = assessment.results_table(study.labelled)
@@ -68,5 +68,6 @@ def assessment_content(study: Study) -> dict[str, Any]:
     return {
         "evaluations": assessment.evaluations(study, metrics),
         "scatter": assessment.scatter(labelled),
+        "folds": assessment.cross_validation(study.folds),
         "metrics": {(row["dataset"], row["target"]): row for row in metrics.to_dict("records")},
     }

@@ -26,6 +26,8 @@ from toporank.similarity.tables import read_splits, split_of_targets
 if TYPE_CHECKING:
     import pandas as pd
 
+    from toporank.evaluation.cross_validation import GroupMetric
+
 
 class Result(NamedTuple):
     """A decoy, or a label without decoy. What is not known is None or, of text, empty.
@@ -59,7 +61,7 @@ class Study:
     results : by data set as given, then target, then best predicted first.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
-    interfaces : scored, by data set.
+    interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target.
     """
 
@@ -71,6 +73,7 @@ class Study:
     checkpoint: dict[str, Any]
     leakage: dict[str, list[LeakageRow]] = field(default_factory=dict)
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
+    folds: list[GroupMetric] = field(default_factory=list)
 
     @property
     def decoys(self) -> list[Result]:
@@ -92,10 +95,11 @@ def read_study(
     interfaces: Iterable[Path] = (),
     leakage: Iterable[Path] = (),
     splits: Path | None = None,
+    folds: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
-    splits : splits.csv, for targets whose labels have no split.
+    splits : splits.csv, for targets whose labels have no split. folds : metrics.csv of a cross-validation.
 
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
@@ -110,7 +114,10 @@ def read_study(
     results = [row for name, rows in covered.items() for row in joined_results(name, rows, ranked.get(name, []))]
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
-    return Study(list(covered), results, evaluated, board, curves, read_description(checkpoint), known, meetings)
+    crossed = read_folds(folds) if folds else []
+    return Study(
+        list(covered), results, evaluated, board, curves, read_description(checkpoint), known, meetings, crossed
+    )
 
 
 def _decided(rows: list[CoverageRow], split_of: Mapping[tuple[str, str], str], dataset: str) -> list[CoverageRow]:
@@ -152,6 +159,13 @@ def read_training(leaderboard: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFra
     board = read_leaderboard(leaderboard)
     files = {run: Path(folder, "metrics.csv") for run, folder in zip(board["run"], board["folder"], strict=True)}
     return board, {run: pd.read_csv(file) for run, file in files.items() if file.exists()}
+
+
+def read_folds(metrics: Path) -> list[GroupMetric]:
+    """The metrics of a cross-validation."""
+    from toporank.evaluation.cross_validation import read_metrics
+
+    return read_metrics(metrics)
 
 
 def is_finetune(folder: str) -> bool:

@@ -174,16 +174,17 @@ def counted_parts(noun: str, total: int, parts: list[tuple[str, int, str]]) -> d
 
 
 def leakage(study: Study) -> list[dict[str, Any]]:
-    """Of each data set, what was seen in training in one sentence, and the targets not trained on that were."""
+    """Of each data set, what was seen in training in one sentence, and the targets not trained on, most alike first."""
     split_of = {(row.dataset, row.target): row.split for row in study.results if row.split}
     found = []
     for name, rows in study.leakage.items():
-        seen = [
+        others = [
             {**row._asdict(), "split": SPLITS.get(split_of.get((name, row.target), ""), "")}
-            for row in rows
-            if row.seen_in_training == SEEN and split_of.get((name, row.target)) != "train"
+            for row in sorted(rows, key=lambda row: (-(row.containment or 0), row.target))
+            if split_of.get((name, row.target)) != "train"
         ]
-        found.append({"name": name, "sentence": describe(rows), "seen": seen})
+        n_seen = sum(row["seen_in_training"] == SEEN for row in others)
+        found.append({"name": name, "sentence": describe(rows), "n_seen": n_seen, "others": others})
     return found
 
 

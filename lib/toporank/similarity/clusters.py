@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError
 from toporank.similarity.chains import ALIKE, Sample, containments, sample
+from toporank.similarity.mmseqs import aligned
 
 Chains = Mapping[str, Collection[str]]
 
 
-def clusters(chains: Chains) -> dict[str, str]:
+def clusters(chains: Chains, *, align: bool = False) -> dict[str, str]:
     """The cluster of each target, called after the first of its targets by name.
 
     Targets are in one cluster when a chain of one is like a chain of the other, or both are like a third : single
-    linkage.
+    linkage. align : chains that MMseqs2 finds alike are so, too; raises ConfigError when it is not there.
     """
     of_chain: dict[str, str] = {}
     parent = {target: target for target in sorted(chains)}
@@ -40,8 +41,9 @@ def clusters(chains: Chains) -> dict[str, str]:
             join(target, of_chain.setdefault(sequence, target))
     sequences = sorted(of_chain)
     ones, others, shared = containments(sequences, [sample(sequence) for sequence in sequences])
-    for i in (shared >= ALIKE).nonzero()[0]:
-        join(of_chain[sequences[ones[i]]], of_chain[sequences[others[i]]])
+    alike = shared >= ALIKE
+    for i, j in [*zip(ones[alike], others[alike], strict=True), *(aligned(sequences) if align else ())]:
+        join(of_chain[sequences[i]], of_chain[sequences[j]])
     return {target: top(target) for target in parent}
 
 

@@ -17,19 +17,26 @@ NAMED = 10
 
 
 def assign(
-    given: Mapping[tuple[str, str], str], chains: Chains, *, split_by: str, percent: float, seed: int, folds: int
+    given: Mapping[tuple[str, str], str],
+    chains: Chains,
+    *,
+    split_by: str,
+    percent: float,
+    seed: int,
+    folds: int,
+    align: bool = False,
 ) -> list[TargetSplit]:
     """Where each target belongs, sorted by data set and target.
 
     given : by data set and target, its split in the labels, `""` where they have none. chains : by target, the
-    sequences that are compared; only of targets with a graph. Targets of the same name are one.
+    sequences that are compared; only of targets with a graph. Targets of the same name are one. align : see `clusters`.
 
     An undecided target goes where the labels put targets of its cluster: to training rather than validation, and to
     validation rather than test, so that nothing that is held out is spoilt. Of the other clusters about `percent` of
     the targets are set aside for validation. Raises ConfigError when nothing is left on one side.
     """
     names = sorted({target for _, target in given})
-    cluster_of = clusters({target: chains.get(target, ()) for target in names})
+    cluster_of = clusters({target: chains.get(target, ()) for target in names}, align=align)
     decided: dict[str, set[str]] = {}
     for (_, target), split in given.items():
         decided.setdefault(cluster_of[target], set()).update([split] if split else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,20 @@ Share = tuple[int, int]
 """Which device this is, and how many there are: it takes its share of every batch."""
 
 
-def training_batches(store: GraphStore, schedule: Schedule, seed: int, share: Share = (0, 1), **options) -> DataLoader:
-    """Batches of the `train` split, drawn anew each epoch as the schedule says. options : of the DataLoader."""
+def training_batches(
+    store: GraphStore,
+    schedule: Schedule,
+    seed: int,
+    share: Share = (0, 1),
+    cluster_of: Mapping[str, str] | None = None,
+    **options,
+) -> DataLoader:
+    """Batches of the `train` split, drawn anew each epoch as the schedule says.
+
+    cluster_of : each training target, where clusters are balanced. options : of the DataLoader.
+    """
     indices = split_indices(store, "train")
-    sampler = EpochSampler(order(indices, store.decoys, schedule), len(indices), seed)
+    sampler = EpochSampler(order(indices, store.decoys, schedule, cluster_of or {}), len(indices), seed)
     return _loader(store, sampler, schedule.batch_size, share, options)
 
 

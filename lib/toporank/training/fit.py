@@ -90,7 +90,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
     share = (this_device() if run.hardware.devices > 1 else 0, run.hardware.devices)
     options = loader_options(run.loading, graphs, device_of(run.hardware))
     loaders = (
-        training_batches(graphs, run.hyperparameters, run.seed, share, **options),
+        training_batches(graphs, run.hyperparameters, run.seed, share, training_set.get("clusters"), **options),
         validation_batches(graphs, validation_batch, share, **options),
     )
     if last.exists():

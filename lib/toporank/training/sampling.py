@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,19 +18,26 @@ Order = Callable[[np.random.Generator], Ints]
 """The graphs of one epoch, drawn anew each time."""
 
 
-def balanced(groups: Ints, draw: np.random.Generator) -> Ints:
+def balanced(levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
     """As many rows as there are, drawn so that every group has the same number of them, give or take one.
 
-    Inside a group every row is drawn before one is drawn again. groups : (n,), the group of each row.
+    levels : the group of each row, (n,); further ones divide these groups, whose draws are shared out likewise. Inside
+    a group of the last level every row is drawn before one is drawn again.
     """
-    shares = np.array_split(np.arange(len(groups)), len(np.unique(groups)))
-    sizes = draw.permutation([len(share) for share in shares])
-    chosen = []
-    for group, size in zip(np.unique(groups), sizes, strict=True):
-        rows = np.flatnonzero(groups == group)
+    rows = np.arange(len(levels[0]))
+    return draw.permutation(_shared_out(rows, len(rows), levels, draw))
+
+
+def _shared_out(rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
+    """So many draws from some rows, shared out equally among their groups."""
+    if not levels:
         rounds = [draw.permutation(rows) for _ in range(-(-size // len(rows)))]
-        chosen.append(np.concatenate(rounds)[:size])
-    return draw.permutation(np.concatenate(chosen))
+        return np.concatenate([rows[:0], *rounds])[:size]
+    of = levels[0][rows]
+    groups = np.unique(of)
+    sizes = draw.permutation([len(share) for share in np.array_split(np.arange(size), len(groups))])
+    parts = zip(groups, sizes, strict=True)
+    return np.concatenate([_shared_out(rows[of == group], n, levels[1:], draw) for group, n in parts])
 
 
 def keep_targets_together(rows: Ints, targets: Ints, size: int, draw: np.random.Generator) -> Ints:
@@ -45,19 +52,27 @@ def keep_targets_together(rows: Ints, targets: Ints, size: int, draw: np.random.
     return np.concatenate([groups[i] for i in draw.permutation(len(groups))])
 
 
-def order(indices: Ints, decoys: pd.DataFrame, schedule: Schedule) -> Order:
+def order(indices: Ints, decoys: pd.DataFrame, schedule: Schedule, cluster_of: Mapping[str, str]) -> Order:
     """How the epochs of a schedule are drawn.
 
-    indices : (n,), positions of the training graphs in `decoys`, which has the columns target and dockq.
+    indices : (n,), positions of the training graphs in `decoys`, which has the columns target and dockq. cluster_of :
+    each of their targets; needed only where clusters are balanced.
     """
-    targets = pd.factorize(decoys["target"].to_numpy()[indices])[0]
-    classes = capri_class(decoys["dockq"].to_numpy()[indices])
-    groups = {"shuffle": None, "target_balanced": targets, "dockq_balanced": classes}[schedule.sampling]
-    return partial(_draw, indices, groups, targets, schedule.decoys_together)
+    names = decoys["target"].to_numpy()[indices]
+    targets = pd.factorize(names)[0]
+    if schedule.sampling == "shuffle":
+        levels = []
+    elif schedule.sampling == "dockq_balanced":
+        levels = [capri_class(decoys["dockq"].to_numpy()[indices])]
+    elif schedule.sampling == "target_balanced":
+        levels = [targets]
+    else:
+        levels = [pd.factorize(np.array([cluster_of[name] for name in names]))[0], targets]
+    return partial(_draw, indices, levels, targets, schedule.decoys_together)
 
 
-def _draw(indices: Ints, groups: Ints | None, targets: Ints, per_target: int, draw: np.random.Generator) -> Ints:
-    rows = draw.permutation(len(indices)) if groups is None else balanced(groups, draw)
+def _draw(indices: Ints, levels: list[Ints], targets: Ints, per_target: int, draw: np.random.Generator) -> Ints:
+    rows = balanced(levels, draw) if levels else draw.permutation(len(indices))
     if per_target > 1:
         rows = keep_targets_together(rows, targets[rows], per_target, draw)
     return indices[rows]

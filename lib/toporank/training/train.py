@@ -17,13 +17,14 @@ from typing import Any
 import yaml
 from filelock import FileLock
 
+from toporank.errors import ConfigError
 from toporank.features.registry import canonical
 from toporank.files import link_or_copy, sha256, write_text
 from toporank.graphs.packfile import PackedGraphs
 from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.model.checkpoint import MOST_KNOWN, read_description
 from toporank.similarity.memory import merged, remember
-from toporank.similarity.tables import compared, read_chains
+from toporank.similarity.tables import compared, read_chains, read_splits
 from toporank.training.provenance import training_code
 from toporank.training.run import KEPT, Best, Run
 from toporank.training.splits import (
@@ -60,6 +61,7 @@ def train_run(
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
     before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
     packs, validation (`packs` by default), splits, fold : as in `Sources`. threads : of all devices of a CPU together.
+    splits also says which targets are one cluster, for runs in which clusters are balanced.
     chains : chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
     """
     sources = Sources(packs, packs if validation is None else validation, splits, fold)
@@ -70,7 +72,7 @@ def train_run(
     check_splits(graphs)
     check_labels(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
-    known = {"joined": graphs.joined, **_remembered(run, graphs, chains)}
+    known = {"joined": graphs.joined, **_remembered(run, graphs, chains), **_clusters(run, graphs, splits)}
     training_set = {"fingerprint": fingerprint(graphs), **sizes, **known}
     kept = store / "runs" / _key(run, training_set)
     kept.mkdir(parents=True, exist_ok=True)
@@ -105,6 +107,21 @@ def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[
         )
         return {}
     return {"chains": record}
+
+
+def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, Any]:
+    """The cluster of each training target, under `clusters`, if they are balanced. Raises ConfigError when unknown."""
+    if run.hyperparameters.sampling != "cluster_balanced":
+        return {}
+    known = {row.target: row.cluster for row in read_splits(splits)} if splits else {}
+    learned = sorted(set(graphs.target[split_indices(graphs, LEARNED)]))
+    if unknown := [target for target in learned if target not in known]:
+        raise ConfigError(
+            f"which chains are alike is not known of {len(unknown)} training targets, such as {unknown[0]}",
+            where="sampling: cluster_balanced",
+            remedy="give --splits with the splits.csv of the training data sets, or choose target_balanced",
+        )
+    return {"clusters": {target: known[target] for target in learned}}
 
 
 def _key(run: Run, training_set: dict[str, Any]) -> str:

@@ -16,7 +16,6 @@ from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
-from toporank.errors import ConfigError
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, checkpoint_of
@@ -41,9 +40,21 @@ def trains(dag: Any) -> bool:
 
 def problems(dag: Any, check: Preflight) -> list[str]:
     """What keeps a run from its work. Decoys can be sampled before there is anything in the data sets they are for."""
-    samples = [job.rule.name.startswith("sample_") for job in dag.needrun_jobs()]
+    rules = [job.rule.name for job in dag.needrun_jobs()]
+    samples = [rule.startswith("sample_") for rule in rules]
     found = [] if samples and all(samples) else [*check.problems]
+    found += check.unlabelled if "label_decoys" in rules else []
     return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
+
+
+def warn(logger: Any, found: Iterable[str]) -> list[str]:
+    """Show problems that `problems` will refuse to run with; returns no files, for use in the input of a rule.
+
+    Snakemake would show an error there with a traceback.
+    """
+    for problem in found:
+        logger.warning(f"Preflight: {problem}")
+    return []
 
 
 def claimed(dag: Any) -> set[str]:
@@ -147,10 +158,8 @@ class Jobs:
         """Names of the data sets whose labels come from natives."""
         return [dataset.name for dataset in self.config.datasets if dataset.labels_from_natives]
 
-    def dockq_tables(self, wildcards: Any) -> list[str]:
-        """The tables of labels that natives give. Raises ConfigError when there are no natives at all."""
-        if not self.with_natives:
-            raise ConfigError("no data set has natives to label its decoys by", remedy="give `natives: FOLDER`")
+    def dockq_tables(self) -> list[str]:
+        """The tables of labels that natives give."""
         return [layout.DOCKQ.format(dataset=name) for name in self.with_natives]
 
     def labelled_chunks(self, wildcards: Any) -> list[str]:
@@ -205,7 +214,7 @@ class Jobs:
         t = self.config.training
         return (
             f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
-            f" --folds {t.folds} --leakage {t.leakage}"
+            f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
         )
 
     def splits(self, wildcards: Any = None) -> list[str]:
@@ -246,6 +255,10 @@ class Jobs:
         """summary.json of every sweep run without each of the folds."""
         runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
         return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
+
+    def fold_metrics(self) -> list[str]:
+        """The metrics of a cross-validation, where it is part of the study."""
+        return [layout.FOLD_METRICS] if self.config.training.cross_validate else []
 
     def finetune_summaries(self) -> list[str]:
         """summary.json of every fine-tune run."""

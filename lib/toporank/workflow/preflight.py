@@ -33,6 +33,7 @@ from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import read_description
+from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
@@ -48,7 +49,8 @@ GARBAGE = 100_000
 class Preflight:
     """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
 
-    untrainable, unsampled : problems only where something is trained, or decoys are sampled.
+    untrainable, unsampled, unlabelled : problems only where something is trained, or decoys are sampled, or all that
+    have natives are labelled.
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets of which
     a job computes the labels; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
@@ -61,6 +63,7 @@ class Preflight:
     gap: dict[str, list[str]] = field(default_factory=dict)
     untrainable: list[str] = field(default_factory=list)
     unsampled: list[str] = field(default_factory=list)
+    unlabelled: list[str] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
@@ -106,7 +109,11 @@ def preflight(
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
+    if config.training.similarity == "mmseqs2":
+        _noting(result, mmseqs.check_installed)
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
+    if all(dataset.natives is None for dataset in config.datasets):
+        result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
     for folder in ("results", "logs"):
         _noting(result, lambda folder=folder: _check_writable(Path(folder)))
     _noting(result, lambda: _check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))
