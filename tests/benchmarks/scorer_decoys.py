@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pandas as pd
 
-
 LEFT_OUT = ("afm-rl",)
 """Of which the tables do not name the partners."""
 

@@ -36,9 +36,9 @@ def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndar
     """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.
 
     Surface in Å²: `free`, `buried` by other partners (all, apolar and polar atoms), `shared` with them; `shared_energy`
-    and `water_energy`, the potentials of both; `unsatisfied`, buried polar atoms without N
-    or O of another residue within 3.5 Å; `clashes`, atoms of other partners within 3 Å; `heavy_atoms`. Of all the square
-    root, with its sign, is taken.
+    and `water_energy`, the potentials of both; `unsatisfied`, buried polar atoms without N or O of another residue
+    within 3.5 Å; `clashes`, atoms of other partners within 3 Å; `heavy_atoms`. Of all the square root, with its sign,
+    is taken.
     """
     table = dssp_topology_nodes(parameters, complex_, residues, topology)
     heavy = along_principal_axes(complex_.without_hydrogens())
