@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from toporank.building.store import Store
+from toporank.combining.combine import TREES, combine
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
@@ -47,9 +48,12 @@ def main() -> None:
         ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
         which = {"interfaces": args.interface_pack, "mean": ensemble.mean}
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
-        interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         coverage = read_coverage(args.coverage)
         comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
+        trees = args.checkpoint.with_name(TREES)
+        if trees.exists():
+            scores = combine(scores, [args.pack, args.interface_pack], comparison, trees)
+        interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)

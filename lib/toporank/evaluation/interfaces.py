@@ -19,13 +19,17 @@ from toporank.spreadsheets import read_rows, write_rows
 
 
 class Score(NamedTuple):
-    """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any."""
+    """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
+
+    pred_network : what the networks alone predict, where trees have the last word (`combining.combine`).
+    """
 
     target: str
     decoy: str
     pred_dockq: float
     pred_sd: float | None
     interface: str = ""
+    pred_network: float | None = None
 
 
 MOST_HINTS = 3

@@ -36,7 +36,7 @@ class ComparedDecoy(NamedTuple):
 class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
-    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`. cluster, consensus, twin_of : see
+    pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`. cluster, consensus, twin_of : see
     `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one whose best `BEST_OF_CLUSTER` decoys
     have the highest predicted DockQ on average.
     """
@@ -58,6 +58,7 @@ class RankedDecoy(NamedTuple):
     cluster_rank: int | None = None
     consensus: float | None = None
     twin_of: str = ""
+    pred_network: float | None = None
 
 
 COLUMNS = RankedDecoy._fields
@@ -104,6 +105,7 @@ def ranking(
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
             decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
+            decoy = decoy._replace(pred_network=score.pred_network if score else None)
             if among := compared.get((row.target, row.decoy)):
                 decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
             decoys.append(decoy)
@@ -149,7 +151,9 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus"), float)
+    kinds |= dict.fromkeys(
+        ("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus", "pred_network"), float
+    )
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in read_rows(path)

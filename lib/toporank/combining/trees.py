@@ -1,0 +1,142 @@
+"""Boosted regression trees, as LightGBM grows them, in arrays that NumPy evaluates.
+
+LightGBM is needed only to grow trees: its import takes longer than scoring a thousand decoys.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import safetensors.numpy
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError, safe_open
+
+from toporank.errors import CheckpointError
+from toporank.files import write_bytes
+
+KEY = "toporank"
+ARRAYS = ("feature", "threshold", "left", "right", "nan_left", "leaf")
+AT_ONCE = 1024
+"""Rows evaluated at a time."""
+
+
+class Forest(NamedTuple):
+    """Trees whose leaves add up. T trees of up to M inner nodes and L leaves.
+
+    inputs : names of the columns that `feature` counts. feature, left, right : int32, (T, M); a child below zero is the
+    leaf -1 - child. threshold : float64, (T, M): not larger goes left. nan_left : bool, (T, M), where what is not known
+    goes. leaf : float64, (T, L).
+    """
+
+    inputs: list[str]
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    nan_left: np.ndarray
+    leaf: np.ndarray
+
+    def predict(self, values: np.ndarray) -> np.ndarray:
+        """Sum of the leaves for each row of values, float64, shape (n, len(inputs)), nan where unknown: shape (n,)."""
+        parts = [self._predict(values[i : i + AT_ONCE]) for i in range(0, len(values), AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _predict(self, values: np.ndarray) -> np.ndarray:
+        tree, row = np.arange(len(self.leaf))[:, None], np.arange(len(values))[None]
+        node = np.where((self.feature[:, :1] < 0), -1, np.zeros((len(self.leaf), len(values)), np.int64))
+        while (inner := node >= 0).any():
+            at = np.maximum(node, 0)
+            value = values[row, np.maximum(self.feature[tree, at], 0)]
+            left = np.where(np.isnan(value), self.nan_left[tree, at], value <= self.threshold[tree, at])
+            node = np.where(inner, np.where(left, self.left[tree, at], self.right[tree, at]), node)
+        return self.leaf[tree, -1 - node].sum(axis=0)
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True)
+    forests: list[list[str]]
+
+
+def from_lightgbm(dump: dict[str, Any]) -> Forest:
+    """The forest that `Booster.dump_model()` describes, of numeric columns."""
+    trees = [_flat(tree["tree_structure"]) for tree in dump["tree_info"]]
+    inner, leaves = max(max(len(nodes), 1) for nodes, _ in trees), max(len(values) for _, values in trees)
+    arrays = np.full((4, len(trees), inner), -1.0), np.zeros((len(trees), inner), bool), np.zeros((len(trees), leaves))
+    for t, (nodes, values) in enumerate(trees):
+        for m, (feature, threshold, left, right, nan_left) in enumerate(nodes):
+            arrays[0][:, t, m] = feature, threshold, left, right
+            arrays[1][t, m] = nan_left
+        arrays[2][t, : len(values)] = values
+    feature, threshold, left, right = arrays[0]
+    whole = (part.astype(np.int32) for part in (feature, left, right))
+    feature, left, right = whole
+    return Forest(list(dump["feature_names"]), feature, threshold, left, right, *arrays[1:])
+
+
+def _flat(tree: dict[str, Any]) -> tuple[list[tuple[int, float, int, int, bool]], list[float]]:
+    """Inner nodes, the root first, and leaves."""
+    nodes: list[tuple[int, float, int, int, bool]] = []
+    leaves: list[float] = []
+
+    def place(node: dict[str, Any]) -> int:
+        if "leaf_value" in node:
+            leaves.append(node["leaf_value"])
+            return -len(leaves)
+        mine = len(nodes)
+        nodes.append((0, 0.0, 0, 0, False))
+        # without unknown values in training, LightGBM takes an unknown one for zero
+        known = node["missing_type"] != "NaN"
+        nan_left = node["threshold"] >= 0 if known else node["default_left"]
+        nodes[mine] = (
+            node["split_feature"],
+            node["threshold"],
+            place(node["left_child"]),
+            place(node["right_child"]),
+            nan_left,
+        )
+        return mine
+
+    place(tree)
+    return nodes, leaves
+
+
+def write_forests(path: Path, forests: list[Forest], said: dict[str, Any]) -> None:
+    """Write forests and what is said of them, plain values that JSON has."""
+    arrays = {f"{name}.{i}": np.ascontiguousarray(getattr(f, name)) for i, f in enumerate(forests) for name in ARRAYS}
+    text = json.dumps({**said, "forests": [forest.inputs for forest in forests]}, sort_keys=True)
+    write_bytes(path, safetensors.numpy.save(arrays, {KEY: text}))
+
+
+def read_forests(path: Path) -> tuple[list[Forest], dict[str, Any]]:
+    """The forests of a file, and what it says of them. Raises CheckpointError when it is damaged."""
+    try:
+        with safe_open(path, "numpy") as file:
+            said = _Said.model_validate_json((file.metadata() or {}).get(KEY, ""))
+            forests = [
+                Forest(inputs, *(file.get_tensor(f"{name}.{i}") for name in ARRAYS))
+                for i, inputs in enumerate(said.forests)
+            ]
+    except (OSError, SafetensorError, ValidationError) as error:
+        raise CheckpointError(f"not readable trees: {str(error).splitlines()[0]}", where=path) from error
+    if not all(_is_whole(forest) for forest in forests):
+        raise CheckpointError("the tables of these trees do not fit together", where=path)
+    return forests, said.model_dump()
+
+
+def _is_whole(forest: Forest) -> bool:
+    """Whether every child is a later node or a leaf of its tree, so that every walk ends, and every input is there."""
+    shape = forest.feature.shape
+    if len(shape) != 2 or any(getattr(forest, name).shape != shape for name in ARRAYS[1:5]):
+        return False
+    if forest.leaf.ndim != 2 or len(forest.leaf) != shape[0] or forest.feature.max(initial=-1) >= len(forest.inputs):
+        return False
+    inner, place = forest.feature >= 0, np.arange(shape[1])
+    children = (forest.left, forest.right)
+    return all(
+        bool(((child < 0) | ((child > place) & (child < shape[1])))[inner].all())
+        and bool((child[inner] >= -forest.leaf.shape[1]).all())
+        for child in children
+    )
