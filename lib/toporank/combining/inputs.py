@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-STANDING = (
-    "consensus",
-    "consensus_mean",
-    "consensus_best",
-    "consensus_above_mean",
-    "consensus_of_best",
-    "consensus_rank",
-)
+STANDING = tuple(f"consensus{name}" for name in ("", "_mean", "_best", "_above_mean", "_of_best", "_rank"))
 NETWORK = ("network", "network_above_mean")
 
 

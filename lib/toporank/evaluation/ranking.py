@@ -36,9 +36,9 @@ class ComparedDecoy(NamedTuple):
 class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
-    pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`. cluster, consensus, twin_of : see
-    `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one whose best `BEST_OF_CLUSTER` decoys
-    have the highest predicted DockQ on average.
+    pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
+    cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
+    whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average.
     """
 
     rank: int | None
@@ -151,9 +151,8 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    kinds |= dict.fromkeys(
-        ("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus", "pred_network"), float
-    )
+    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus"), float)
+    kinds["pred_network"] = float
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in read_rows(path)
