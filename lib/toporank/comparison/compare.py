@@ -64,7 +64,7 @@ def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
     The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
     [0, 1], the same both ways. Copies vote for each other: leave them out.
     """
-    names, contacts, xyz, interface = _read(decoys)
+    names, contacts, xyz, interface = read_decoys(decoys)
     if not names:
         return {}
     neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
@@ -113,7 +113,7 @@ def _first_twin(xyz: np.ndarray, interface: np.ndarray, i: int, among: np.ndarra
     return None
 
 
-def _read(decoys: Iterable[tuple[str, bytes]]) -> tuple[list[str], Contacts, np.ndarray, np.ndarray]:
+def read_decoys(decoys: Iterable[tuple[str, bytes]]) -> tuple[list[str], Contacts, np.ndarray, np.ndarray]:
     """Names, contacts, CA atoms, float32, (n, R, 3), and which residues are in the interface, bool, (n, R)."""
     names, numbers, read = [], [], []
     places: dict[tuple, int] = {}

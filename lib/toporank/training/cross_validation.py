@@ -60,5 +60,5 @@ def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
 def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, values: list[float]) -> Prediction:
     mean = round(statistics.fmean(values), 7) if values else None
     deviation = round(statistics.stdev(values), 7) if len(values) > 1 else None
-    place = label.target, label.decoy, label.group, where.cluster, where.fold, label.dockq
+    place = label.target, label.decoy, label.group or dataset, where.cluster, where.fold, label.dockq
     return Prediction(config, dataset, *place, mean, deviation)
