@@ -19,7 +19,8 @@ ALL = "all"
 class Prediction(NamedTuple):
     """A row of predictions.csv: a labelled decoy and what the networks trained without its fold predict.
 
-    group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard deviation. None for a decoy without graph, or with one seed.
+    group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard deviation. None for
+    a decoy without graph, or with one seed.
     """
 
     config: str
@@ -58,7 +59,7 @@ def group_metrics(predictions: Iterable[Prediction]) -> list[GroupMetric]:
     table = table.assign(target=table["dataset"] + "/" + table["target"])  # names may occur in several data sets
     found = []
     for config, part in table.groupby("config", sort=False):
-        groups = [(ALL, part), *((name, rows) for name, rows in part.groupby("group"))]
+        groups = [(ALL, part), *((name, rows) for name, rows in part.groupby("group") if name)]
         found += [row for name, rows in groups for row in _metrics(config, name, rows)]
     return found
 
