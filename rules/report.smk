@@ -16,7 +16,7 @@ rule report_study:
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
         splits=JOBS.splits(),
-        checkpoint=JOBS.scorer(),
+        checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.REPORT, category="Report"),
     log:
@@ -37,7 +37,7 @@ rule report_scores:
         interfaces=layout.SCORED_INTERFACES,
         leakage=layout.LEAKAGE,
         splits=JOBS.splits(),
-        checkpoint=JOBS.scorer(),
+        checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
     log:

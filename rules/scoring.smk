@@ -8,8 +8,8 @@ localrules:
 rule score_decoys:
     """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
-        checkpoint=JOBS.scorer(),
-        ensemble=JOBS.ensemble(),
+        checkpoint=JOBS.scorer(REPOSITORY),
+        ensemble=JOBS.ensemble(REPOSITORY),
         pack=layout.PACK,
         interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,

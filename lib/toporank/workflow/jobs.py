@@ -19,7 +19,7 @@ from toporank.config.training import Hyperparameters, Phase
 from toporank.errors import ConfigError
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
-from toporank.workflow.preflight import Preflight, checkpoint_of
+from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
 TRAINING = "training"
@@ -256,14 +256,19 @@ class Jobs:
         final = self.config.training.final
         return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
 
-    def scorer(self) -> str:
+    def scorer(self, repository: Path) -> str:
         """The checkpoint that scores."""
-        return checkpoint_of(self.config) if self.scoring_only else layout.FINAL_CHECKPOINT
+        return scorer_of(self.config, repository)
 
-    def ensemble(self) -> list[str]:
+    def ensemble(self, repository: Path) -> list[str]:
         """Folder of the checkpoints whose spread is reported: beside the scorer, if there is one."""
-        beside = Path(self.scorer()).parent / Path(layout.FINAL_ENSEMBLE).name
+        beside = Path(self.scorer(repository)).with_name(Path(layout.FINAL_ENSEMBLE).name)
         return [str(beside)] if not self.scoring_only or beside.is_dir() else []
+
+    def calibration(self, repository: Path) -> list[str]:
+        """The file beside the scorer that says how far to trust it, if there is one."""
+        beside = Path(self.scorer(repository)).with_name(layout.CALIBRATION)
+        return [str(beside)] if beside.exists() else []
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""
