@@ -23,10 +23,12 @@ rule report_study:
         "logs/report/study.log",
     conda:
         "../envs/report.yaml"
+    params:
+        rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
-        " --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -44,7 +46,9 @@ rule report_scores:
         "logs/report/{dataset}.log",
     conda:
         "../envs/report.yaml"
+    params:
+        rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page}"
+        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page}"
         " > {log} 2>&1"

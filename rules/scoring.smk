@@ -10,6 +10,7 @@ rule score_decoys:
     input:
         checkpoint=JOBS.scorer(REPOSITORY),
         ensemble=JOBS.ensemble(REPOSITORY),
+        calibration=JOBS.calibration(REPOSITORY),
         pack=layout.PACK,
         interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
@@ -33,6 +34,7 @@ rule score_decoys:
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
     shell:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
+        " --calibration {input.calibration:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
         " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"

@@ -12,9 +12,16 @@ from toporank.evaluation.comparison import comparison_table, stored_contacts, wr
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
-from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
-from toporank.model.checkpoint import read_description
-from toporank.model.scoring import Ensemble, read_ensemble, score_pack
+from toporank.evaluation.ranking import (
+    RANKED_BY,
+    best_of_each_target,
+    out_of_domain,
+    ranking,
+    write_model_pred_dockq,
+    write_ranking,
+)
+from toporank.model.checkpoint import read_description, toy
+from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
 
 
@@ -28,6 +35,7 @@ def main() -> None:
         nargs="?",
         help="folder of checkpoints for the spread, and for the score if it says so",
     )
+    parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--interface-pack", type=Path, required=True, help="graphs of interfaces")
     parser.add_argument("--coverage", type=Path, required=True)
@@ -50,7 +58,8 @@ def main() -> None:
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         coverage = read_coverage(args.coverage)
         comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
-        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, fold_twins=args.fold_twins)
+        trusted, why_not = how_far_to_trust(args.calibration, args.checkpoint, ensemble, args.pack, coverage, scores)
+        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
@@ -66,6 +75,8 @@ def main() -> None:
         print(f"  {line}")
     for line in hints(interfaces):
         print(f"  {line}")
+    for line in filter(None, [why_not, *out_of_domain(table), toy(scorers[0])]):
+        print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toporank.errors import TopoRankError
 from toporank.files import write_text
+from toporank.report.formatting import ORDERS
 from toporank.report.page import render
 from toporank.report.results import read_study
 
@@ -25,6 +26,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
+    parser.add_argument("--rank-by", choices=ORDERS, default="complex", help="what decides on the ranking")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 

@@ -20,12 +20,14 @@ from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
+from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.ranking import (
     ComparedDecoy,
     RankedDecoy,
     Score,
     best_of_each_target,
+    out_of_domain,
     ranking,
     read_ranking,
     write_model_pred_dockq,
@@ -96,16 +98,16 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    unknown = [None] * 3
+    unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "apart") == (
-        4, "A", "apart", None, None, "", 0, 2, *unknown, "no_interface", "", *unknown, "",
+        4, "A", "apart", *unscored, 0, 2, *unknown, "no_interface", "", *unknown, "",
     )  # fmt: skip
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    unknown = [None] * 3
+    unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "failed") == (
-        None, "A", "failed", None, None, "", None, None, *unknown, "failed", "", *unknown, "",
+        None, "A", "failed", *unscored, None, None, *unknown, "failed", "", *unknown, "",
     )  # fmt: skip
 
 
@@ -185,6 +187,22 @@ def test_the_ranking_looks_like_this(tmp_path, table):
         "4,A,apart,,,,0,2,,,,no_interface,,,,,",
         ",A,failed,,,,,,,,,failed,,,,,",
     ]
+
+
+def test_intervals_and_domain_have_columns_where_the_scorer_is_calibrated(tmp_path):
+    fates = {("A", "in"): Status.OK, ("A", "out"): Status.OK, ("A", "apart"): Status.NO_INTERFACE}
+    known = {("A", "in"): Estimate(0.6, 1.0, ""), ("A", "out"): Estimate(0.1, 0.5, "9 chains, training had 2")}
+    found = scores({("A", "in"): 0.8, ("A", "out"): 0.3})
+    table = ranking(coverage(fates), found, estimates=known)
+    write_ranking(tmp_path / "ranking.csv", table)
+    assert [line.split(",pred_capri")[0] for line in (tmp_path / "ranking.csv").read_text().splitlines()[:1]] == [
+        "rank,target,decoy,pred_dockq,pred_sd,pred_low,pred_high,domain"
+    ]
+    assert read_ranking(tmp_path / "ranking.csv") == table
+    assert best_of_each_target(table) == ["A  in, predicted DockQ 0.800, 80% interval 0.600 to 1.000 (high)"]
+    outside = "1 of 2 decoys are out of the domain of the scorer, such as A/out: 9 chains, training had 2"
+    assert out_of_domain(table) == [outside]
+    assert out_of_domain(ranking(coverage(fates), found)) == []
 
 
 def test_the_export_lists_scored_decoys_best_first(tmp_path, table):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +13,8 @@ from pydantic import Field
 
 from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
+from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
+from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
@@ -19,7 +22,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.layout import MEMBERS
 from toporank.model import topoqa
 from toporank.model.network import DockQNet
-from toporank.model.scorer import check_fits, load_weights, predict
+from toporank.model.scorer import check_fits, embed, load_weights, predict
 from toporank.validation import checked
 
 
@@ -102,6 +105,40 @@ def score_pack(
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
+
+
+def how_far_to_trust(
+    calibration: Path | None,
+    checkpoint: Path,
+    ensemble: Ensemble,
+    pack: Path,
+    coverage: Iterable[CoverageRow],
+    scores: Iterable[Score],
+) -> tuple[dict[tuple[str, str], Estimate], str]:
+    """(target, decoy) → how far to trust its score, for every decoy of a pack; and, where that is unknown, why.
+
+    calibration : the file beside the scorer, None if there is none. scores : from `score_pack`.
+    Raises RecordError when the file is damaged.
+    """
+    if calibration is None:
+        return {}, ""
+    known = read_calibration(calibration)
+    if why := why_of_another(known, scorer_of(checkpoint, ensemble.members, mean=ensemble.mean)):
+        return {}, f"{calibration} is not used, so there are no intervals: {why}"
+    store = GraphStore.open([pack])
+    if len(store) == 0:
+        return {}, ""
+    keys = _names(store)
+    of_decoys = {(score.target, score.decoy): score.pred_dockq for score in scores if not score.interface}
+    rows = {(row.target, row.decoy): row for row in coverage}
+    found = estimates(
+        known,
+        [of_decoys[key] for key in keys],
+        [rows[key].n_interface_residues for key in keys],
+        [rows[key].n_chains for key in keys],
+        embed(load_weights(checkpoint)[0], store).double().numpy(),
+    )
+    return dict(zip(keys, found, strict=True)), ""
 
 
 def _names(store: GraphStore) -> list[tuple[str, str]]:
