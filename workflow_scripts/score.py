@@ -12,14 +12,7 @@ from toporank.evaluation.comparison import comparison_table, stored_contacts, wr
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
-from toporank.evaluation.ranking import (
-    RANKED_BY,
-    best_of_each_target,
-    out_of_domain,
-    ranking,
-    write_model_pred_dockq,
-    write_ranking,
-)
+from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
@@ -75,7 +68,7 @@ def main() -> None:
         print(f"  {line}")
     for line in hints(interfaces):
         print(f"  {line}")
-    for line in filter(None, [why_not, *out_of_domain(table), toy(scorers[0])]):
+    for line in filter(None, [why_not, toy(scorers[0])]):
         print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}")

@@ -181,9 +181,10 @@ def write_model_pred_dockq(path: Path | str, table: Iterable[RankedDecoy]) -> No
     write_rows(path, ("MODEL", "PRED_DOCKQ", "TARGET"), rows)
 
 
-def best_of_each_target(table: Iterable[RankedDecoy]) -> list[str]:
+def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
     """A line for each target: the decoy ranked first, its predicted DockQ, interval and class; at most `LISTED`.
 
+    With intervals a last line says how many decoys are out of domain, and why the first of them is.
     table : as from `ranking`.
     """
     first = [next(rows) for _, rows in groupby(table, key=attrgetter("target"))]
@@ -194,18 +195,18 @@ def best_of_each_target(table: Iterable[RankedDecoy]) -> list[str]:
         else f"{row.target:{width}}  no decoy was scored"
         for row in first[:LISTED]
     ]
-    return [*lines, *([f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else [])]
+    more = [f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else []
+    return [*lines, *more, *_out_of_domain(table)]
 
 
 def _interval(row: RankedDecoy) -> str:
     if row.pred_low is None:
         return ""
     place = ", out of domain" if row.domain else ""
-    return f", {LEVEL:.0%} interval {row.pred_low:.3f} to {row.pred_high:.3f}{place}"
+    return f", {100 * LEVEL:.0f} % interval {row.pred_low:.3f} to {row.pred_high:.3f}{place}"
 
 
-def out_of_domain(table: Iterable[RankedDecoy]) -> list[str]:
-    """How many decoys are out of the domain of the scorer, and why the first is: a line, none without intervals."""
+def _out_of_domain(table: list[RankedDecoy]) -> list[str]:
     known = [row for row in table if row.pred_low is not None]
     outside = [row for row in known if row.domain]
     example = f", such as {outside[0].target}/{outside[0].decoy}: {outside[0].domain}" if outside else ""
