@@ -154,7 +154,7 @@ def test_predictions_that_cannot_be_calibrated_are_refused(change):
         table["cluster"] = "c"
     if change == "missing":
         table.loc[3, "predicted"] = None
-    with pytest.raises(ValueError, match=r"two clusters are needed|is missing"):
+    with pytest.raises(ValueError, match=r"5 clusters are needed|is missing"):
         calibrate(table, pooled[1:] if change == "vectors" else pooled, SCORER)
 
 

@@ -41,7 +41,7 @@ FOLDS = 5
 SIGNIFICANT = 6
 """Digits of the numbers of axes, more than the single precision of a network is worth."""
 REMEDY = "delete it, then scores come without intervals, or restore the folder of the scorer"
-LARGEST_FILE, MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**24, 2**13, 64, 1000
+LARGEST_FILE, MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**22, 2**13, 64, 1000
 """Bytes of a file, and sizes within it, that are read at most."""
 LONGEST_FAULT = 300
 """Characters of what is wrong with it."""
@@ -153,25 +153,26 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     Parameters
     ----------
     predictions : one row for each labelled decoy, predicted by networks that were trained without its cluster as the
-        scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues`,
-        `n_chains`. Other columns are ignored.
+        scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
+        `n_chains` as in coverage.tsv. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
-        (`model.scorer.embed`).
+        (`model.scoring.embed`).
     scorer : from `scorer_of`.
 
-    Raises ValueError when there are fewer than two clusters, the lengths differ, or a number is missing.
+    Raises ValueError when there are fewer than `FOLDS` clusters, the lengths differ, or a number is missing.
     """
     import pandas as pd  # which takes longer to import than to apply a calibration
 
     seen = np.asarray(pooled, dtype=np.float64)
     table = predictions[["cluster", "dockq", "predicted", *SIZES]].reset_index(drop=True)
-    if table["cluster"].nunique() < 2 or seen.ndim != 2 or len(seen) != len(table):
-        raise ValueError(f"two clusters are needed, and a vector for each of {len(table)} decoys, not {seen.shape}")
+    if table["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
+        needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
+        raise ValueError(f"{needed}: there are {table['cluster'].nunique()}, and an array of shape {seen.shape}")
     if table.isna().any(axis=None) or not np.isfinite(seen).all():
         raise ValueError("a value of the predictions is missing, or one of the vectors is not finite")
     fold = table["cluster"].factorize(sort=True)[0] % FOLDS
     judged = []
-    for part in np.unique(fold):
+    for part in range(FOLDS):
         own, others = table[fold == part], table[fold != part]
         low, high = _bounds(_intervals(others), own["predicted"].to_numpy())
         reasons = _reasons(_domain(others, seen[others.index]), *(own[name] for name in SIZES), seen[own.index])
@@ -293,9 +294,8 @@ def estimates(
 
 
 def _bounds(intervals: Intervals, predicted: Floats) -> tuple[Floats, Floats]:
-    low, high = np.array([(bin.low, bin.high) for bin in intervals.bins])[
-        np.searchsorted(intervals.edges, predicted, side="right")
-    ].T
+    of_bins = np.array([(each.low, each.high) for each in intervals.bins])
+    low, high = of_bins[np.searchsorted(intervals.edges, predicted, side="right")].T
     return np.clip(predicted + low, 0, 1), np.clip(predicted + high, 0, 1)
 
 

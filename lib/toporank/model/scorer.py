@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from toporank.config.training import SHAPE_KEYS
 from toporank.errors import CheckpointError
-from toporank.graphs.pack import GraphBatch, GraphStore
+from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import description_of, open_checkpoint
 from toporank.model.network import DockQNet
@@ -93,17 +92,8 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
         raise CheckpointError(f"was trained on other graphs: {theirs}, these have {ours}", where=path)
 
 
+@torch.inference_mode()
 def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tensor:
     """Predicted DockQ of every graph of a store, shape (len(store),)."""
-    return _of_batches(network, store, batch_size)
-
-
-def embed(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tensor:
-    """What the head of the network sees of every graph of a store, shape (len(store), hidden + hidden // 2)."""
-    return _of_batches(network.pooled, store, batch_size)
-
-
-@torch.inference_mode()
-def _of_batches(compute: Callable[[GraphBatch], Tensor], store: GraphStore, batch_size: int) -> Tensor:
     batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
-    return torch.cat([compute(store.batch(indices)) for indices in batches])
+    return torch.cat([network(store.batch(indices)) for indices in batches])

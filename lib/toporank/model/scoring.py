@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+import torch
 from pydantic import Field
 
 from toporank.config.base import Name, Section
@@ -22,7 +24,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.layout import MEMBERS
 from toporank.model import topoqa
 from toporank.model.network import DockQNet
-from toporank.model.scorer import check_fits, embed, load_weights, predict
+from toporank.model.scorer import check_fits, load_weights, predict
 from toporank.validation import checked
 
 
@@ -107,6 +109,14 @@ def score_pack(
     ]
 
 
+@torch.inference_mode()
+def embed(checkpoint: Path, store: GraphStore, batch_size: int = 64) -> np.ndarray:
+    """What the head of the checkpoint's network sees of every graph of a store: (len(store), hidden + hidden // 2)."""
+    network, _ = load_weights(checkpoint)
+    batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
+    return torch.cat([network.pooled(store.batch(indices)) for indices in batches]).double().numpy()
+
+
 def how_far_to_trust(
     calibration: Path | None,
     checkpoint: Path,
@@ -136,7 +146,7 @@ def how_far_to_trust(
         [of_decoys[key] for key in keys],
         [rows[key].n_interface_residues for key in keys],
         [rows[key].n_chains for key in keys],
-        embed(load_weights(checkpoint)[0], store).double().numpy(),
+        embed(checkpoint, store),
     )
     return dict(zip(keys, found, strict=True)), ""
 

@@ -103,8 +103,8 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
         "d": [row.decoy for row in rows],
         "r": [row.rank for row in rows],
         "p": [rounded(row.pred_dockq) for row in rows],
-        "l": [rounded(row.pred_low) for row in rows],
-        "h": [rounded(row.pred_high) for row in rows],
+        "l": [rounded(row.pred_low, 2) for row in rows],
+        "h": [rounded(row.pred_high, 2) for row in rows],
         "m": [row.domain for row in rows],
         "s": [rounded(row.pred_sd) for row in rows],
         "y": [rounded(row.dockq) for row in rows],
@@ -121,9 +121,9 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
     return {key: entry for key, entry in lists.items() if key == "d" or any(v not in (None, "-", "") for v in entry)}
 
 
-def rounded(value: float | None) -> float | None:
-    """A number with `DIGITS` decimals, None where it is missing."""
-    return None if value is None else round(value, DIGITS)
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
+    """A number with so many decimals, None where it is missing."""
+    return None if value is None else round(value, digits)
 
 
 def class_digit(name: str) -> str:
