@@ -26,7 +26,7 @@ if not workflow.overwrite_configfiles:  # --configfile replaces the example inst
 
 try:
     CONFIG = load_config(config)
-    CHOICES = preflight.feature_choices(CONFIG)
+    CHOICES = preflight.feature_choices(CONFIG, REPOSITORY)
 except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
 use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)

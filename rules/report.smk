@@ -17,7 +17,7 @@ rule report_study:
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
         splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
-        checkpoint=JOBS.scorer(),
+        checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.REPORT, category="Report"),
         leakage=report(layout.STUDY_LEAKAGE, category="Report"),
@@ -25,11 +25,13 @@ rule report_study:
         "logs/report/study.log",
     conda:
         "../envs/report.yaml"
+    params:
+        rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
         " --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
-        " --checkpoint {input.checkpoint:q} --page {output.page} > {log} 2>&1"
+        " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -40,14 +42,16 @@ rule report_scores:
         interfaces=layout.SCORED_INTERFACES,
         leakage=layout.LEAKAGE,
         splits=JOBS.splits(),
-        checkpoint=JOBS.scorer(),
+        checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
     log:
         "logs/report/{dataset}.log",
     conda:
         "../envs/report.yaml"
+    params:
+        rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --page {output.page}"
+        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page}"
         " > {log} 2>&1"

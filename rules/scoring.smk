@@ -8,8 +8,10 @@ localrules:
 rule score_decoys:
     """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
-        checkpoint=JOBS.scorer(),
-        ensemble=JOBS.ensemble(),
+        checkpoint=JOBS.scorer(REPOSITORY),
+        ensemble=JOBS.ensemble(REPOSITORY),
+        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
+        calibration=JOBS.beside_scorer(layout.CALIBRATION, REPOSITORY),
         pack=layout.PACK,
         interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
@@ -33,6 +35,7 @@ rule score_decoys:
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
     shell:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
+        " --trees {input.trees:q} --calibration {input.calibration:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
         " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"

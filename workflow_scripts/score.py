@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 from toporank.building.store import Store
-from toporank.combining.combine import TREES, combine
+from toporank.combining.combine import combine
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
-from toporank.model.checkpoint import read_description
-from toporank.model.scoring import Ensemble, read_ensemble, score_pack
+from toporank.model.checkpoint import read_description, toy
+from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
 
 
@@ -29,19 +29,17 @@ def main() -> None:
         nargs="?",
         help="folder of checkpoints for the spread, and for the score if it says so",
     )
-    parser.add_argument("--pack", type=Path, required=True)
-    parser.add_argument("--interface-pack", type=Path, required=True, help="graphs of interfaces")
-    parser.add_argument("--coverage", type=Path, required=True)
-    parser.add_argument("--interfaces", type=Path, required=True)
-    parser.add_argument("--chains", type=Path, required=True, help="chains.csv, to tell what was seen in training")
+    parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
+    parser.add_argument(
+        "--trees", type=Path, nargs="?", help="trees.safetensors of the scorer, which have the last word"
+    )
+    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument("--comparison", type=Path, required=True, help="written: clusters, consensus and twins")
-    parser.add_argument("--ranking", type=Path, required=True, help="written")
-    parser.add_argument("--scored-interfaces", type=Path, required=True, help="written")
-    parser.add_argument("--export", type=Path, required=True, help="written: MODEL,PRED_DOCKQ,TARGET")
-    parser.add_argument("--leakage", type=Path, required=True, help="written")
+    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage"):
+        parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
@@ -50,11 +48,10 @@ def main() -> None:
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
         coverage = read_coverage(args.coverage)
         comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
-        trees = args.checkpoint.with_name(TREES)
-        if trees.exists():
-            scores = combine(scores, [args.pack, args.interface_pack], comparison, trees)
+        scores = combine(scores, [args.pack, args.interface_pack], comparison, args.trees)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, fold_twins=args.fold_twins)
+        trusted, why_not = how_far_to_trust(args.calibration, args.checkpoint, ensemble, args.pack, coverage, scores)
+        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
@@ -70,6 +67,8 @@ def main() -> None:
         print(f"  {line}")
     for line in hints(interfaces):
         print(f"  {line}")
+    for line in filter(None, [why_not, toy(scorers[0])]):
+        print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}")
     print(f"report:  {args.ranking.with_name('report.html')}")

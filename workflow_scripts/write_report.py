@@ -8,6 +8,7 @@ from pathlib import Path
 from toporank.errors import TopoRankError
 from toporank.evaluation.leakage import write_study_leakage
 from toporank.files import write_text
+from toporank.report.formatting import ORDERS
 from toporank.report.page import render
 from toporank.report.results import read_study
 
@@ -28,6 +29,7 @@ def main() -> None:
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
     parser.add_argument("--study-leakage", type=Path, help="written: leakage.csv of all data sets")
+    parser.add_argument("--rank-by", choices=ORDERS, default="complex", help="what decides on the ranking")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 

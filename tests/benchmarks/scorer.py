@@ -24,7 +24,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.store import Store
-from toporank.combining.combine import TREES, predict
+from toporank.combining.combine import predict
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import NETWORK, STANDING, network_inputs, standing
 from toporank.combining.trees import Forest, from_lightgbm, write_forests
@@ -230,8 +230,8 @@ def write_scorer(study: Path, out: Path, forests: list[Forest]) -> None:
     write_text(out / "ensemble" / layout.MEMBERS, json.dumps(members, indent=1))
     pack = next(study.glob(layout.PACK.format(dataset="*")))
     features = PackedGraphs.open([pack]).metadata["features"]
-    write_forests(out / TREES, forests, {"features": features})
-    digest = hashlib.sha256((out / TREES).read_bytes()).hexdigest()[:16]
+    write_forests(out / layout.TREES, forests, {"features": features})
+    digest = hashlib.sha256((out / layout.TREES).read_bytes()).hexdigest()[:16]
     print(f"{out}: {len(losses)} networks, {sum(len(f.leaf) for f in forests)} trees ({digest})")
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import toporank
 from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
-from toporank.model.checkpoint import KEY, describe, read_description
+from toporank.model.checkpoint import KEY, describe, read_description, toy
 from toporank.model.scorer import build_network, load_weights, predict
 from toporank.similarity.memory import remember
 from toporank.training.provenance import TRAINING_SOURCES
@@ -303,6 +303,23 @@ def test_several_faults_are_named_at_once(checkpoint, tmp_path):
     bad = redescribed(checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics")))
     with pytest.raises(CheckpointError, match=r"description\.run: .*description\.seed: .*description\.epoch: .*1 more"):
         read_description(bad)
+
+
+@pytest.mark.parametrize(
+    ("n_decoys", "n_targets", "learned"),
+    [(48, 5, "5 targets"), (90_000, 19, "19 targets"), (90_000, 20, ""), (48, 20, ""),
+     (48, None, "48 decoys"), (499, None, "499 decoys"), (500, None, "")],
+)  # fmt: skip
+def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does_not_list_them(
+    n_decoys, n_targets, learned
+):
+    chains = {} if n_targets is None else {"chains": {"targets": [f"T{i}" for i in range(n_targets)], "chains": []}}
+    said = toy({"training_set": {"fingerprint": "", "train": n_decoys, "val": 9, **chains}})
+    assert (said.startswith("toy: ") and learned in said) if learned else said == ""
+
+
+def test_a_checkpoint_of_topoqa_is_no_toy():
+    assert toy({"origin": "TopoQA"}) == ""
 
 
 def test_keys_of_a_later_version_are_kept(checkpoint, tmp_path):

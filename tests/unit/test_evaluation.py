@@ -17,7 +17,7 @@ def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
 
 def predictions(*rows: tuple[str, str, float | None]) -> list[RankedDecoy]:
     """As much of a ranking as evaluation looks at; None for a decoy that was not scored."""
-    return [RankedDecoy(None, t, d, predicted, 0.1, "", *[None] * 5, "ok") for t, d, predicted in rows]
+    return [RankedDecoy(None, t, d, predicted, 0.1, None, None, "", "", *[None] * 5, "ok") for t, d, predicted in rows]
 
 
 LABELS = labels(

@@ -21,6 +21,7 @@ from toporank.training.run import Run
 from toporank.workflow.jobs import Jobs, default_config, one_of, raised
 from toporank.workflow.preflight import Preflight
 
+REPOSITORY = Path("/repository")
 STUDY = {
     "datasets": [
         {"name": "one", "decoys": "a", "labels": "a.csv"},
@@ -109,8 +110,8 @@ def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
 
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
     assert not rules.scoring_only
-    assert rules.scorer() == "results/final/best.ckpt"
-    assert rules.ensemble() == ["results/final/ensemble"]
+    assert rules.scorer(REPOSITORY) == "results/final/best.ckpt"
+    assert rules.ensemble(REPOSITORY) == ["results/final/ensemble"]
 
 
 # ---- natives ----------------------------------------------------------------------------------------------
@@ -248,13 +249,15 @@ def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
     assert rules.evaluations() == rules.training_inputs("{dataset}") == []
 
 
-def test_scoring_alone_uses_the_given_checkpoint_and_the_ensemble_beside_it():
-    assert scoring().scorer() == "results/final/best.ckpt"
+def test_scoring_alone_uses_the_given_checkpoint_and_what_lies_beside_it():
+    assert scoring().scorer(REPOSITORY) == "/repository/resources/scorer/best.ckpt"
     rules = scoring(checkpoint="elsewhere/best.ckpt")
-    assert rules.scorer() == "elsewhere/best.ckpt"
-    assert rules.ensemble() == []
+    assert rules.scorer(REPOSITORY) == "elsewhere/best.ckpt"
+    assert rules.ensemble(REPOSITORY) == rules.beside_scorer("calibration.json", REPOSITORY) == []
     Path("elsewhere/ensemble").mkdir(parents=True)
-    assert rules.ensemble() == ["elsewhere/ensemble"]
+    Path("elsewhere/calibration.json").touch()
+    assert rules.ensemble(REPOSITORY) == ["elsewhere/ensemble"]
+    assert rules.beside_scorer("calibration.json", REPOSITORY) == ["elsewhere/calibration.json"]
 
 
 # ---- names and defaults -----------------------------------------------------------------------------------

@@ -14,10 +14,11 @@ from browser import NAMES, Browser, find_browser
 from described_checkpoint import DESCRIPTION, METRICS
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
+from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.interfaces import InterfaceRow, Score
-from toporank.evaluation.ranking import ranking
+from toporank.evaluation.ranking import ComparedDecoy, ranking
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
@@ -220,7 +221,10 @@ def test_a_page_without_decoys_has_no_error(browser, tmp_path):
 
 
 def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(browser, tmp_path):
-    """Of three chains; the partner that is apart is named in words, which have a colour besides."""
+    """Of three chains; the partner that is apart is named in words, which have a colour besides.
+
+    Ranked by the worst interface, and the page says so; what else is known of a decoy has a column, too.
+    """
     rows = [
         CoverageRow("T", "good", Status.OK, "graphs", "", None, "", 3, 20, "x"),
         CoverageRow("T", "off", Status.PARTNER_APART, "interface", "partner A touches no other", None, "", 3, 9, "x"),
@@ -231,12 +235,24 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
             ("good", "A:H", 30, 0.7), ("good", "H:L", 50, 0.9), ("off", "A:H", 0, None), ("off", "H:L", 49, 0.8),
         )
     ]  # fmt: skip
-    table = ranking(rows, [Score("T", "good", 0.75, None)], interfaces)
-    shown = Study(["bench"], joined_results("bench", rows, table), {}, None, {}, DESCRIPTION, {}, {"bench": interfaces})
+    among = [ComparedDecoy("T", "good", 1, 0.25, "other")]
+    trusted = {("T", "good"): Estimate(0.5, 0.875, "3 chains, training had 2")}
+    table = ranking(rows, [Score("T", "good", 0.75, 0.01)], interfaces, "min_interface", among, trusted)
+    results = joined_results("bench", rows, table)
+    shown = Study(
+        ["bench"], results, {}, None, {}, DESCRIPTION, interfaces={"bench": interfaces}, rank_by="min_interface"
+    )
     browser.open(write(tmp_path, shown))
     cells = "[...document.querySelectorAll('.decoys tr')].map(row => [...row.cells].map(cell => cell.textContent))"
     head, good, off = browser.run(cells)
     assert head[-3:] == ["A:H", "H:L", "status"]
+    shown_of = dict(zip(head, good, strict=True))
+    assert shown_of["interval"] == "[0.50, 0.88]"
+    assert shown_of["out of domain"] == "3 chains, training had 2"
+    assert (shown_of["cluster (rank)"], shown_of["consensus"], shown_of["twin of"]) == ("1 (1)", "0.250", "other")
+    assert shown_of["disagreement of the ensemble"] == "0.010"
+    caption = browser.run("document.querySelector('.decoys caption').textContent")
+    assert caption == "2 decoys of T, best worst interface first"
     assert good[-3:] == ["0.700", "0.900", "scored"]
     assert off[-3:] == ["apart", "0.800", "partner apart"]
     wrong = (

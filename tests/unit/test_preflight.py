@@ -18,10 +18,10 @@ from toporank.features.registry import DEFAULT_MODULES, records, resolve
 from toporank.structures.dssp import dssp_version
 from toporank.workflow.preflight import (
     Preflight,
-    checkpoint_of,
     feature_choices,
     labels_of,
     preflight,
+    scorer_of,
     submission_problems,
     training_problems,
 )
@@ -323,7 +323,7 @@ def features(cutoff: float) -> dict:
 
 def test_a_study_uses_the_configured_features():
     settings = config(GOOD, features={"interface": {"cutoff": 8}})
-    assert records(feature_choices(settings)) == features(8.0)
+    assert records(feature_choices(settings, REPOSITORY)) == features(8.0)
 
 
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
@@ -331,40 +331,47 @@ def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     settings = load_config(
         {"score_decoys": "decoys", "checkpoint": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
     )
-    assert records(feature_choices(settings)) == features(12.0)
+    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
 
 
 def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
     older = features(12.0)
     del older["nodes"]["dssp"], older["nodes"]["orientation"]
     write_description("older.ckpt", features=older)
-    nodes = feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))["nodes"].parameters
+    settings = load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"})
+    nodes = feature_choices(settings, REPOSITORY)["nodes"].parameters
     assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
     del older["edges"]["scaling"]
     write_description("older.ckpt", features=older)
     with pytest.raises(CheckpointError, match=r"older\.ckpt: .*does not say what scaling was"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"}))
+        feature_choices(settings, REPOSITORY)
 
 
-def test_scoring_uses_the_final_checkpoint_of_the_working_directory_by_default():
+def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_another_is_named():
     settings = load_config({"score_decoys": "decoys"})
-    assert checkpoint_of(settings) == "results/final/best.ckpt"
-    with pytest.raises(CheckpointError, match=r"results/final/best\.ckpt: no such checkpoint"):
-        feature_choices(settings)
-    write_description("results/final/best.ckpt", features=features(12.0))
-    assert records(feature_choices(settings)) == features(12.0)
+    shipped = REPOSITORY / "resources/scorer/best.ckpt"
+    assert scorer_of(settings, REPOSITORY) == str(shipped)
+    write_description("results/final/best.ckpt", features=features(8.0))  # a study in the working directory
+    with pytest.raises(
+        CheckpointError, match=r"best\.ckpt: .* TopoRank is not there \(.* checkpoint=results/final/best"
+    ):
+        feature_choices(settings, REPOSITORY)
+    write_description(shipped, features=features(12.0))
+    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
+    own = load_config({"score_decoys": "decoys", "checkpoint": "results/final/best.ckpt"})
+    assert records(feature_choices(own, REPOSITORY)) == features(8.0)
 
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():
     write_description("bare.ckpt")
     with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}))
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}), REPOSITORY)
 
 
 def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
     write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
     with pytest.raises(CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}))
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}), REPOSITORY)
 
 
 def test_scored_decoys_are_a_data_set_without_labels():

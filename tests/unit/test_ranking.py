@@ -20,6 +20,7 @@ from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
+from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.ranking import (
     ComparedDecoy,
@@ -96,16 +97,16 @@ def test_a_label_without_decoy_is_not_ranked(table):
 
 
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
-    unknown = [None] * 3
+    unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "apart") == (
-        4, "A", "apart", None, None, "", 0, 2, *unknown, "no_interface", "", *unknown, "",
+        4, "A", "apart", *unscored, 0, 2, *unknown, "no_interface", "", *unknown, "", None,
     )  # fmt: skip
 
 
 def test_a_decoy_that_failed_has_neither(table):
-    unknown = [None] * 3
+    unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "failed") == (
-        None, "A", "failed", None, None, "", None, None, *unknown, "failed", "", *unknown, "",
+        None, "A", "failed", *unscored, None, None, *unknown, "failed", "", *unknown, "", None,
     )  # fmt: skip
 
 
@@ -184,6 +185,22 @@ def test_the_ranking_looks_like_this(tmp_path, table):
         "3,A,also_apart,,,,0,2,,,,no_interface,,,,,",
         "4,A,apart,,,,0,2,,,,no_interface,,,,,",
         ",A,failed,,,,,,,,,failed,,,,,",
+    ]
+
+
+def test_intervals_and_domain_have_columns_where_the_scorer_is_calibrated(tmp_path):
+    fates = {("A", "in"): Status.OK, ("A", "out"): Status.OK, ("A", "apart"): Status.NO_INTERFACE}
+    known = {("A", "in"): Estimate(0.6, 1.0, ""), ("A", "out"): Estimate(0.1, 0.5, "9 chains, training had 2")}
+    found = scores({("A", "in"): 0.8, ("A", "out"): 0.3})
+    table = ranking(coverage(fates), found, estimates=known)
+    write_ranking(tmp_path / "ranking.csv", table)
+    header, first, *_ = (tmp_path / "ranking.csv").read_text().splitlines()
+    assert header.startswith("rank,target,decoy,pred_dockq,pred_sd,pred_low,pred_high,domain,pred_capri,")
+    assert first.startswith("1,A,in,0.8,0.01,0.6,1.0,,high,")
+    assert read_ranking(tmp_path / "ranking.csv") == table
+    assert best_of_each_target(table) == [
+        "A  in, predicted DockQ 0.800, 80 % interval 0.600 to 1.000 (high)",
+        "1 of 2 decoys are out of the domain of the scorer, such as A/out: 9 chains, training had 2",
     ]
 
 

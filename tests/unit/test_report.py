@@ -18,6 +18,7 @@ from described_checkpoint import METRICS, write_description
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
+from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.evaluation.cross_validation import Prediction, group_metrics, write_metrics
 from toporank.evaluation.evaluate import evaluate
@@ -305,6 +306,37 @@ def test_decoys_come_best_predicted_first_and_unscored_ones_last(files: Files) -
     assert first["Y"] == "3210--"
     assert second["d"] == ["d2", "d1", "d3", "d4", HOSTILE]
     assert second["y"] == [0.6, 0.85, 0.2, 0.05, None]
+
+
+def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) -> None:
+    """DockQ of the training decoys is 0.9, 0.5, 0.1, 0.3, of the validation decoys 0.85, 0.6, 0.2, 0.05."""
+    coverage = coverage_rows(labelled=True)
+    found = scores(coverage)
+    trusted = {
+        row[:2]: Estimate(row.pred_dockq / 2, row.pred_dockq + 0.05, "far" * (row.decoy == "d4")) for row in found
+    }
+    table = ranking(coverage, found, estimates=trusted)
+    summary = evaluate(table, labels_of(coverage))[1]
+    assert [summary[split]["intervals"] for split in ("train", "val")] == [
+        {"n": 4, "level": 0.8, "inside": 0.5}, {"n": 4, "level": 0.8, "inside": 0.75},
+    ]  # fmt: skip
+    write_ranking(files.rankings[0], table)
+    write(files.evaluations[0], json.dumps(summary))
+    html = render(files.study(rank_by="mean_interface"))
+    first, _ = decoys_of(html)["targets"]
+    assert (first["l"], first["h"]) == ([0.4, 0.3, 0.1, 0.05, None, None], [0.85, 0.65, 0.25, 0.15, None, None])
+    assert first["m"] == ["", "", "far", "", "", ""]
+    text = Page(html).text
+    assert "Validation: DockQ is in the 80 % interval of 75 % of 4 decoys." in text
+    assert "2 of 8 decoys are out of it" in text
+    assert "The decoys of each target, best mean of the interfaces first." in text
+
+
+def test_a_toy_is_called_one(files: Files) -> None:
+    assert "Toy: the scorer was trained on 4 decoys only" in Page(render(files.study())).text
+    many = {"fingerprint": "0123abcd", "train": 5000, "val": 4}
+    path = write_description("elsewhere.ckpt", training_set=many)
+    assert "toy" not in Page(render(files.study(checkpoint=path))).text.lower()
 
 
 def test_lists_without_a_value_are_not_written(scored_only: Files) -> None:

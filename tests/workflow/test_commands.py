@@ -13,6 +13,16 @@ import pandas as pd
 import pytest
 
 from conftest import EXAMPLE, REPOSITORY, make_study
+from toporank.evaluation.confidence import (
+    LEVEL,
+    Bin,
+    Calibration,
+    Domain,
+    Intervals,
+    Measured,
+    scorer_of,
+    write_calibration,
+)
 
 DRY = ("-n", "--quiet", "rules")
 
@@ -89,11 +99,11 @@ def test_a_misspelt_key_is_an_error_that_names_the_right_one(fresh):
 
 
 def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(study):
-    """Its ensemble, too; it is the one that is used when none is named; and the study is as finished as it was."""
+    """Its ensemble, too; and the study is as finished as it was."""
     before = study.tree()
     mine = study.home / "my decoys"
     shutil.copytree(study.home / "decoys/1GCQ", mine)
-    printed = study.run("score", "--config", f"score_decoys={mine}").stdout
+    printed = study.run("score", "--config", f"score_decoys={mine}", "checkpoint=results/final/best.ckpt").stdout
     assert not re.search("train_sweep|select_final|finetune", printed)
     ranking = pd.read_csv(study.results / "scores/my_decoys/ranking.csv")
     of_study = pd.read_csv(study.results / "scores/mini/ranking.csv").query("target == '1GCQ'")
@@ -102,8 +112,6 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     assert ranking["pred_sd"].tolist() == of_study["pred_sd"].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
-    named = ("score", "--config", f"score_decoys={mine}", "checkpoint=results/final/best.ckpt")
-    assert "Nothing to be done" in study.run(*named).stdout
 
 
 def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp_path):
@@ -132,18 +140,43 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
 
 
 def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
-    """Scored alone by a copy of the ensemble, a decoy of the study gets the score and spread it got there."""
+    """Scored alone by a copy of the ensemble, a decoy of the study gets the score and spread it got there.
+
+    Beside the copy there is a calibration, which is where interval and domain come from.
+    """
     folder = tmp_path / "alone"
     (folder / "1AVZ").mkdir(parents=True)
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
     study = type(finished)(tmp_path)
     shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
     checkpoint = tmp_path / "a copy of it/best.ckpt"
-    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}")
+    write_calibration(checkpoint.with_name("calibration.json"), calibration_of(checkpoint))
+    printed = study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}").stdout
     alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
     together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
     for column in ("pred_dockq", "pred_sd"):
         assert alone[column] == pytest.approx(together[column], abs=1e-6)
+    assert [alone["pred_low"], alone["pred_high"]] == pytest.approx([0, alone["pred_dockq"] + 0.25], abs=1e-6)
+    assert alone["domain"] == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
+    assert f"80 % interval 0.000 to {alone['pred_high']:.3f}, out of domain" in printed
+    assert "toy: the scorer was trained on decoys of 2 targets only" in printed
+    assert "pred_low" not in together.index
+    assert alone["domain"] in study.text("scores/alone/report.html")
+
+
+def calibration_of(checkpoint: Path) -> Calibration:
+    """Wide intervals and a narrow domain for a checkpoint and the ensemble beside it."""
+    wide = Bin(low=-1, high=0.25, n_decoys=100, n_clusters=100)
+    nothing = Measured(n_decoys=0, n_clusters=0, mae=None, inside_interval=None)
+    narrow = {"n_interface_residues": (1, 5), "n_chains": (2, 2)}
+    unmeasured = {"center": [0.0] * 12, "axes": [], "deviations": [], "limit": 0}  # the network has 8 hidden units
+    return Calibration(
+        scorer=scorer_of(checkpoint, checkpoint.parent.glob("ensemble/*.ckpt"), mean=True),
+        intervals=Intervals(level=LEVEL, edges=[], bins=[wide]),
+        domain=Domain(**narrow, **unmeasured),
+        in_domain=nothing,
+        out_of_domain=nothing,
+    )
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):

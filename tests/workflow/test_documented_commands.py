@@ -133,7 +133,7 @@ HOW: dict[str, How] = {
     r"snakemake (-n|--unlock)( .*)?": as_it_is,
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
-    r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
+    r"snakemake --cores \d score --config score_decoys=FOLDER( checkpoint=results/\S+)?": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,
@@ -202,6 +202,8 @@ def provide(clone: Path) -> None:
     """Decoys, configurations and checkpoints that the commands name."""
     shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
     shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
+    if not (clone / "resources/scorer/best.ckpt").exists():  # a clone without the scorer uses that of the example
+        shutil.copytree(clone / "results/final", clone / "resources/scorer", dirs_exist_ok=True)
     write_published_checkpoint(clone / "topoqa.ckpt", published_state())
     shutil.copy(clone / "config/config.yaml", clone / "my.yaml")
     shutil.copy(clone / "config/study.yaml", clone / "study.yaml")

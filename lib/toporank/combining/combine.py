@@ -15,9 +15,6 @@ from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.evaluation.ranking import ComparedDecoy
 from toporank.graphs.packfile import PackedGraphs
 
-TREES = "trees.safetensors"
-"""Beside the checkpoint whose scores the trees were grown with."""
-
 
 def predict(forests: list[Forest], columns: dict[str, np.ndarray]) -> np.ndarray:
     """Mean of the forests for each decoy, between 0 and 1. columns : by name, float64, (n,), nan where unknown."""
@@ -25,16 +22,19 @@ def predict(forests: list[Forest], columns: dict[str, np.ndarray]) -> np.ndarray
     return np.clip(np.mean(each, axis=0), 0.0, 1.0)
 
 
-def combine(scores: list[Score], packs: list[Path], comparison: Iterable[ComparedDecoy], trees: Path) -> list[Score]:
+def combine(
+    scores: list[Score], packs: list[Path], comparison: Iterable[ComparedDecoy], trees: Path | None
+) -> list[Score]:
     """Scores of networks with the predictions of trees in their place; `pred_network` is what they were.
 
     scores : of all graphs of the packs in their order, `scoring.score_pack`. comparison : of the decoys of the packs;
-    interfaces of decoys stand alone. Raises CheckpointError when the trees need something else than there is.
+    interfaces of decoys stand alone. trees : file, None for a scorer without. Raises CheckpointError when the trees
+    need something else than there is.
     """
+    if trees is None or not scores:
+        return scores
     forests, said = read_forests(trees)
     graphs = PackedGraphs.open(packs)
-    if not scores:
-        return scores
     if graphs.metadata.get("features") != said.get("features"):
         raise CheckpointError("these trees were grown on other features than the graphs have", where=trees)
     names, values = describe(graphs)

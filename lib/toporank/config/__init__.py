@@ -177,11 +177,13 @@ class Config(Section):
     )
     score_decoys: str | None = Field(
         None,
-        description="Folder of decoys to score with `checkpoint` instead of the data sets (`--config score_decoys=…`).",
+        description="Folder of decoys to score instead of the data sets (`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
     checkpoint: str | None = Field(
-        None, description="Checkpoint to score `score_decoys` with; `results/final/best.ckpt` by default."
+        None,
+        description="Checkpoint to score `score_decoys` with, such as `results/final/best.ckpt` of a study of your own;"
+        " the scorer that ships with TopoRank by default.",
     )
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
+from toporank.evaluation.confidence import LEVEL
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
@@ -32,6 +33,7 @@ def evaluate(
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
+    `intervals` has the share of labels in their interval, of which `level` are expected, if there are intervals;
     `consensus` has the metrics of the consensus for the same decoys, if it is known;
     `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
     """
@@ -39,9 +41,10 @@ def evaluate(
     of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
     of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
     decoys = _joined([label for label in labels if not label.interface], of_decoys)
-    consensus = {(row.target, row.decoy): row.consensus for row in ranking}
-    decoys[CONSENSUS] = [consensus.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
-    decoys[CONSENSUS] = decoys[CONSENSUS].astype(float)
+    known = {(row.target, row.decoy): row for row in ranking}
+    ranked = [known.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    for name in (CONSENSUS, "pred_low", "pred_high"):
+        decoys[name] = pd.Series([getattr(row, name, None) for row in ranked], dtype=float)
     parts = _joined([label for label in labels if label.interface], of_interfaces)
     parts["target"] += " " + parts["interface"]
     tables, summary = [], {}
@@ -51,6 +54,8 @@ def evaluate(
             table = per_target(scored).assign(split=split)
             summary[split] |= summarise(scored, clusters=clusters)
             summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+            if found := _in_intervals(scored):
+                summary[split]["intervals"] = found
             if scored[CONSENSUS].notna().any():
                 by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))  # of a target with one decoy
                 table = table.join(_of_consensus(per_target(by_consensus)))
@@ -78,6 +83,13 @@ def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
     """How many labels there are, and those that have a prediction."""
     scored = part[part["pred_dockq"].notna()]
     return {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}, scored
+
+
+def _in_intervals(scored: pd.DataFrame) -> dict[str, Any] | None:
+    """How many decoys have an interval, and the share of them whose DockQ is in it."""
+    known = scored[scored["pred_low"].notna()]
+    inside = known["dockq"].between(known["pred_low"], known["pred_high"])
+    return {"n": len(known), "level": LEVEL, "inside": float(inside.mean())} if len(known) else None
 
 
 def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:

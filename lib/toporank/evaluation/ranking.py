@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.decoys.identity import Status
+from toporank.evaluation.confidence import LEVEL, Estimate
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import InterfaceRow, Interfaces, Score, of_each_decoy
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
@@ -36,7 +37,9 @@ class ComparedDecoy(NamedTuple):
 class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
-    pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
+    pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain : see
+    `confidence.Estimate`. pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see
+    `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average.
     """
@@ -46,6 +49,9 @@ class RankedDecoy(NamedTuple):
     decoy: str
     pred_dockq: float | None
     pred_sd: float | None
+    pred_low: float | None
+    pred_high: float | None
+    domain: str
     pred_capri: str
     n_interface_residues: int | None
     n_chains: int | None
@@ -62,6 +68,12 @@ class RankedDecoy(NamedTuple):
 
 
 COLUMNS = RankedDecoy._fields
+OF_CALIBRATION = Estimate._fields
+"""Columns that are there only if the scorer has a calibration."""
+OF_TREES = ("pred_network",)
+"""And those that are there only if it has trees."""
+UNKNOWN = (None, None, "")
+"""Stands for an `Estimate`."""
 _PLACE = {Status.OK: 0, Status.PARTNER_APART: 1, Status.CHAIN_MISSING: 1, Status.NO_INTERFACE: 2}
 RANKED_BY = {"complex": "pred_dockq", "min_interface": "min_interface", "mean_interface": "mean_interface"}
 """The column that decides, by the names that the configuration has for it."""
@@ -73,6 +85,7 @@ def ranking(
     interfaces: Iterable[InterfaceRow] = (),
     rank_by: str = "complex",
     comparison: Iterable[ComparedDecoy] = (),
+    estimates: Mapping[tuple[str, str], Estimate] | None = None,
     *,
     fold_twins: bool = False,
 ) -> list[RankedDecoy]:
@@ -82,8 +95,9 @@ def ranking(
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
     comes last and has no rank. Copies share the rank of the first, and with `fold_twins` twins the best one among
     them. Ties go by decoy name.
-    interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. comparison : of decoys with a graph. Raises
-    ValueError when a decoy has two scores.
+    interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. comparison : of decoys with a graph.
+    estimates : by target and decoy, of those that are scored, if the scorer has a calibration. Raises ValueError when a
+    decoy has two scores.
     """
     of_interfaces = of_each_decoy(interfaces)
     known: dict[tuple[str, str], Score] = {}
@@ -98,9 +112,10 @@ def ranking(
     decoys = []
     for row in coverage:
         score = known.get((row.target, row.decoy))
-        found = (None, None, "")
+        found = (None, None, *UNKNOWN, "")
         if score:
-            found = score.pred_dockq, score.pred_sd, CAPRI_NAMES[classes[row.target, row.decoy]]
+            estimate = estimates.get((row.target, row.decoy), UNKNOWN) if estimates else UNKNOWN
+            found = score.pred_dockq, score.pred_sd, *estimate, CAPRI_NAMES[classes[row.target, row.decoy]]
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
@@ -145,17 +160,22 @@ def _order(value: Callable[[RankedDecoy], float | None], row: RankedDecoy) -> tu
 
 def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
     """Write ranking.csv."""
-    write_rows(path, COLUMNS, table)
+    table = list(table)
+    left_out = () if any(row.pred_low is not None for row in table) else OF_CALIBRATION
+    left_out += () if any(row.pred_network is not None for row in table) else OF_TREES
+    columns = [name for name in COLUMNS if name not in left_out]
+    write_rows(path, columns, ([getattr(row, name) for name in columns] for row in table))
 
 
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    kinds |= dict.fromkeys(("pred_dockq", "pred_sd", "min_interface", "mean_interface", "consensus"), float)
-    kinds["pred_network"] = float
+    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network")
+    kinds |= dict.fromkeys((*predicted, "min_interface", "mean_interface", "consensus"), float)
+    missing = dict.fromkeys((*OF_CALIBRATION, *OF_TREES), "")
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
-        for row in read_rows(path)
+        for row in (missing | row for row in read_rows(path))
     ]
 
 
@@ -167,17 +187,33 @@ def write_model_pred_dockq(path: Path | str, table: Iterable[RankedDecoy]) -> No
     write_rows(path, ("MODEL", "PRED_DOCKQ", "TARGET"), rows)
 
 
-def best_of_each_target(table: Iterable[RankedDecoy]) -> list[str]:
-    """A line for each target: the decoy ranked first with its predicted DockQ and class; at most `LISTED`.
+def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
+    """A line for each target: the decoy ranked first, its predicted DockQ, interval and class; at most `LISTED`.
 
+    With intervals a last line says how many decoys are out of domain, and why the first of them is.
     table : as from `ranking`.
     """
     first = [next(rows) for _, rows in groupby(table, key=attrgetter("target"))]
     width = min(max((len(row.target) for row in first[:LISTED]), default=0), WIDEST)
     lines = [
-        f"{row.target:{width}}  {row.decoy}, predicted DockQ {row.pred_dockq:.3f} ({row.pred_capri})"
+        f"{row.target:{width}}  {row.decoy}, predicted DockQ {row.pred_dockq:.3f}{_interval(row)} ({row.pred_capri})"
         if row.pred_dockq is not None
         else f"{row.target:{width}}  no decoy was scored"
         for row in first[:LISTED]
     ]
-    return [*lines, *([f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else [])]
+    more = [f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else []
+    return [*lines, *more, *_out_of_domain(table)]
+
+
+def _interval(row: RankedDecoy) -> str:
+    if row.pred_low is None:
+        return ""
+    place = ", out of domain" if row.domain else ""
+    return f", {100 * LEVEL:.0f} % interval {row.pred_low:.3f} to {row.pred_high:.3f}{place}"
+
+
+def _out_of_domain(table: list[RankedDecoy]) -> list[str]:
+    known = [row for row in table if row.pred_low is not None]
+    outside = [row for row in known if row.domain]
+    example = f", such as {outside[0].target}/{outside[0].decoy}: {outside[0].domain}" if outside else ""
+    return [f"{len(outside)} of {len(known)} decoys are out of the domain of the scorer{example}"] if known else []

@@ -26,6 +26,8 @@ NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
 MOST_KNOWN = 100_000
 """Training targets, and chains of them, that a description lists at most."""
+FEWEST_TARGETS, FEWEST_DECOYS = 20, 500
+"""A scorer trained on fewer targets is a toy or, where it does not list them, one trained on fewer decoys."""
 
 Text = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Width = Annotated[int, Field(ge=1, le=100_000)]
@@ -180,6 +182,21 @@ def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
         remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {topoqa.ORIGIN}"
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
     return _checked(Description, description, path)
+
+
+def toy(description: dict[str, Any]) -> str:
+    """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a toy.
+
+    A fine-tuned one has also learned from the targets of its parent. One of TopoQA is none.
+    """
+    training_set = description.get("training_set")
+    if training_set is None:
+        return ""
+    targets = (training_set.get("chains") or {}).get("targets")
+    if (training_set["train"] >= FEWEST_DECOYS) if targets is None else (len(targets) >= FEWEST_TARGETS):
+        return ""
+    learned = f"{training_set['train']:,} decoys" if targets is None else f"decoys of {len(targets)} targets"
+    return f"toy: the scorer was trained on {learned} only, so its scores show that everything works and no more"
 
 
 def _from_json(text: str, path: Path) -> Any:

@@ -59,8 +59,8 @@ class PlainNetwork(DockQNet):
         plain.load_state_dict(state)
         return plain
 
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Predicted DockQ of each graph: (B,)."""
+    def pooled(self, batch: GraphBatch) -> Tensor:
+        """What the head sees of each graph: (B, hidden + hidden // 2)."""
         x = self.embed_nodes(self.scale_nodes(batch.x))
         edge = self.embed_edges(self.scale_edges(batch.edge_attr))
         for layer in self.layers:
@@ -68,4 +68,4 @@ class PlainNetwork(DockQNet):
         n = len(batch.index)
         nodes = scatter(x, batch.node_graph, dim_size=n, reduce="mean")
         edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
-        return torch.sigmoid(self.head(torch.cat([nodes, self.pooled_edges(edges)], dim=1))).squeeze(1)
+        return torch.cat([nodes, self.pooled_edges(edges)], dim=1)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+import torch
 from pydantic import Field
 
 from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
+from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
+from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
@@ -102,6 +107,48 @@ def score_pack(
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
+
+
+@torch.inference_mode()
+def embed(checkpoint: Path, store: GraphStore, batch_size: int = 64) -> np.ndarray:
+    """What the head of the checkpoint's network sees of every graph of a store: (len(store), hidden + hidden // 2)."""
+    network, _ = load_weights(checkpoint)
+    batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
+    return torch.cat([network.pooled(store.batch(indices)) for indices in batches]).double().numpy()
+
+
+def how_far_to_trust(
+    calibration: Path | None,
+    checkpoint: Path,
+    ensemble: Ensemble,
+    pack: Path,
+    coverage: Iterable[CoverageRow],
+    scores: Iterable[Score],
+) -> tuple[dict[tuple[str, str], Estimate], str]:
+    """(target, decoy) → how far to trust its score, for every decoy of a pack; and, where that is unknown, why.
+
+    calibration : the file beside the scorer, None if there is none. scores : from `score_pack`.
+    Raises RecordError when the file is damaged.
+    """
+    if calibration is None:
+        return {}, ""
+    known = read_calibration(calibration)
+    if why := why_of_another(known, scorer_of(checkpoint, ensemble.members, mean=ensemble.mean)):
+        return {}, f"{calibration} is not used, so there are no intervals: {why}"
+    store = GraphStore.open([pack])
+    if len(store) == 0:
+        return {}, ""
+    keys = _names(store)
+    of_decoys = {(score.target, score.decoy): score.pred_dockq for score in scores if not score.interface}
+    rows = {(row.target, row.decoy): row for row in coverage}
+    found = estimates(
+        known,
+        [of_decoys[key] for key in keys],
+        [rows[key].n_interface_residues for key in keys],
+        [rows[key].n_chains for key in keys],
+        embed(checkpoint, store),
+    )
+    return dict(zip(keys, found, strict=True)), ""
 
 
 def _names(store: GraphStore) -> list[tuple[str, str]]:

@@ -76,6 +76,7 @@ def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
             "splits": list(columns),
             "metrics": [metric_row(row, list(columns.values())) for row in ROWS],
             "calibrations": [{"name": SPLITS[split], **fit} for split, fit in calibrated.items()],
+            "intervals": [(SPLITS[split], part["intervals"]) for split, part in known.items() if "intervals" in part],
             "figures": evaluation_figures(name, summary, metrics),
         }
         found.append(entry)

@@ -40,6 +40,14 @@ RULES = {
 """Selection rules in words."""
 
 
+ORDERS = {
+    "complex": "best predicted first",
+    "min_interface": "best worst interface first",
+    "mean_interface": "best mean of the interfaces first",
+}
+"""What decides on the ranking, as `rank_by` says, in words."""
+
+
 def is_missing(value: Any) -> bool:
     """Whether there is no number."""
     return value is None or math.isnan(value)

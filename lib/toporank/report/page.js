@@ -88,10 +88,10 @@ function lane(target, i) {
   const svg = draw("svg", { "aria-hidden": "true" });
   svg.append(draw("line", { x1: 0, x2: "100%", y1: 7.5, y2: 7.5, stroke: "var(--line)" }));
   for (const x of data.thresholds) svg.append(draw("line", { x1: percent(x), x2: percent(x), y1: 1, y2: 14, stroke: "var(--line)" }));
-  const p = target.p && target.p[i], s = target.s && target.s[i], y = target.y && target.y[i];
+  const p = target.p?.[i], low = target.l?.[i], high = target.h?.[i], y = target.y?.[i];
   const tone = target.P ? `var(--c${target.P[i]})` : "var(--muted)";
-  if (p != null && s != null)
-    svg.append(draw("line", { x1: percent(p - s), x2: percent(p + s), y1: 7.5, y2: 7.5, stroke: tone, "stroke-width": 5, "stroke-opacity": 0.35 }));
+  if (low != null)
+    svg.append(draw("line", { x1: percent(low), x2: percent(high), y1: 7.5, y2: 7.5, stroke: tone, "stroke-width": 5, "stroke-opacity": 0.35 }));
   if (y != null) svg.append(draw("line", { x1: percent(y), x2: percent(y), y1: 1, y2: 14, stroke: "var(--ink)", "stroke-width": 2 }));
   if (p != null) svg.append(draw("circle", { cx: percent(p), cy: 7.5, r: 4, fill: tone }));
   return svg;
@@ -101,13 +101,18 @@ const COLUMNS = [
   { head: "rank", number: true, cell: (t, i) => t.r?.[i] ?? DASH },
   { head: "decoy", name: true, cell: (t, i) => t.d[i] },
   { head: "predicted DockQ", number: true, cell: (t, i) => fixed(t.p?.[i]) },
-  { head: "± sd", number: true, needs: "s", cell: (t, i) => fixed(t.s?.[i]) },
+  { head: "interval", number: true, needs: "l", cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
   { head: "class", cell: (t, i) => chip(t.P?.[i]) },
   { head: "0 – 1", lane: true, cell: lane },
   { head: "true DockQ", number: true, needs: "y", cell: (t, i) => fixed(t.y?.[i]) },
   { head: "true class", needs: "Y", cell: (t, i) => chip(t.Y?.[i]) },
   { head: "interface residues", number: true, cell: (t, i) => t.n?.[i] ?? DASH },
   { head: "chains", number: true, cell: (t, i) => t.c?.[i] ?? DASH },
+  { head: "cluster (rank)", number: true, needs: "k", cell: (t, i) => t.k[i] == null ? DASH : `${t.k[i]} (${t.K?.[i] ?? DASH})` },
+  { head: "consensus", number: true, needs: "o", cell: (t, i) => fixed(t.o[i]) },
+  { head: "twin of", name: true, needs: "t", cell: (t, i) => t.t[i] || "" },
+  { head: "disagreement of the ensemble", number: true, needs: "s", cell: (t, i) => fixed(t.s[i]) },
+  { head: "out of domain", name: true, needs: "m", cell: (t, i) => t.m[i] || "" },
   { head: "status", status: true, cell: (t, i) => status(data.fates[t.f[i]]) },
 ];
 
@@ -131,7 +136,7 @@ function decoyTable(target, name, wanted) {
     body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell(target, i)))));
   });
   const shown = body.rows.length, all = target.d.length;
-  const caption = `${shown < all ? `${shown} of ${all}` : all} decoys of ${name}, best predicted first`;
+  const caption = `${shown < all ? `${shown} of ${all}` : all} decoys of ${name}, ${data.order}`;
   return make("table", {}, make("caption", {}, caption), make("thead", {}, head), body);
 }
 

@@ -7,6 +7,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
+from toporank.evaluation.confidence import LEVEL
+from toporank.model.checkpoint import toy
 from toporank.report import formatting, rankings, tables
 from toporank.report.results import Study
 
@@ -43,6 +45,10 @@ def content(study: Study) -> dict[str, Any]:
         **assessed,
         "decoys_json": htmlsafe_json_dumps(decoys, separators=(",", ":"), ensure_ascii=False),
         "has_truth": len(study.labelled) > 0,
+        "order": formatting.ORDERS[study.rank_by],
+        "toy": toy(study.checkpoint),
+        "level": LEVEL,
+        "out_of_domain": rankings.out_of_domain(study),
         "has_deviation": any(row.pred_sd is not None for row in study.results),
         "not_scored": tables.not_scored(study),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from toporank.evaluation.interfaces import InterfaceRow, partners_hint
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.report.formatting import FATES, SPLITS, fate_name
+from toporank.report.formatting import FATES, ORDERS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
 
 DIGITS = 3
@@ -54,17 +54,25 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
     }
 
 
-def decoys_for_script(study: Study) -> dict[str, Any]:
-    """The decoys of all targets for the page's script: lists of equal length, best first, targets as `target_lines`.
+def out_of_domain(study: Study) -> tuple[int, int] | None:
+    """How many decoys are out of the domain of the scorer, of how many of which that is known; None if of none."""
+    known = [row for row in study.decoys if row.pred_low is not None]
+    return (sum(bool(row.domain) for row in known), len(known)) if known else None
 
-    d names, r ranks, p and s predicted DockQ and its deviation, y true DockQ, n interface residues, c chains,
-    f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
+
+def decoys_for_script(study: Study) -> dict[str, Any]:
+    """The decoys of all targets for the page's script: lists of equal length, by rank, targets as `target_lines`.
+
+    d names, r ranks, p predicted DockQ, l and h bounds of its interval, m why it is out of domain, s disagreement of
+    the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin of which
+    decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
     is wrong in words. A list without any value is left out.
     """
     meetings = interfaces_of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
     return {
+        "order": ORDERS[study.rank_by],
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": list(CAPRI_NAMES),
         "fates": [fate_name(fate) for fate in order],
@@ -95,20 +103,27 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
         "d": [row.decoy for row in rows],
         "r": [row.rank for row in rows],
         "p": [rounded(row.pred_dockq) for row in rows],
+        "l": [rounded(row.pred_low, 2) for row in rows],
+        "h": [rounded(row.pred_high, 2) for row in rows],
+        "m": [row.domain for row in rows],
         "s": [rounded(row.pred_sd) for row in rows],
         "y": [rounded(row.dockq) for row in rows],
         "n": [row.n_interface_residues for row in rows],
         "c": [row.n_chains for row in rows],
+        "k": [row.cluster for row in rows],
+        "K": [row.cluster_rank for row in rows],
+        "o": [rounded(row.consensus) for row in rows],
+        "t": [row.twin_of for row in rows],
         "f": [order.index(row.fate) for row in rows],
         "P": "".join(class_digit(row.pred_capri) for row in rows),
         "Y": "".join(class_digit(row.capri) for row in rows),
     }
-    return {key: entry for key, entry in lists.items() if key == "d" or any(v not in (None, "-") for v in entry)}
+    return {key: entry for key, entry in lists.items() if key == "d" or any(v not in (None, "-", "") for v in entry)}
 
 
-def rounded(value: float | None) -> float | None:
-    """A number with `DIGITS` decimals, None where it is missing."""
-    return None if value is None else round(value, DIGITS)
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
+    """A number with so many decimals, None where it is missing."""
+    return None if value is None else round(value, digits)
 
 
 def class_digit(name: str) -> str:

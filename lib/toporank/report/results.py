@@ -48,9 +48,20 @@ class Result(NamedTuple):
     rank: int | None
     pred_dockq: float | None
     pred_sd: float | None
+    pred_low: float | None
+    pred_high: float | None
+    domain: str | None
+    cluster: int | None
+    cluster_rank: int | None
+    consensus: float | None
+    twin_of: str | None
     pred_capri: str
     fate: str
     capri: str
+
+
+OF_RANKING = Result._fields[Result._fields.index("rank") : Result._fields.index("pred_capri")]
+"""What a result takes from its row of ranking.csv as it is."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +69,11 @@ class Study:
     """Everything a page shows.
 
     datasets : names in the given order, also of those without any row.
-    results : by data set as given, then target, then best predicted first.
+    results : by data set as given, then target, then rank.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
-    leakage : by data set, what the checkpoint knows of each target.
+    leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     """
 
     datasets: list[str]
@@ -74,6 +85,7 @@ class Study:
     leakage: dict[str, list[LeakageRow]] = field(default_factory=dict)
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
+    rank_by: str = "complex"
 
     @property
     def decoys(self) -> list[Result]:
@@ -96,6 +108,7 @@ def read_study(
     leakage: Iterable[Path] = (),
     splits: Path | None = None,
     folds: Path | None = None,
+    rank_by: str = "complex",
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -115,9 +128,8 @@ def read_study(
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
-    return Study(
-        list(covered), results, evaluated, board, curves, read_description(checkpoint), known, meetings, crossed
-    )
+    read = read_description(checkpoint), known, meetings, crossed, rank_by
+    return Study(list(covered), results, evaluated, board, curves, *read)
 
 
 def _decided(rows: list[CoverageRow], split_of: Mapping[tuple[str, str], str], dataset: str) -> list[CoverageRow]:
@@ -139,7 +151,7 @@ def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Re
     """One row of coverage with its rank and score."""
     scored = ranked is not None and ranked.pred_dockq is not None
     known = {name: value for name, value in row._asdict().items() if name in Result._fields}
-    known |= {name: getattr(ranked, name) if ranked else None for name in ("rank", "pred_dockq", "pred_sd")}
+    known |= {name: getattr(ranked, name, None) for name in OF_RANKING}
     fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
     capri = "" if row.dockq is None else CAPRI_NAMES[int(capri_class(row.dockq))]
     return Result(dataset, **known, pred_capri=ranked.pred_capri if ranked else "", fate=fate, capri=capri)

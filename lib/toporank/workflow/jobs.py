@@ -18,7 +18,7 @@ from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
-from toporank.workflow.preflight import Preflight, checkpoint_of
+from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
 TRAINING = "training"
@@ -269,14 +269,19 @@ class Jobs:
         final = self.config.training.final
         return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
 
-    def scorer(self) -> str:
+    def scorer(self, repository: Path) -> str:
         """The checkpoint that scores."""
-        return checkpoint_of(self.config) if self.scoring_only else layout.FINAL_CHECKPOINT
+        return scorer_of(self.config, repository)
 
-    def ensemble(self) -> list[str]:
+    def ensemble(self, repository: Path) -> list[str]:
         """Folder of the checkpoints whose spread is reported: beside the scorer, if there is one."""
-        beside = Path(self.scorer()).parent / Path(layout.FINAL_ENSEMBLE).name
+        beside = Path(self.scorer(repository)).with_name(Path(layout.FINAL_ENSEMBLE).name)
         return [str(beside)] if not self.scoring_only or beside.is_dir() else []
+
+    def beside_scorer(self, name: str, repository: Path) -> list[str]:
+        """A file beside the scorer, such as its trees or its calibration, if there is one."""
+        beside = Path(self.scorer(repository)).with_name(name)
+        return [str(beside)] if beside.exists() else []
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""

@@ -156,22 +156,32 @@ def submission_problems(executor: str, python: str) -> list[str]:
     return problems
 
 
-def feature_choices(config: Config) -> dict[str, Choice]:
+def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
     """The feature modules: those of the checkpoint when decoys are scored with one, otherwise the configured ones."""
     if config.score_decoys is None:
         return config.choices()
-    description = read_description(checkpoint_of(config))
+    checkpoint = scorer_of(config, repository)
+    if config.checkpoint is None and not Path(checkpoint).exists():
+        raise CheckpointError(
+            "the scorer that ships with TopoRank is not there",
+            where=checkpoint,
+            remedy="restore the folder resources/scorer, or say which checkpoint scores, such as"
+            f" checkpoint={layout.FINAL_CHECKPOINT} of a study in this folder",
+        )
+    description = read_description(checkpoint)
     if not description.get("features"):
-        raise CheckpointError("does not say which features it was trained on", where=checkpoint_of(config))
+        raise CheckpointError("does not say which features it was trained on", where=checkpoint)
     try:
         return resolve_recorded(description["features"])
     except ConfigError as error:
-        raise CheckpointError(str(error), where=checkpoint_of(config)) from error
+        raise CheckpointError(str(error), where=checkpoint) from error
 
 
-def checkpoint_of(config: Config) -> str:
-    """The checkpoint that scores."""
-    return config.checkpoint or layout.FINAL_CHECKPOINT
+def scorer_of(config: Config, repository: Path) -> str:
+    """The checkpoint that scores: that of the study or, where decoys alone are scored, the given or the shipped one."""
+    if config.score_decoys is None:
+        return layout.FINAL_CHECKPOINT
+    return config.checkpoint or str(repository / layout.SHIPPED_CHECKPOINT)
 
 
 def _noting(result: Preflight, step: Callable[[], object]) -> None:

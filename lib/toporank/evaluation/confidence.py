@@ -1,0 +1,331 @@
+"""How far to trust a score: an interval for its DockQ, and whether the decoy is like those that were trained on.
+
+Both come from `calibration.json` beside a checkpoint, made of predictions for decoys whose cluster the networks were
+trained without. The interval is conformal: for a decoy of a cluster that nothing is known of it holds DockQ with a
+probability of 80 %, whatever the errors are distributed like, as long as the cluster is one like those of the
+calibration. Decoys of one cluster err alike, so clusters are what is counted, each with its decoys sharing its weight
+(Dunn, Wasserman & Ramdas 2022, arXiv:1809.07441; Lee, Barber & Willett 2023, arXiv:2306.06342).
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field, model_validator
+
+from toporank.config.base import Section
+from toporank.errors import ConfigError, RecordError
+from toporank.evaluation.interfaces import DECIMALS
+from toporank.files import sha256, write_text
+from toporank.validation import checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.8
+"""Share of decoys whose DockQ lies in their interval."""
+BINS, FEWEST_CLUSTERS = 10, 20
+"""Bins of the predicted DockQ, at most, and clusters that each of several bins has at least."""
+RARE = 0.005
+"""Share of the training decoys beyond either end of a range of sizes; twice that is beyond the limit of distance."""
+AXES = 8
+"""Leading principal axes in which distances are measured."""
+FOLDS = 5
+"""Parts of the clusters, each judged by the others, of which the errors inside and outside the domain are."""
+SIGNIFICANT = 6
+"""Digits of the numbers of axes, more than the single precision of a network is worth."""
+REMEDY = "delete it, then scores come without intervals, or restore the folder of the scorer"
+LARGEST_FILE, MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**22, 2**13, 64, 1000
+"""Bytes of a file, and sizes within it, that are read at most."""
+LONGEST_FAULT = 300
+"""Characters of what is wrong with it."""
+SIZES = ["n_interface_residues", "n_chains"]
+TINY = 1e-9
+"""By which sums of weights that are equal may differ."""
+
+Floats = NDArray[np.float64]
+Count = Annotated[int, Field(ge=0)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Difference = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Vector = Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=MOST_WIDE)]
+
+
+class Scorer(Section):
+    """Which checkpoints give a score, by the SHA-256 of their files, and whether it is that of one or the mean."""
+
+    checkpoint: Digest
+    members: list[Digest] = Field(max_length=MOST_MEMBERS)
+    score: Literal["best", "mean"]
+
+
+class Bin(Section):
+    """Bounds of DockQ minus predicted DockQ for a range of predictions, and what they were found from."""
+
+    low: Difference
+    high: Difference
+    n_decoys: Count
+    n_clusters: Count
+
+
+class Intervals(Section):
+    """Bins by rising prediction, with the predictions at which all but the first begin."""
+
+    level: float = Field(ge=LEVEL, le=LEVEL)
+    edges: list[Share] = Field(max_length=BINS - 1)
+    bins: list[Bin] = Field(min_length=1, max_length=BINS)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Intervals:
+        if len(self.bins) != len(self.edges) + 1 or any(np.diff(self.edges) <= 0):
+            raise ValueError("rising edges are needed, one fewer than bins")
+        return self
+
+
+class Domain(Section):
+    """What the decoys of the calibration are like.
+
+    n_interface_residues, n_chains : smallest and largest number but for `RARE` ones. center : (d,), axes : (k, d),
+    deviations : (k,), of what the head of the network sees of a decoy: mean, leading principal axes, and the standard
+    deviation along each. limit : of the distance from the center in these deviations.
+    """
+
+    n_interface_residues: tuple[Count, Count]
+    n_chains: tuple[Count, Count]
+    center: Vector
+    axes: list[Vector] = Field(max_length=MOST_AXES)
+    deviations: list[Positive] = Field(max_length=MOST_AXES)
+    limit: float = Field(ge=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> Domain:
+        if len(self.deviations) != len(self.axes) or any(len(axis) != len(self.center) for axis in self.axes):
+            raise ValueError("each axis needs a deviation, and as many numbers as the center has")
+        return self
+
+
+class Measured(Section):
+    """Of some decoys the mean absolute error, and the share of DockQ that is in the interval; None without decoys.
+
+    Means over decoys in which each cluster weighs the same.
+    """
+
+    n_decoys: Count
+    n_clusters: Count
+    mae: Share | None
+    inside_interval: Share | None
+
+
+class Calibration(Section):
+    """The content of calibration.json. in_domain, out_of_domain : its decoys, judged by those of other clusters."""
+
+    format: Literal[1] = 1
+    scorer: Scorer
+    intervals: Intervals
+    domain: Domain
+    in_domain: Measured
+    out_of_domain: Measured
+
+
+class Estimate(NamedTuple):
+    """How far to trust the score of a decoy: bounds of its DockQ, and why it is out of domain, empty if it is not."""
+
+    pred_low: float
+    pred_high: float
+    domain: str
+
+
+def scorer_of(checkpoint: Path, members: Iterable[Path], *, mean: bool) -> Scorer:
+    """Which scorer these files are. mean : whether the score is the mean over the members."""
+    return Scorer(checkpoint=sha256(checkpoint), members=sorted(map(sha256, members)), score="mean" if mean else "best")
+
+
+def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> Calibration:
+    """The calibration of a scorer, to be written beside it.
+
+    Parameters
+    ----------
+    predictions : one row for each labelled decoy, predicted by networks that were trained without its cluster as the
+        scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
+        `n_chains` as in coverage.tsv. Other columns are ignored.
+    pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
+        (`model.scoring.embed`).
+    scorer : from `scorer_of`.
+
+    Raises ValueError when there are fewer than `FOLDS` clusters, the lengths differ, or a number is missing.
+    """
+    import pandas as pd  # which takes longer to import than to apply a calibration
+
+    seen = np.asarray(pooled, dtype=np.float64)
+    table = predictions[["cluster", "dockq", "predicted", *SIZES]].reset_index(drop=True)
+    if table["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
+        needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
+        raise ValueError(f"{needed}: there are {table['cluster'].nunique()}, and an array of shape {seen.shape}")
+    if table.isna().any(axis=None) or not np.isfinite(seen).all():
+        raise ValueError("a value of the predictions is missing, or one of the vectors is not finite")
+    fold = table["cluster"].factorize(sort=True)[0] % FOLDS
+    judged = []
+    for part in range(FOLDS):
+        own, others = table[fold == part], table[fold != part]
+        low, high = _bounds(_intervals(others), own["predicted"].to_numpy())
+        reasons = _reasons(_domain(others, seen[others.index]), *(own[name] for name in SIZES), seen[own.index])
+        judged.append(own.assign(inside=own["dockq"].between(low, high), domain=reasons))
+    rows = pd.concat(judged)
+    return Calibration(
+        scorer=scorer,
+        intervals=_intervals(table),
+        domain=_domain(table, seen),
+        in_domain=_measured(rows[rows["domain"] == ""]),
+        out_of_domain=_measured(rows[rows["domain"] != ""]),
+    )
+
+
+def _intervals(table: pd.DataFrame) -> Intervals:
+    """As many bins, of equal weight, as have enough clusters each."""
+    predicted, weight = table["predicted"].to_numpy(), _weights(table["cluster"])
+    order = np.argsort(predicted)
+    reached = np.cumsum(weight[order]) / weight.sum()
+    for n_bins in range(BINS, 0, -1):
+        shares = np.arange(1, n_bins) / n_bins
+        edges = np.unique(predicted[order][np.searchsorted(reached, shares - TINY)])
+        edges = edges[edges > predicted.min()]
+        parts = [part for _, part in table.groupby(np.searchsorted(edges, predicted, side="right"))]
+        if n_bins == 1 or min(part["cluster"].nunique() for part in parts) >= FEWEST_CLUSTERS:
+            break
+    return Intervals(level=LEVEL, edges=edges.tolist(), bins=[_bin(part) for part in parts])
+
+
+def _weights(cluster: pd.Series) -> Floats:
+    """Of each decoy, such that those of a cluster have 1 together."""
+    return 1 / cluster.map(cluster.value_counts()).to_numpy(np.float64)
+
+
+def _bin(part: pd.DataFrame) -> Bin:
+    error, weight = (part["dockq"] - part["predicted"]).to_numpy(), _weights(part["cluster"])
+    sizes = {"n_decoys": len(part), "n_clusters": part["cluster"].nunique()}
+    return Bin(low=-_upper(-error, weight), high=_upper(error, weight), **sizes)
+
+
+def _upper(error: Floats, weight: Floats) -> float:
+    """The bound that an error of a further cluster exceeds in (1 − `LEVEL`) / 2 of all cases at most.
+
+    That cluster counts as one whose errors are all larger than any; where it would decide, the bound is 1.
+    """
+    order = np.argsort(error)
+    needed = (1 + LEVEL) / 2 * (weight.sum() + 1)
+    place = np.searchsorted(np.cumsum(weight[order]), needed - TINY)
+    return round(float(error[order][place]), DECIMALS) if place < len(error) else 1.0
+
+
+def _domain(table: pd.DataFrame, seen: Floats) -> Domain:
+    center = seen.mean(axis=0)
+    variances, axes = np.linalg.eigh(np.cov(seen, rowvar=False).reshape(seen.shape[1], -1))
+    leading = [k for k in range(len(variances))[::-1][:AXES] if variances[k] > TINY * variances[-1] > 0]
+    found = Domain(
+        **{name: _range(table[name]) for name in SIZES},
+        center=_short(center),
+        axes=[_short(axes[:, k]) for k in leading],
+        deviations=_short(np.sqrt(variances[leading])),
+        limit=0,
+    )
+    limit = np.quantile(_distances(found, seen), 1 - 2 * RARE, method="inverted_cdf")
+    return found.model_copy(update={"limit": float(limit)})
+
+
+def _range(sizes: pd.Series) -> tuple[int, int]:
+    low, high = np.quantile(sizes, [RARE, 1 - RARE], method="inverted_cdf")
+    return int(low), int(high)
+
+
+def _short(values: Floats) -> list[float]:
+    return [float(f"{value:.{SIGNIFICANT}g}") for value in values]
+
+
+def _measured(rows: pd.DataFrame) -> Measured:
+    sizes = {"n_decoys": len(rows), "n_clusters": rows["cluster"].nunique()}
+    if rows.empty:
+        return Measured(**sizes, mae=None, inside_interval=None)
+    weight, error = _weights(rows["cluster"]), (rows["dockq"] - rows["predicted"]).abs()
+    mae, inside = (float(np.average(values, weights=weight)) for values in (error, rows["inside"]))
+    return Measured(**sizes, mae=mae, inside_interval=inside)
+
+
+def write_calibration(path: Path | str, calibration: Calibration) -> None:
+    """Write calibration.json."""
+    write_text(path, calibration.model_dump_json())
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read calibration.json. Raises RecordError, of one line, when it is damaged or something else."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
+        return checked(Calibration, json.loads(path.read_text(encoding="utf-8")), where=path.name)
+    except (OSError, ValueError, RecursionError, ConfigError) as error:
+        what = textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")
+        raise RecordError(f"not a usable calibration: {what}", where=path, remedy=REMEDY) from error
+
+
+def why_of_another(calibration: Calibration, scorer: Scorer) -> str:
+    """Why a calibration says nothing about a scorer, in words; empty when it is that scorer's own."""
+    names = {"checkpoint": "another checkpoint", "members": "other members", "score": "another way to combine them"}
+    other = [name for key, name in names.items() if getattr(calibration.scorer, key) != getattr(scorer, key)]
+    return f"it was made for a scorer with {' and '.join(other)}" if other else ""
+
+
+def estimates(
+    calibration: Calibration, predicted: ArrayLike, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats
+) -> list[Estimate]:
+    """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
+
+    Raises RecordError when the calibration is for vectors of another length.
+    """
+    low, high = _bounds(calibration.intervals, np.asarray(predicted, dtype=np.float64))
+    reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
+    bounds = zip(low.round(DECIMALS).tolist(), high.round(DECIMALS).tolist(), strict=True)
+    return [Estimate(*both, reason) for both, reason in zip(bounds, reasons, strict=True)]
+
+
+def _bounds(intervals: Intervals, predicted: Floats) -> tuple[Floats, Floats]:
+    of_bins = np.array([(each.low, each.high) for each in intervals.bins])
+    low, high = of_bins[np.searchsorted(intervals.edges, predicted, side="right")].T
+    return np.clip(predicted + low, 0, 1), np.clip(predicted + high, 0, 1)
+
+
+def _reasons(domain: Domain, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats) -> list[str]:
+    """Why each decoy is out of domain, empty if it is not."""
+    reasons = []
+    for residues, chains, distance in zip(n_interface_residues, n_chains, _distances(domain, pooled), strict=True):
+        found = [
+            _beyond(f"interface of {residues} residues", residues, domain.n_interface_residues),
+            _beyond(f"{chains} chains", chains, domain.n_chains),
+            f"unlike the training decoys: distance {distance:.1f}, limit {domain.limit:.1f}"
+            if distance > domain.limit
+            else "",
+        ]
+        reasons.append("; ".join(filter(None, found)))
+    return reasons
+
+
+def _beyond(what: str, size: int, known: tuple[int, int]) -> str:
+    low, high = known
+    span = f"{low} to {high}" if low < high else f"{low}"
+    return "" if low <= size <= high else f"{what}, training had {span}"
+
+
+def _distances(domain: Domain, pooled: Floats) -> Floats:
+    """Mahalanobis distance of each decoy from the center, along the axes: (n,)."""
+    if pooled.shape[1] != len(domain.center):
+        what = f"the calibration is for vectors of {len(domain.center)} numbers, the network gives {pooled.shape[1]}"
+        raise RecordError(what, where="calibration.json", remedy=REMEDY)
+    if not domain.axes:
+        return np.zeros(len(pooled))
+    along = (pooled - np.array(domain.center)) @ np.array(domain.axes).T
+    return np.linalg.norm(along / np.array(domain.deviations), axis=1)
