@@ -47,10 +47,13 @@ def main() -> None:
         which = {"interfaces": args.interface_pack, "mean": ensemble.mean}
         scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
         coverage = read_coverage(args.coverage)
-        comparison = comparison_table(coverage, stored_contacts(args.dataset, Store(args.store)))
-        scores = combine(scores, [args.pack, args.interface_pack], comparison, args.trees)
+        contacts = stored_contacts(args.dataset, Store(args.store))
+        comparison = comparison_table(coverage, contacts)
+        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+        scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, args.trees)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        trusted, why_not = how_far_to_trust(args.calibration, args.checkpoint, ensemble, args.pack, coverage, scores)
+        scorer = args.checkpoint, ensemble, args.trees
+        trusted, why_not = how_far_to_trust(args.calibration, *scorer, args.pack, coverage, scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)

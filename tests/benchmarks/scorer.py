@@ -24,15 +24,18 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.store import Store
-from toporank.combining.combine import predict
+from toporank.combining.combine import Trees, predicted, write_trees
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import NETWORK, STANDING, network_inputs, standing
-from toporank.combining.trees import Forest, from_lightgbm, write_forests
+from toporank.combining.inputs import NETWORK, VOTES, joined, network_inputs, vote_inputs
+from toporank.combining.trees import Forest, from_lightgbm
 from toporank.comparison.compare import read_decoys
+from toporank.comparison.votes import similarities, votes
 from toporank.evaluation.comparison import stored_contacts
+from toporank.evaluation.confidence import calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.metrics import ranking_loss, spearman
 from toporank.files import write_text
+from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 
 SEED = 2026
@@ -46,8 +49,10 @@ PARAMETERS = {
     "verbosity": -1,
 }  # fmt: skip
 TREES_GROWN = 300
-ALONE, SOME = 0.3, 0.5
-"""Weight of a decoy that is alone, and of one among some, beside that of one among all."""
+WEIGHTS = (1.0, 0.5, 0.3)
+"""Of a decoy among all of its target, among some of them, and alone."""
+MADE, OF_MADE = ("perturbed", "sampled"), 0.4
+"""Decoys made around natives, which agree with each other more than predictors do: they count less."""
 
 
 def main() -> None:
@@ -58,28 +63,28 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="of the trees")
     args = parser.parse_args()
     decoys, names, descriptors, similarity = read_study(args.study)
-    weight = 1 / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
-    variants = {
-        "trees: all": [*names, *NETWORK, *STANDING],
-        "without descriptors": [*NETWORK, *STANDING],
-        "without networks": [*names, *STANDING],
-        "without the other decoys": [*names, *NETWORK],
-        "descriptors alone": names,
+    table = Table(decoys, descriptors, names, similarity)
+    judges = [[*names, *VOTES], [*NETWORK, *VOTES]]
+    answers = {
+        "scorer": judges,
+        "scorer, each decoy alone": judges,
+        "descriptors and votes": judges[:1],
+        "networks and votes": judges[1:],
+        "descriptors, networks and votes in one forest": [[*names, *NETWORK, *VOTES]],
+        "descriptors": [names],
+        "descriptors and networks": [[*names, *NETWORK]],
     }
-    both = {"descriptors and others": [*names, *STANDING], "networks and others": [*NETWORK, *STANDING]}
-    baselines = {
+    contacts, clashes = (descriptors[:, names.index(name)] for name in ("contact_sum", "atom_pairs_0_2.5_sum"))
+    found = {
         "random": np.zeros(len(decoys)),
         "interface residues": descriptors[:, names.index("residues")],
-        "contacts − 5 × clashes": descriptors[:, names.index("contact_sum")]
-        - 5 * descriptors[:, names.index("atom_pairs_0_2.5_sum")],
+        "contacts − 5 × clashes": contacts - 5 * clashes,
         "consensus": decoys["consensus"].fillna(0).to_numpy(),
         "networks": decoys["pred_dockq"].to_numpy(),
     }
-    table = Table(decoys, descriptors, names, similarity, weight)
-    found = {**baselines}
-    for variant, inputs in {**variants, **both}.items():
-        found[variant] = np.mean([table.out_of_fold(inputs, SEED + seed) for seed in range(args.seeds)], axis=0)
-    found["scorer"] = np.mean([found[name] for name in both], axis=0)
+    for answer, inputs in answers.items():
+        alone = answer.endswith("alone")
+        found[answer] = np.mean([table.out_of_fold(inputs, SEED + i, alone) for i in range(args.seeds)], axis=0)
     result = pd.concat([judged(decoys, answer, values) for answer, values in found.items()], ignore_index=True)
     print(
         result.drop(columns=["low", "high"])
@@ -95,8 +100,10 @@ def main() -> None:
             args.tables / "predictions.csv.gz", index=False
         )
     if args.out:
-        forests = [table.grow(inputs, np.ones(len(decoys), bool), SEED) for inputs in both.values()]
-        write_scorer(args.study, args.out, forests)
+        everything = np.ones(len(decoys), bool)
+        grown = [table.grow(inputs, everything, SEED) for inputs in (names, *judges)]
+        write_scorer(args.study, args.out, Trees(grown[0], grown[1:]))
+        write_intervals(args.study, args.out, decoys.assign(predicted=found["scorer"]))
 
 
 def read_study(study: Path) -> tuple[pd.DataFrame, list[str], np.ndarray, dict[tuple[str, str], np.ndarray]]:
@@ -120,68 +127,63 @@ def read_study(study: Path) -> tuple[pd.DataFrame, list[str], np.ndarray, dict[t
         contacts = stored_contacts(dataset, store)
         for target, own in rows.groupby("target"):
             _, compared, _, _ = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
-            common = np.array([compared.common(i) for i in range(len(own))])
-            alike = 2 * common / np.maximum(compared.sizes[:, None] + compared.sizes, 1)
-            np.fill_diagonal(alike, 0.0)
+            alike = np.array([*similarities(compared)])
             similarity[dataset, target] = alike
-            rows.loc[own.index, "consensus"] = alike.sum(axis=1) / (len(own) - 1) if len(own) > 1 else np.nan
+            rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
         parts.append(rows)
     return pd.concat(parts, ignore_index=True), names, np.concatenate(values), similarity
 
 
 class Table:
-    """All decoys as trees see them."""
+    """All decoys as trees see them: among all decoys of their target, among some, and alone."""
 
-    def __init__(self, decoys: pd.DataFrame, descriptors: np.ndarray, names: list[str], similarity: dict, weight):
-        self.decoys, self.weight = decoys, weight
-        self.target = (decoys["dataset"] + "/" + decoys["target"]).to_numpy()
+    def __init__(self, decoys: pd.DataFrame, descriptors: np.ndarray, names: list[str], similarity: dict):
+        self.decoys, self.names = decoys, names
+        self.weight = np.where(decoys["group"].isin(MADE), OF_MADE, 1.0)
+        self.weight = self.weight / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
         known = dict(zip(names, descriptors.T, strict=True))
-        score, consensus = decoys["pred_dockq"].to_numpy(), decoys["consensus"].to_numpy()
-        self.all = {**known, **network_inputs(self.target, score), **standing(self.target, consensus)}
-        each = np.arange(len(decoys)).astype(str)
-        nothing = np.full(len(decoys), np.nan)
-        self.alone = {**known, **network_inputs(each, score), **standing(each, nothing)}
-        part = self._some(similarity)
-        among = np.where(part, self.target, np.char.add("alone", each.astype(str)).astype(object))
-        votes = self._consensus(similarity, part)
-        self.some = {**known, **network_inputs(among, score), **standing(among, votes)}
+        self.seen = [known] * 3
+        self.worth = np.clip(self.out_of_fold([names], SEED), 0, 1)
+        rng = np.random.default_rng(SEED)
+        targets = [*decoys.groupby(["dataset", "target"]).indices.items()]
+        some = [rng.choice(rows, rng.integers(2, len(rows) + 1), replace=False) for _, rows in targets if len(rows) > 1]
+        self.seen = [
+            {**known, **self._among([rows for _, rows in targets], similarity)},
+            {**known, **self._among([np.sort(rows) for rows in some], similarity)},
+            {**known, **self._among([np.array([i]) for i in range(len(decoys))], similarity)},
+        ]
 
-    def _some(self, similarity: dict) -> np.ndarray:
-        """Two or more decoys of each target, drawn at random: bool, (n,)."""
-        rng, drawn = np.random.default_rng(SEED), np.zeros(len(self.decoys), bool)
-        for rows in self.decoys.groupby(["dataset", "target"]).indices.values():
-            if len(rows) > 1:
-                drawn[rng.choice(rows, rng.integers(2, len(rows) + 1), replace=False)] = True
-        return drawn
-
-    def _consensus(self, similarity: dict, part: np.ndarray) -> np.ndarray:
-        votes = np.full(len(part), np.nan)
-        for key, rows in self.decoys.groupby(["dataset", "target"]).indices.items():
-            here = part[rows]
-            if here.sum() > 1:
-                votes[rows[here]] = similarity[key][np.ix_(here, here)].sum(axis=1) / (here.sum() - 1)
-        return votes
+    def _among(self, groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
+        """Votes and networks of decoys in groups of one target each; the other decoys are alone."""
+        within = self.decoys.groupby(["dataset", "target"]).cumcount().to_numpy()
+        keys = list(zip(self.decoys["dataset"], self.decoys["target"], strict=True))
+        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate(groups))
+        found = []
+        for rows in [*groups, *(np.array([i]) for i in alone)]:
+            alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])] if len(rows) > 1 else ()
+            inputs = vote_inputs(votes(alike, self.worth[rows]))
+            found.append((rows, {**inputs, **network_inputs(self.decoys["pred_dockq"].to_numpy()[rows])}))
+        return joined(found, len(self.decoys))
 
     def grow(self, inputs: list[str], rows: np.ndarray, seed: int) -> Forest:
         """Trees that see some rows, bool, (n,)."""
         import lightgbm
 
-        seen = [self.all, self.some, self.alone] if set(inputs) & {*STANDING, NETWORK[1]} else [self.all]
-        factor = [1.0, SOME, ALONE]
-        values = np.concatenate([np.column_stack([columns[name][rows] for name in inputs]) for columns in seen])
-        dockq = np.concatenate([self.decoys["dockq"].to_numpy()[rows]] * len(seen))
-        weight = np.concatenate([self.weight[rows] * factor[k] for k in range(len(seen))])
-        data = lightgbm.Dataset(values, dockq, weight=weight, feature_name=list(inputs), free_raw_data=False)
-        booster = lightgbm.train({**PARAMETERS, "seed": seed}, data, TREES_GROWN)
-        return from_lightgbm(booster.dump_model())
+        seen = list(zip(self.seen, WEIGHTS, strict=True)) if set(inputs) - {*self.names} else [(self.seen[0], 1.0)]
+        values = np.concatenate([np.column_stack([known[name][rows] for name in inputs]) for known, _ in seen])
+        dockq = np.tile(self.decoys["dockq"].to_numpy()[rows], len(seen))
+        weight = np.concatenate([self.weight[rows] * factor for _, factor in seen])
+        data = lightgbm.Dataset(values, dockq, weight=weight, feature_name=list(inputs))
+        return from_lightgbm(lightgbm.train({**PARAMETERS, "seed": seed}, data, TREES_GROWN).dump_model())
 
-    def out_of_fold(self, inputs: list[str], seed: int) -> np.ndarray:
-        """Predictions of every decoy by trees that saw none of its cluster."""
+    def out_of_fold(self, judges: list[list[str]], seed: int, alone: bool = False) -> np.ndarray:
+        """Mean of forests of these inputs for every decoy; they saw none of its cluster. alone : each by itself."""
         fold, found = self.decoys["fold"].to_numpy(), np.full(len(self.decoys), np.nan)
+        known = self.seen[2 if alone else 0]
         for k in np.unique(fold):
             here = fold == k
-            forest = self.grow(inputs, ~here, seed)
-            found[here] = predict([forest], {name: values[here] for name, values in self.all.items()})
+            forests = [self.grow(inputs, ~here, seed) for inputs in judges]
+            found[here] = np.mean([predicted(f, {n: v[here] for n, v in known.items()}) for f in forests], axis=0)
         return found
 
 
@@ -197,7 +199,7 @@ def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFram
                 loss = y.max() - y.mean() if np.ptp(p) == 0 else ranking_loss(y, p)
                 targets.append((part["cluster"].iloc[0], loss, 0.0 if np.ptp(p) == 0 else spearman(y, p)))
         targets = pd.DataFrame(targets, columns=["cluster", "ranking_loss", "spearman_per_target"])
-        for metric in ("ranking_loss", "spearman_per_target"):
+        for metric in ("ranking_loss", "spearman_per_target") if len(targets) else ():
             sums = targets.groupby("cluster")[metric].agg(["sum", "size"]).to_numpy()
             drawn = sums[rng.integers(0, len(sums), (ROUNDS, len(sums)))].sum(axis=1)
             rows.append((group, metric, targets[metric].mean(), *np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])))
@@ -214,7 +216,7 @@ def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFram
     return found.assign(answer=answer)
 
 
-def write_scorer(study: Path, out: Path, forests: list[Forest]) -> None:
+def write_scorer(study: Path, out: Path, trees: Trees) -> None:
     """The networks of all folds as an ensemble, and the trees."""
     shutil.rmtree(out / "ensemble", ignore_errors=True)
     (out / "ensemble").mkdir(parents=True)
@@ -230,9 +232,40 @@ def write_scorer(study: Path, out: Path, forests: list[Forest]) -> None:
     write_text(out / "ensemble" / layout.MEMBERS, json.dumps(members, indent=1))
     pack = next(study.glob(layout.PACK.format(dataset="*")))
     features = PackedGraphs.open([pack]).metadata["features"]
-    write_forests(out / layout.TREES, forests, {"features": features})
+    write_trees(out / layout.TREES, trees, features)
     digest = hashlib.sha256((out / layout.TREES).read_bytes()).hexdigest()[:16]
-    print(f"{out}: {len(losses)} networks, {sum(len(f.leaf) for f in forests)} trees ({digest})")
+    print(f"{out}: {len(losses)} networks, {sum(len(f.leaf) for f in (trees.alone, *trees.judges))} trees ({digest})")
+
+
+def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
+    """How far to trust the scorer, from predictions for decoys that were not made around natives; and how often its
+    intervals hold in each group, when they come from the other folds."""
+    from toporank.model.scoring import embed
+
+    stores = {d: GraphStore.open([study / layout.PACK.format(dataset=d)]) for d in decoys["dataset"].unique()}
+    coverage = [
+        pd.DataFrame(read_coverage(study / layout.COVERAGE.format(dataset=name))).assign(dataset=name)
+        for name in stores
+    ]
+    keys, sizes = ["dataset", "target", "decoy"], ["n_interface_residues", "n_chains"]
+    decoys = decoys.merge(pd.concat(coverage)[[*keys, *sizes]], on=keys, how="left")
+    seen = {}
+    for name, store in stores.items():
+        vectors = embed(out / "best.ckpt", store)
+        seen |= {(name, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
+    decoys = decoys[~decoys["group"].isin(MADE)].reset_index(drop=True)
+    pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])
+    members = [*(out / "ensemble").glob("*.ckpt"), out / layout.TREES]
+    scorer = scorer_of(out / "best.ckpt", members, mean=True)
+    write_calibration(out / layout.CALIBRATION, calibrate(decoys, pooled, scorer))
+    held, fold = np.zeros(len(decoys), bool), decoys["fold"].to_numpy()
+    for k in np.unique(fold):
+        here = fold == k
+        known = calibrate(decoys[~here], pooled[~here], scorer)
+        columns = (decoys.loc[here, name] for name in ("predicted", *sizes))
+        bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here])])
+        held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
+    print("80 % intervals hold:", decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict())
 
 
 if __name__ == "__main__":

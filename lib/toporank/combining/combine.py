@@ -1,54 +1,118 @@
-"""The prediction of a scorer that has trees beside its networks."""
+"""The prediction of a scorer that has trees beside its networks.
+
+Three forests: the first sees descriptors only and says what a decoy by itself is worth, with which it votes for others.
+The second sees descriptors and votes, the third networks and votes; the prediction is the mean of these two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import network_inputs, standing
-from toporank.combining.trees import Forest, read_forests
+from toporank.combining.inputs import joined, network_inputs, vote_inputs
+from toporank.combining.trees import Forest, read_forests, write_forests
+from toporank.comparison.compare import read_decoys
+from toporank.comparison.votes import similarities, votes
 from toporank.errors import CheckpointError
 from toporank.evaluation.interfaces import DECIMALS, Score
-from toporank.evaluation.ranking import ComparedDecoy
+from toporank.features.registry import same_features
 from toporank.graphs.packfile import PackedGraphs
 
+Key = tuple[str, str]
+"""Target and decoy."""
 
-def predict(forests: list[Forest], columns: dict[str, np.ndarray]) -> np.ndarray:
-    """Mean of the forests for each decoy, between 0 and 1. columns : by name, float64, (n,), nan where unknown."""
-    each = [forest.predict(np.column_stack([columns[name] for name in forest.inputs])) for forest in forests]
-    return np.clip(np.mean(each, axis=0), 0.0, 1.0)
+
+class Trees(NamedTuple):
+    """The forests of a scorer. alone : of descriptors. judges : of what is known of a decoy among others."""
+
+    alone: Forest
+    judges: list[Forest]
+
+    def worth(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """What each decoy by itself is worth, between 0 and 1. columns : by name, (n,)."""
+        return _between(predicted(self.alone, columns))
+
+    def judge(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """Predicted DockQ, between 0 and 1. columns : by name, (n,), nan where unknown."""
+        return _between(np.mean([predicted(forest, columns) for forest in self.judges], axis=0))
+
+
+def predicted(forest: Forest, columns: dict[str, np.ndarray]) -> np.ndarray:
+    """What a forest says of each decoy: (n,)."""
+    return forest.predict(np.column_stack([columns[name] for name in forest.inputs]))
+
+
+def _between(values: np.ndarray) -> np.ndarray:
+    return np.clip(values, 0.0, 1.0)
+
+
+def write_trees(path: Path, trees: Trees, features: dict) -> None:
+    """Write trees.safetensors. features : records of the modules of the graphs that they were grown on."""
+    write_forests(path, [trees.alone, *trees.judges], {"features": features})
 
 
 def combine(
-    scores: list[Score], packs: list[Path], comparison: Iterable[ComparedDecoy], trees: Path | None
+    scores: list[Score],
+    packs: list[Path],
+    contacts: Callable[[Key], bytes],
+    copy_of: Mapping[Key, str],
+    trees: Path | None,
 ) -> list[Score]:
     """Scores of networks with the predictions of trees in their place; `pred_network` is what they were.
 
-    scores : of all graphs of the packs in their order, `scoring.score_pack`. comparison : of the decoys of the packs;
-    interfaces of decoys stand alone. trees : file, None for a scorer without. Raises CheckpointError when the trees
-    need something else than there is.
+    scores : of all graphs of the packs in their order, `scoring.score_pack`. contacts : (target, decoy) → its
+    `comparison.contacts.contact_bytes`. copy_of : (target, decoy) → the decoy that it is a copy of; copies vote once.
+    The interfaces of a decoy stand alone. trees : file, None for a scorer without. Raises CheckpointError when the
+    trees need something else than there is.
     """
     if trees is None or not scores:
         return scores
-    forests, said = read_forests(trees)
+    (alone, *judges), said = read_forests(trees)
     graphs = PackedGraphs.open(packs)
-    if graphs.metadata.get("features") != said.get("features"):
+    if not same_features(graphs.metadata.get("features"), said.get("features")):
         raise CheckpointError("these trees were grown on other features than the graphs have", where=trees)
     names, values = describe(graphs)
-    known = {(row.target, row.decoy): row.consensus for row in comparison}
-    consensus = [known.get((s.target, s.decoy)) if not s.interface else None for s in scores]
-    # an interface stands alone: it is compared with nothing
-    target = np.array([s.target if not s.interface else f"{s.target}/{s.decoy}/{s.interface}" for s in scores], object)
     columns = dict(zip(names, values.T, strict=True))
-    columns |= standing(target, np.array([np.nan if value is None else value for value in consensus], float))
-    columns |= network_inputs(target, np.array([s.pred_dockq for s in scores]))
-    missing = sorted({name for forest in forests for name in forest.inputs} - columns.keys())
-    if missing:
-        raise CheckpointError(f"these trees need {', '.join(missing[:5])}, which is not known here", where=trees)
+    _check_inputs([alone], columns, trees)
+    forests = Trees(alone, judges)
+    worth, network = forests.worth(columns), np.array([score.pred_dockq for score in scores])
+    found = []
+    for (target, interface), places in _of_targets(scores, copy_of).items():
+        alike = ()
+        if not interface:
+            _, compared, _, _ = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
+            alike = similarities(compared)
+        vote = votes(alike, worth[places])
+        found.append((places, {**vote_inputs(vote), **network_inputs(network[places])}))
+    columns |= joined(found, len(scores))
+    first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
+    for i, score in enumerate(scores):
+        if not score.interface and (score.target, score.decoy) in copy_of:
+            original = first[score.target, copy_of[score.target, score.decoy]]
+            for values in columns.values():
+                values[i] = values[original]
+    _check_inputs(judges, columns, trees)
     return [
         score._replace(pred_dockq=round(value, DECIMALS), pred_network=score.pred_dockq)
-        for score, value in zip(scores, predict(forests, columns).tolist(), strict=True)
+        for score, value in zip(scores, forests.judge(columns).tolist(), strict=True)
     ]
+
+
+def _of_targets(scores: list[Score], copy_of: Mapping[Key, str]) -> dict[tuple[str, str], np.ndarray]:
+    """Places of the decoys of each target but copies, and of each interface by itself under a second name."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for i, score in enumerate(scores):
+        if not score.interface and (score.target, score.decoy) in copy_of:
+            continue
+        found.setdefault((score.target, f"{score.decoy} {score.interface}" if score.interface else ""), []).append(i)
+    return {key: np.array(places) for key, places in found.items()}
+
+
+def _check_inputs(forests: list[Forest], columns: dict[str, np.ndarray], path: Path) -> None:
+    missing = sorted({name for forest in forests for name in forest.inputs} - columns.keys())
+    if missing:
+        raise CheckpointError(f"these trees need {', '.join(missing[:5])}, which is not known here", where=path)

@@ -1,30 +1,41 @@
-"""What trees see of each decoy beside its descriptors: what networks say of it, and how it stands among the others."""
+"""What trees see of decoys beside their descriptors: what networks say, and what the other decoys of the target do."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
-import pandas as pd
 
-STANDING = tuple(f"consensus{name}" for name in ("", "_mean", "_best", "_above_mean", "_of_best", "_rank"))
+from toporank.comparison.votes import Votes
+
+RELATIVE = ("mean", "best", "above_mean", "of_best", "rank")
+VOTES = (*Votes._fields, *(f"consensus_{name}" for name in RELATIVE))
 NETWORK = ("network", "network_above_mean")
+LEAST = 1e-3
 
 
-def standing(target: np.ndarray, consensus: np.ndarray) -> dict[str, np.ndarray]:
-    """Consensus of each decoy and of its target: six columns, float64, (n,); nan for a decoy that is alone.
+def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
+    """The votes for the decoys of one target, and their consensus beside that of the others: (n,) each."""
+    consensus = votes.consensus
+    if np.isnan(consensus).any():
+        return dict.fromkeys(VOTES, np.full(len(consensus), np.nan))
+    mean, best = consensus.mean(), max(consensus.max(), LEAST)
+    ordered = np.sort(consensus)
+    rank = (np.searchsorted(ordered, consensus) + np.searchsorted(ordered, consensus, side="right") + 1) / 2
+    each = np.full(len(consensus), mean), np.full(len(consensus), best), consensus - mean, consensus / best
+    return dict(zip(VOTES, (*votes, *each, rank / len(consensus)), strict=True))
 
-    target : (n,). consensus : (n,), mean similarity to the other decoys of the target, nan where it is not known.
-    """
-    each = pd.Series(consensus, dtype=float)
-    of_target = each.groupby(pd.Series(target).to_numpy())
-    mean, best = of_target.transform("mean"), of_target.transform("max")
-    columns = each, mean, best, each - mean, each / best.clip(lower=1e-3), of_target.rank(pct=True)
-    alone = (of_target.transform("count") < 2).to_numpy()
-    return {name: np.where(alone, np.nan, values.to_numpy()) for name, values in zip(STANDING, columns, strict=True)}
+
+def network_inputs(score: np.ndarray) -> dict[str, np.ndarray]:
+    """The score of the networks for the decoys of one target, and how far it is above their mean: (n,) each."""
+    above = score - score.mean() if len(score) > 1 else np.full(len(score), np.nan)
+    return dict(zip(NETWORK, (score, above), strict=True))
 
 
-def network_inputs(target: np.ndarray, score: np.ndarray) -> dict[str, np.ndarray]:
-    """The score of the networks, and how far it is above the mean of the target; (n,) each."""
-    each = pd.Series(score, dtype=float)
-    of_target = each.groupby(pd.Series(target).to_numpy())
-    above = (each - of_target.transform("mean")).where(of_target.transform("count") > 1)
-    return dict(zip(NETWORK, (each.to_numpy(), above.to_numpy()), strict=True))
+def joined(rows: Iterable[tuple[np.ndarray, dict[str, np.ndarray]]], n: int) -> dict[str, np.ndarray]:
+    """Columns of n decoys from those of targets, each with the places of its decoys."""
+    found: dict[str, np.ndarray] = {}
+    for places, columns in rows:
+        for name, values in columns.items():
+            found.setdefault(name, np.full(n, np.nan))[places] = values
+    return found

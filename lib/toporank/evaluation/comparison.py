@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +18,9 @@ from toporank.errors import StructureError
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.ranking import ComparedDecoy
 from toporank.spreadsheets import write_rows
+
+REMEMBERED = 2048
+"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at twice."""
 
 
 def comparison_table(
@@ -47,6 +51,7 @@ def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], b
     fates = last_fates(dataset, current)
     decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
 
+    @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: tuple[str, str]) -> bytes:
         try:
             return making(decoys[key], fates[key].structure_sha256, {}, store).contacts.content

@@ -143,7 +143,9 @@ class Estimate(NamedTuple):
 
 
 def scorer_of(checkpoint: Path, members: Iterable[Path], *, mean: bool) -> Scorer:
-    """Which scorer these files are. mean : whether the score is the mean over the members."""
+    """Which scorer these files are. members : of the ensemble, and trees if there are any. mean : whether the score is
+    the mean over the members.
+    """
     return Scorer(checkpoint=sha256(checkpoint), members=sorted(map(sha256, members)), score="mean" if mean else "best")
 
 

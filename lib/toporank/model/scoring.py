@@ -121,19 +121,21 @@ def how_far_to_trust(
     calibration: Path | None,
     checkpoint: Path,
     ensemble: Ensemble,
+    trees: Path | None,
     pack: Path,
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
 ) -> tuple[dict[tuple[str, str], Estimate], str]:
     """(target, decoy) → how far to trust its score, for every decoy of a pack; and, where that is unknown, why.
 
-    calibration : the file beside the scorer, None if there is none. scores : from `score_pack`.
+    calibration, trees : files beside the scorer, None where there is none. scores : of the scorer.
     Raises RecordError when the file is damaged.
     """
     if calibration is None:
         return {}, ""
     known = read_calibration(calibration)
-    if why := why_of_another(known, scorer_of(checkpoint, ensemble.members, mean=ensemble.mean)):
+    parts = [*ensemble.members, *([trees] if trees else [])]
+    if why := why_of_another(known, scorer_of(checkpoint, parts, mean=ensemble.mean)):
         return {}, f"{calibration} is not used, so there are no intervals: {why}"
     store = GraphStore.open([pack])
     if len(store) == 0:

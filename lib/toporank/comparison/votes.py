@@ -1,0 +1,49 @@
+"""What the other decoys of a target say of each: what they share with it, and how good they are themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from toporank.comparison.compare import Contacts
+
+ALIKE = 0.5
+"""Similarity of decoys that have much the same interface."""
+LEAST_QUALITY = 0.01
+"""So that there is a vote where all are thought to be wrong."""
+
+
+class Votes(NamedTuple):
+    """Of n decoys of a target, (n,) each; nan for a decoy that is alone. Similarities are those of `compare`.
+
+    consensus : mean similarity to the others. weighted : the same, weighted by the square of their quality. to_best :
+    similarity to the decoy of the best quality, 1 for that one. nearest : largest similarity. alike : share of the
+    others with a similarity above `ALIKE`.
+    """
+
+    consensus: np.ndarray
+    weighted: np.ndarray
+    to_best: np.ndarray
+    nearest: np.ndarray
+    alike: np.ndarray
+
+
+def votes(similarities: Iterable[np.ndarray], quality: np.ndarray) -> Votes:
+    """The votes for each decoy. similarities : to every decoy, (n,), of one decoy after another. quality : (n,)."""
+    n, weight = len(quality), np.square(np.clip(quality, LEAST_QUALITY, 1.0))
+    found = np.full((len(Votes._fields), n), np.nan)
+    best = int(weight.argmax()) if n else 0
+    for i, similarity in enumerate(similarities if n > 1 else ()):
+        others = np.arange(n) != i
+        mine, their = similarity[others], weight[others]
+        to_best = 1.0 if i == best else similarity[best]
+        found[:, i] = mine.mean(), mine @ their / their.sum(), to_best, mine.max(), (mine > ALIKE).mean()
+    return Votes(*found)
+
+
+def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
+    """The similarity of each decoy to every decoy, (n,), as `compare` has it."""
+    for i, size in enumerate(contacts.sizes):
+        yield 2 * contacts.common(i) / np.maximum(size + contacts.sizes, 1)
