@@ -17,6 +17,7 @@ from toporank.decoys.folders import find_decoys
 from toporank.decoys.natives import find_natives
 from toporank.errors import ConfigError
 from toporank.evaluation.labelled import describe, labels, write_tables
+from toporank.files import sha256
 from toporank.spreadsheets import read_rows
 from toporank.structures.read import read_complex
 from toporank.targets.labelled import Labelling, dockq_of, label_chunk, read_labelled
@@ -142,7 +143,7 @@ def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
     store = Store(Path("store"))
     row = run(store)["1KTZ", "itself"]
     (member,) = planned(find_decoys("set", Path("decoys")), {})
-    ca = Labelling(find_natives(Path("natives")), store).counterparts(member)
+    ca = Labelling(find_natives(Path("natives")), store).counterparts(member, sha256(Path(member.path)))
     complex_ = read_complex(Path(member.path))
     np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
     assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()

@@ -145,7 +145,7 @@ class Labelling:
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
-            entry, counterparts = self._entries(member)
+            entry, counterparts = self._entries(member, decoy_digest(member))
         except tuple(STATUS_OF) as error:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
@@ -155,20 +155,20 @@ class Labelling:
         said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
         return LabelledDecoy(*member.key, member.partners, *said)
 
-    def counterparts(self, member: PlannedDecoy) -> np.ndarray:
+    def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
         """Where the CA of each residue of a labelled decoy is in the native, as `labelling.label.counterparts` says.
 
-        Raises what keeps a decoy from being labelled.
+        digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
-        return np.frombuffer(self._entries(member)[1].content, "<f4").reshape(-1, 3)
+        return np.frombuffer(self._entries(member, digest)[1].content, "<f4").reshape(-1, 3)
 
     def _open(self, target: str, partners: str) -> _NativeFile:
         return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)
 
-    def _entries(self, member: PlannedDecoy) -> tuple[Entry, Entry]:
+    def _entries(self, member: PlannedDecoy, digest: str) -> tuple[Entry, Entry]:
         """Label and counterparts."""
         native = self._native(member.target, member.partners)
-        decoy = making(member, decoy_digest(member), {}, self._store).complex
+        decoy = making(member, digest, {}, self._store).complex
 
         @functools.cache
         def compared() -> tuple[Complex, Label]:
