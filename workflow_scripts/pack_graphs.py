@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 """Pack all graphs of a data set into one memory-mapped file, and those of single interfaces into another."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toporank.building import view
-from toporank.building.ledger import LedgerRow, last_fates, read_meetings
-from toporank.building.plan import Current, read_chunk, read_current
+from toporank.building.ledger import last_fates, read_meetings
+from toporank.building.plan import read_chunk, read_current
 from toporank.building.store import Store
 from toporank.decoys.identity import Status
 from toporank.decoys.natives import find_natives
@@ -19,9 +16,7 @@ from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import read_coverage
 from toporank.features.registry import choose
 from toporank.graphs.packing import Member, write_pack
-
-if TYPE_CHECKING:
-    from toporank.targets.local import LocalQualities
+from toporank.targets.local import LocalQualities
 
 
 def main() -> None:
@@ -39,7 +34,8 @@ def main() -> None:
     try:
         current, store = read_current(args.dataset), Store(args.store)
         fates = last_fates(args.dataset, current)
-        qualities = local_qualities(args, current, fates, store) if args.natives else None
+        natives = find_natives(args.natives) if args.natives else {}
+        qualities = LocalQualities(args.dataset, current.of_all, fates, natives, store)
         members, several, joined = [], set(), 0
         for row in read_coverage(args.table):
             fate = fates.get((row.target, row.decoy))
@@ -47,8 +43,8 @@ def main() -> None:
             if row.status == Status.OK:
                 joined += any("+" in name for meeting in meetings for name in meeting[:2])
                 graph = view.place(args.dataset, "graphs", fate.key)
-                quality = qualities.digest(fate.key) if qualities else ""
-                members.append(Member(*fate.key, row.split, graph, fate.sha256, fate.size, quality))
+                known = qualities.digest(fate.key)
+                members.append(Member(*fate.key, row.split, graph, fate.sha256, fate.size, known))
             if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
                 touching = sum(meeting.contacts > 0 for meeting in meetings)
                 several |= {fate.key} if touching > 1 or row.status != Status.OK else set()
@@ -61,23 +57,11 @@ def main() -> None:
             choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
             for key, name, entry in interface_graphs(wanted, choices, store):
                 parts.append(Member(*key, name, entry.path, entry.sha256, entry.size))
-        n_read = write_pack(args.pack, members, args.precision, joined, qualities and qualities.of)
+        n_read = write_pack(args.pack, members, args.precision, joined, qualities.of)
         n_read += write_pack(args.interfaces, parts, args.precision)
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{len(members)} graphs, {len(parts)} of interfaces; {n_read} read, the others copied from the older packs")
-
-
-def local_qualities(
-    args: argparse.Namespace, current: Current, fates: dict[tuple[str, str], LedgerRow], store: Store
-) -> LocalQualities:
-    """What the natives say of the edges of all decoys."""
-    from toporank.targets.labelled import Labelling, read_labelled  # with all that computes labels
-    from toporank.targets.local import LocalQualities
-
-    plan = (decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk))
-    rows = read_labelled(args.dataset, current.of_all)
-    return LocalQualities(plan, fates, rows, Labelling(find_natives(args.natives), store), store)
 
 
 if __name__ == "__main__":

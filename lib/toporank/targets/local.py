@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from toporank.building.chunk import making
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import PlannedDecoy
+from toporank.building.plan import read_chunk
 from toporank.building.store import Store
 from toporank.graphs.pyg_file import Graph
 from toporank.labelling.local import THRESHOLDS, local_quality
 from toporank.structures.stored import from_bytes
-from toporank.targets.labelled import LabelledDecoy, Labelling
+from toporank.targets.labelled import Labelling, read_labelled
 
 
 class LocalQualities:
-    """What the natives of a data set say of the edges of the graphs of its decoys.
+    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without natives.
 
-    plan, fates, rows : of the decoys, as planned, built and labelled.
+    chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
     """
 
     def __init__(
         self,
-        plan: Iterable[PlannedDecoy],
+        dataset: str,
+        chunks: Iterable[str],
         fates: Mapping[tuple[str, str], LedgerRow],
-        rows: Iterable[LabelledDecoy],
-        labelling: Labelling,
+        natives: Mapping[str, Path],
         store: Store,
     ):
-        self._plan, self._fates = {member.key: member for member in plan}, fates
-        self._counterparts = {row.key: row.counterparts for row in rows}
-        self._labelling, self._store = labelling, store
+        labelled = list(chunks) if natives else []
+        self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
+        self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
+        self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
 
     def digest(self, key: tuple[str, str]) -> str:
         """Of what the native says of a decoy, target and name; empty where it says nothing."""
