@@ -6,6 +6,7 @@ rule pack_graphs:
     input:
         table=layout.COVERAGE,
         ledgers=JOBS.ledgers,
+        labels=JOBS.known_labels,
     output:
         pack=update(layout.PACK),
         interfaces=update(layout.INTERFACE_PACK),
@@ -18,7 +19,8 @@ rule pack_graphs:
     params:
         precision=CONFIG.workflow.pack_precision,
         features=stage_features(CHOICES, "graphs"),
+        natives=lambda wildcards: JOBS.natives_option(wildcards, REPOSITORY),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"
         ' --features {params.features:q} --store "$TOPORANK_STORE" --pack {output.pack}'
-        " --interfaces {output.interfaces} > {log} 2>&1"
+        " --interfaces {output.interfaces} {params.natives:q} > {log} 2>&1"

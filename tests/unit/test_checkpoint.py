@@ -473,6 +473,17 @@ def test_a_loaded_network_is_ready_to_score(checkpoint, trained):
     assert once.std() > 0
 
 
+def test_a_checkpoint_of_before_local_quality_scores_the_same(checkpoint, trained, tmp_path):
+    description = read_description(checkpoint)
+    older = {key: value for key, value in description["hyperparameters"].items()
+             if key not in ("local", "local_weight", "dropout")}  # fmt: skip
+    text = json.dumps({**description, "hyperparameters": older})
+    store = GraphStore.open([trained / "pack.safetensors"])
+    scores = [predict(load_weights(path)[0], store)
+              for path in (checkpoint, altered(checkpoint, tmp_path / "older.ckpt", toporank=text))]  # fmt: skip
+    assert torch.equal(*scores)
+
+
 @pytest.mark.parametrize("batch_size", [1, 7, 30, 1000])
 def test_predictions_do_not_depend_on_the_size_of_batches(checkpoint, trained, batch_size):
     network, _ = load_weights(checkpoint)

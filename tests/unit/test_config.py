@@ -330,6 +330,14 @@ def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repositor
     assert locate(str(here / "both"), repository) == here / "both"
 
 
+def test_local_quality_is_learned_from_data_sets_with_natives():
+    one = {"name": "one", "decoys": "d", "labels": "l.csv"}
+    training = {"sweep": {"defaults": {"local_weight": 0.5}, "configs": [{"name": "c"}], "seeds": [1]}}
+    known = load_config({"datasets": [{**one, "natives": "n"}], "training": training})
+    assert known.training.sweep.configs[0].local
+    assert "run 'c_seed1' has a local_weight, but no data set" in message({"datasets": [one], "training": training})
+
+
 def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path, monkeypatch):
     here, repository = tmp_path / "here", tmp_path / "repository"
     for folder in (here, repository):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
-from _synthetic import members, small_run, training_graphs, training_pack
+from _synthetic import local_pack, members, small_run, training_graphs, training_pack
 
 from toporank.config import load_config
 from toporank.config.hardware import Hardware
@@ -54,8 +54,10 @@ def test_a_process_that_ends_by_itself_is_an_error():
         on_devices(1, crash)
 
 
+LOCAL = "local"
 OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4,
-                                          "ranking_every": 2}}  # fmt: skip
+                                          "ranking_every": 2},
+              LOCAL: {"local_weight": 2.0}}  # fmt: skip
 NOT_A_NUMBER = "nan"
 
 
@@ -80,7 +82,9 @@ def trained(tmp_path_factory) -> Trained:
     folder = tmp_path_factory.mktemp("two")
     wrong = training_graphs()
     wrong["T1", "d3", "train"].x[:] = float("nan")
-    packs = {name: packed(folder / f"{name}_pack", odd_graphs()) for name in OBJECTIVES}
+    packs = {
+        name: (local_pack if name == LOCAL else packed)(folder / f"{name}_pack", odd_graphs()) for name in OBJECTIVES
+    }
     packs[NOT_A_NUMBER] = packed(folder / f"{NOT_A_NUMBER}_pack", wrong)
     with pytest.MonkeyPatch.context() as patch:
         work = [prepared(name, pack, folder, patch) for name, pack in packs.items()]

@@ -137,6 +137,9 @@ def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
     assert by_natives.labelled_chunks(wildcards(dataset="bare")) == labelled
     assert by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd.0")) == labelled
     assert by_natives.chunk_labels(wildcards(dataset="two", chunk="001-cc.0")) == []
+    assert by_natives.known_labels(wildcards(dataset="bare")) == labelled
+    assert by_natives.known_labels(wildcards(dataset="one")) == []
+    assert by_natives.natives_option(wildcards(dataset="one"), Path()) == []
 
 
 def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(by_natives):

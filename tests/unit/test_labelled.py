@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from structures_text import EXAMPLES
@@ -15,8 +17,10 @@ from toporank.decoys.folders import find_decoys
 from toporank.decoys.natives import find_natives
 from toporank.errors import ConfigError
 from toporank.evaluation.labelled import describe, labels, write_tables
+from toporank.files import sha256
 from toporank.spreadsheets import read_rows
-from toporank.targets.labelled import dockq_of, label_chunk, read_labelled
+from toporank.structures.read import read_complex
+from toporank.targets.labelled import Labelling, dockq_of, label_chunk, read_labelled
 
 DOCKQ_OF_MID2 = 0.5584
 """That of 1KTZ/mid2 with near1 as its native, as DockQ 2.1.3 prints it."""
@@ -116,6 +120,7 @@ def test_only_decoys_that_changed_or_whose_native_changed_are_labelled_again():
     def computed() -> int:
         store = Store(Path("store"))
         run(store)
+        assert store.computed["label"] == store.computed["counterparts"]
         return store.computed["label"]
 
     assert computed() == 4
@@ -130,6 +135,19 @@ def test_only_decoys_that_changed_or_whose_native_changed_are_labelled_again():
     Path("decoys/1KTZ").rename("decoys/renamed")
     Path("natives/1KTZ").rename("natives/renamed")
     assert computed() == 0
+
+
+def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/near1", "decoys/1KTZ/itself")
+    store = Store(Path("store"))
+    row = run(store)["1KTZ", "itself"]
+    (member,) = planned(find_decoys("set", Path("decoys")), {})
+    ca = Labelling(find_natives(Path("natives")), store).counterparts(member, sha256(Path(member.path)))
+    complex_ = read_complex(Path(member.path))
+    np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
+    assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()
+    assert store.computed["counterparts"] == 1
 
 
 # ---- tables -----------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from toporank.decoys.identity import ResidueId
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.labelling.alignment import align
 from toporank.labelling.dockq import dockq
-from toporank.labelling.label import Native, label
+from toporank.labelling.label import Native, counterparts, label
+from toporank.labelling.local import local_quality
 from toporank.labelling.mapping import mappings
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -208,6 +209,48 @@ def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(tr
 def test_chains_of_different_proteins_are_never_mapped_to_each_other(native):
     chains = Native(native).chains
     assert mappings(chains, {"P": chains["B"], "Q": chains["A"]}) == [{"A": "Q", "B": "P"}]
+
+
+# ---- single contacts --------------------------------------------------------------------------------------
+
+
+def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
+    """Local quality of all pairs of residues with a CA, and whether they are of one chain, both shape (P,)."""
+    known = Native(native)
+    there = np.flatnonzero(decoy.ca >= 0)
+    expected = counterparts(known, decoy, label(known, decoy).mapping)[there]
+    chains = np.array([decoy.residues[r].chain for r in there])
+    pairs = np.array(np.triu_indices(len(there), 1))
+    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[pairs[1]]
+
+
+def test_every_contact_of_the_native_is_good_wherever_it_lies_and_whatever_its_chains_are_called(native):
+    found, _ = quality(native, moved(renamed(native, {"A": "B", "B": "xyz"}), 3))
+    assert np.all(found == 1)
+
+
+def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(native):
+    found, within = quality(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0)))
+    assert np.all(found[within] == 1)
+    assert np.all(found[~within] == 0)
+
+
+def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps():
+    native = np.array([[0.0, 0, 0], [6, 0, 0], [0, 8, 0]])
+    decoy = np.array([[0.0, 0, 0], [7.5, 0, 0], [np.nan] * 3])
+    found = local_quality(decoy, native, np.array([[0, 1, 0], [1, 0, 2]]))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [0.5, 0.5, np.nan])  # 1.5 Å: below 2 and 4
+
+
+def test_contacts_of_residues_that_the_native_lacks_are_unknown(native, decoy):
+    there = np.arange(len(native.residues)) % 9 != 4
+    known = Native(part(native, there))
+    found = counterparts(known, decoy, label(known, decoy).mapping)
+    whole = counterparts(Native(native), decoy, {"A": "A", "B": "B"})
+    assert found.shape == (len(decoy.residues), 3)
+    assert 0 < np.isnan(found).any(axis=1).sum() - np.isnan(whole).any(axis=1).sum() == (~there).sum()
+    np.testing.assert_array_equal(found[~np.isnan(found)], whole[~np.isnan(found)])
 
 
 # ---- what is refused --------------------------------------------------------------------------------------

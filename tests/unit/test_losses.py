@@ -10,7 +10,7 @@ from _synthetic import SMALL
 
 from toporank.config.training import Hyperparameters, SweepConfig
 from toporank.errors import ConfigError
-from toporank.model.losses import Objective, bce, listwise, pairwise, pointwise
+from toporank.model.losses import Objective, bce, listwise, local_errors, pairwise, pointwise
 from toporank.validation import checked
 
 Y = torch.tensor([0.9, 0.5, 0.1, 0.8, 0.2])
@@ -49,6 +49,38 @@ def test_cross_entropy_is_what_it_says_and_least_where_the_score_is_true():
 
 def test_cross_entropy_of_a_certain_and_wrong_score_is_finite():
     assert float(bce(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]))) == pytest.approx(100.0)
+
+
+# ---- local quality of edges -------------------------------------------------------------------------------
+
+
+def test_local_errors_are_means_over_the_edges_of_a_graph_that_are_known():
+    q, y = torch.tensor([0.8, 0.3, 0.5, 0.9, 0.6]), torch.tensor([1.0, 0.25, math.nan, 0.0, math.nan])
+    found = local_errors(torch.logit(q), y, torch.tensor([0, 0, 0, 1, 2]), 3)
+    expected = [float(bce(q[:2], y[:2])), float(bce(q[3:4], y[3:4]))]
+    assert found[:2].tolist() == pytest.approx(expected, rel=1e-5)
+    assert found[2].isnan()
+
+
+def test_edges_of_unknown_quality_give_no_gradient_and_no_nan():
+    logit = torch.zeros(3, requires_grad=True)
+    errors = local_errors(logit, torch.tensor([1.0, math.nan, math.nan]), torch.tensor([0, 0, 1]), 2)
+    Objective(schedule(local_weight=2.0))(P, Y, TARGET, 0, errors).backward()
+    assert logit.grad.tolist() == [-1.0, 0.0, 0.0]  # weight · (sigmoid(0) - 1)
+
+
+def test_the_local_term_is_the_mean_over_graphs_by_its_weight():
+    loss = Objective(schedule(local_weight=0.3))
+    alone = objective()
+    assert float(loss(P, Y, TARGET, 0, torch.tensor([0.2, math.nan, 0.6]))) == pytest.approx(alone + 0.3 * 0.4)
+    assert float(loss(P, Y, TARGET, 0, torch.full((2,), math.nan))) == pytest.approx(alone)
+
+
+def test_a_weight_above_zero_makes_a_network_predict_local_quality():
+    assert not schedule().local
+    assert schedule(local_weight=0.1).local
+    with pytest.raises(ConfigError, match="set `local: true`"):
+        checked(Hyperparameters, {"local_weight": 0.1, "local": False}, where="here")
 
 
 # ---- order within a target --------------------------------------------------------------------------------

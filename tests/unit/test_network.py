@@ -193,6 +193,61 @@ def test_the_network_is_its_layers_then_means_then_the_head():
     assert float(scores(network, graph)) == pytest.approx(1 / (1 + math.exp(-score)), abs=1e-12)
 
 
+# ---- local quality of edges and dropout -------------------------------------------------------------------
+
+
+@pytest.fixture
+def local() -> DockQNet:
+    """With a column that says which edges are contacts."""
+    torch.manual_seed(0)
+    return DockQNet(*WIDTHS, **SHAPE, local=True, contact=1).eval()
+
+
+@torch.no_grad()
+def test_the_head_sees_the_mean_local_quality_of_all_edges_and_of_contacts(local, graphs):
+    batch = batch_of([*graphs, random_graph(9, nodes=2, edges=0)])
+    seen, found = local.pooled(batch), local.predictions(batch)
+    quality, order = torch.sigmoid(found.edge_logit), torch.argsort(batch.edge_index[1], stable=True)
+    of, contact = batch.edge_graph[order], batch.edge_attr[order, 1] > 0
+    for i in range(8):
+        assert seen[i, -2] == pytest.approx(float(quality[of == i].mean()), abs=1e-6)
+        assert seen[i, -1] == pytest.approx(float(quality[(of == i) & contact].mean()), abs=1e-6)
+    assert seen[8, -2:].tolist() == [0, 0]
+    assert torch.equal(found.local, seen[:, -2])
+    assert torch.equal(found.score, local(batch))
+
+
+def test_gradients_of_dockq_alone_reach_the_local_head_and_those_of_edges_the_layers(local, graphs):
+    local.train()
+    batch = batch_of(graphs)
+    F.mse_loss(local(batch), torch.linspace(0, 1, 8)).backward()
+    assert all(p.grad.abs().sum() > 0 for p in local.parameters())
+    local.zero_grad()
+    local.predictions(batch).edge_logit.sum().backward()
+    reached = {name.split(".")[0] for name, p in local.named_parameters() if p.grad is not None and p.grad.any()}
+    assert reached == {"embed_nodes", "embed_edges", "layers", "local_head"}
+
+
+def test_local_quality_follows_the_order_of_nodes_and_edges(local, graphs):
+    batch = batch_of(graphs)
+    order = torch.randperm(batch.edge_index.shape[1], generator=torch.Generator().manual_seed(1))
+    other = batch._replace(**{name: getattr(batch, name)[order] for name in ("edge_attr", "edge_graph")},
+                           edge_index=batch.edge_index[:, order])  # fmt: skip
+    with torch.no_grad():
+        one, two = local.predictions(batch), local.predictions(other)
+    assert close(one.local, two.local)
+    assert close(one.edge_logit.sort().values, two.edge_logit.sort().values)
+
+
+def test_dropout_of_the_head_is_for_training_alone(network, graphs):
+    batch = batch_of(graphs)
+    dropping = DockQNet(*WIDTHS, **{**SHAPE, "attention_dropout": 0.0}, dropout=0.5)
+    dropping.load_state_dict(network.state_dict())
+    with torch.no_grad():
+        assert not close(dropping(batch), network(batch))
+        assert torch.equal(dropping.eval()(batch), network(batch))
+
+
 # ---- size and learning ------------------------------------------------------------------------------------
 
 

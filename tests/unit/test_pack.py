@@ -316,6 +316,54 @@ def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, chan
         write_pack(tmp_path / "pack", table)
 
 
+# ---- local quality of edges ------------------------------------------------------------------------------
+
+
+def good_by_source(key: tuple[str, str], graph: Graph) -> np.ndarray:
+    """A local quality that tells which edges it is of."""
+    return graph.edge_attr[:, 0].astype(np.float32)
+
+
+def known(table: list[Member], of: str = "d2 d4") -> list[Member]:
+    return [m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m for m in table]
+
+
+def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    write_pack(tmp_path / "known", known(table), quality=good_by_source)
+    write_pack(tmp_path / "unknown", table)
+    assert GraphStore.open([tmp_path / "unknown"]).batch([0, 2]).edge_y is None
+    batch = GraphStore.open([tmp_path / "unknown", tmp_path / "known"], verify=True).batch([9, 2, 7, 5])
+    there = torch.isin(batch.edge_graph, torch.tensor([0, 2]))
+    assert torch.equal(batch.edge_y[there], batch.edge_attr[there, 0])
+    assert batch.edge_y[~there].isnan().all()
+
+
+def test_where_nothing_is_known_a_pack_is_what_it_always_was(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    write_pack(tmp_path / "pack", table)
+    with safe_open(tmp_path / "pack", framework="np") as pack:
+        assert "edge_y" not in pack.keys()  # noqa: SIM118
+    assert Pack.open(tmp_path / "pack").numbers["edge_y"].shape == (0,)
+
+
+def test_another_native_changes_the_local_quality_of_its_decoys_alone(tmp_path, reads):
+    table, pack = members(tmp_path / "graphs", graphs_of("A")), tmp_path / "pack"
+    for changed, n_read in ((known(table), 5), (known(table), 0), (known(table, "d2"), 1), (table, 1)):
+        reads.clear()
+        assert write_pack(pack, changed, quality=good_by_source) == len(reads) == n_read
+        write_pack(tmp_path / "full", changed, quality=good_by_source)
+        assert pack.read_bytes() == (tmp_path / "full").read_bytes()
+        (tmp_path / "full").unlink()
+
+
+def test_local_qualities_that_do_not_fit_the_edges_are_refused(tmp_path):
+    table = known(members(tmp_path / "graphs", graphs_of("A")))
+    write_pack(tmp_path / "pack", table, quality=lambda key, graph: good_by_source(key, graph)[1:])
+    with pytest.raises(GraphError, match="do not fit together"):
+        Pack.open(tmp_path / "pack")
+
+
 # ---- half the space ---------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ import pytest
 import torch
 import yaml
 from _chains import chain
-from _synthetic import METADATA, SMALL, members, random_graph, small_run, training_graphs, training_pack
+from _synthetic import METADATA, SMALL, local_pack, members, random_graph, small_run, training_graphs, training_pack
 from pytorch_lightning.callbacks import Callback
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch_geometric.data import Data
@@ -28,7 +28,7 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import load_weights
+from toporank.model.scorer import load_weights, predict, predict_local
 from toporank.similarity.tables import Chain, write_chains
 from toporank.training import fit
 from toporank.training import train as training
@@ -822,6 +822,29 @@ def test_a_fine_tuned_network_has_its_parents_shape_and_its_own_schedule(parent)
         key: SMALL[key] for key in ("hidden", "heads", "layers", "readout")
     }
     assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (0.001, 7, parent)
+
+
+def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path):
+    pack = local_pack(tmp_path / "pack", training_graphs(decoys=12))
+    run = small_run(local_weight=1.0, dropout=0.1, max_epochs=20, accumulate=1)
+    folder = train(run, pack)
+    network, _ = load_weights(folder / "best_loss.ckpt")
+    store = GraphStore.open([pack])
+    score, local = predict_local(network, store)
+    assert torch.equal(score, predict(network, store))
+    batch = store.batch(split_indices(store, "val").tolist())
+    truth = torch.stack([batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))])
+    assert np.corrcoef(local[batch.index], truth)[0, 1] > 0.8
+    tuned = Run.parse("tuned", {"seed": 1, "hyperparameters": {"max_epochs": 1}, "selection": {}}, folder / "last.ckpt")
+    assert tuned.hyperparameters.local
+    assert fingerprint(store) != fingerprint(GraphStore.open([training_pack(tmp_path / "other", decoys=12)]))
+
+
+def test_local_quality_that_nothing_tells_of_is_refused(pack, parent):
+    with pytest.raises(ConfigError, match="no graph says how good its contacts are"):
+        train(small_run(local_weight=0.1), pack, output="refused")
+    with pytest.raises(ConfigError, match="its parent does not"):
+        Run.parse("phase", {"seed": 1, "hyperparameters": {"local_weight": 0.1}, "selection": {}}, parent)
 
 
 def test_a_fine_tuned_checkpoint_names_its_parent(pack, parent):

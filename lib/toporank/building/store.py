@@ -23,7 +23,7 @@ from typing import Any
 from toporank.features.registry import canonical
 from toporank.files import write_bytes, write_text
 
-SEALED = {".complex": "complex", ".contacts": "contacts", ".edges": "edges"}
+SEALED = {".complex": "complex", ".contacts": "contacts", ".edges": "edges", ".counterparts": "counterparts"}
 """Suffixes of sealed artefacts, and their kinds. They have no facts."""
 _DIGEST = hashlib.sha256().digest_size
 

@@ -207,6 +207,15 @@ class Config(Section):
         distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
         return self
 
+    @model_validator(mode="after")
+    def _local_quality(self) -> Config:
+        known = {d.name for d in self.datasets if d.natives is not None}
+        for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
+            learned = (entry.datasets if isinstance(entry, Phase) else []) or self.training_datasets
+            if entry.local_weight > 0 and learned and not known & set(learned):
+                raise ValueError(f"run {run!r} has a local_weight, but no data set that it learns from has `natives`")
+        return self
+
     def dataset(self, name: str) -> Dataset:
         """The data set of that name."""
         return next(d for d in self.datasets if d.name == name)

@@ -10,8 +10,15 @@ from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.hardware import Hardware, Loading, Tracker
 from toporank.validation import LARGEST_NETWORK, checked
 
-SHAPE_KEYS = ("hidden", "heads", "layers", "readout")
+SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
+
+
+def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """Those of a network; older checkpoints do not know `local`."""
+    known = {"local": False, **hyperparameters}
+    return {key: known[key] for key in SHAPE_KEYS}
+
 
 RANKED_TOGETHER = 4
 """Decoys of a target that a ranking term compares by default."""
@@ -44,6 +51,9 @@ class Schedule(Section):
     )
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="Dropout on what each layer between pooling and score takes, during training."
+    )
     loss: Literal["mse", "huber", "bce"] = Field(
         "mse",
         description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
@@ -73,6 +83,12 @@ class Schedule(Section):
     )
     ranking_every: int = Field(
         1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
+    )
+    local_weight: float = Field(
+        0.0,
+        ge=0,
+        description="Weight of the cross-entropy between true and predicted local quality of contacts, which data sets"
+        " with `natives` know. Above 0 it switches `local` on.",
     )
     sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
         "shuffle",
@@ -127,6 +143,21 @@ class Hyperparameters(Schedule):
     readout: int = Field(
         64, ge=1, le=LARGEST_NETWORK["readout"], description="Width of the two layers between pooling and score."
     )
+    local: bool = Field(
+        False, description="Whether the network predicts the local quality of every contact, too, and scores by it."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _predicts_what_it_learns(cls, given: Any) -> Any:
+        weight = given.get("local_weight") if isinstance(given, dict) else None
+        return {"local": True, **given} if isinstance(weight, int | float) and weight > 0 else given
+
+    @model_validator(mode="after")
+    def _learns_what_it_predicts(self) -> Hyperparameters:
+        if self.local_weight > 0 and not self.local:
+            raise ValueError("local_weight is for a network that predicts local quality: set `local: true`")
+        return self
 
 
 DEFAULT_SWEEP_CONFIG = "sched_boost"

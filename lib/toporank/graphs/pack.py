@@ -20,7 +20,8 @@ class GraphBatch(NamedTuple):
 
     x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr : (E, m) float32.
     node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge belongs to.
-    y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store.
+    y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store. edge_y : (E,) float32, local
+    quality of each edge, nan where unknown; None where no pack has any.
     """
 
     x: Tensor
@@ -30,6 +31,7 @@ class GraphBatch(NamedTuple):
     edge_graph: Tensor
     y: Tensor
     index: Tensor
+    edge_y: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,17 @@ class GraphStore(PackedGraphs):
             edge_graph=edge_graph,
             y=self._take("y", part, place),
             index=torch.tensor(indices, dtype=torch.int64),
+            edge_y=self._edge_y(of_edges, edges) if self.knows_local_quality else None,
         )
+
+    def _edge_y(self, part: np.ndarray, rows: np.ndarray) -> Tensor:
+        """Local quality of edges, nan in a part that has none. part, rows : int64, (m,)."""
+        found = torch.full((len(rows),), torch.nan)
+        for p in np.unique(part):
+            if len(self.parts[p]["edge_y"]):
+                here = torch.from_numpy(np.flatnonzero(part == p))
+                found[here] = self.parts[p]["edge_y"][torch.from_numpy(rows[here])]
+        return found
 
     def _rows(self, name: str, part: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the graphs in the tensors of their parts, one graph after another, and how many each has."""

@@ -25,7 +25,8 @@ DESCRIPTION = "toporank"
 REPACK = "delete it and run again: the graphs are packed anew"
 LONGEST_HEADER = 100_000_000
 """Bytes of the longest header that safetensors reads."""
-NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y")
+NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y", "edge_y")
+"""Of a pack in which no native says how good the edges are, `edge_y` is not in the file and empty here."""
 
 
 def content_digest(tensors: dict[str, Iterable[bytes | np.ndarray]]) -> str:
@@ -102,6 +103,11 @@ class _Header(BaseModel):
     node_start: _Starts
     edge_start: _Starts
     y: _Labels
+    edge_y: _Labels | None = None
+
+    def tensors(self) -> dict[str, _Tensor]:
+        """Those that are in the file."""
+        return {name: tensor for name in NUMBERS if (tensor := getattr(self, name)) is not None}
 
 
 class Description(BaseModel):
@@ -138,8 +144,7 @@ def _read_header(path: Path) -> tuple[_Header, Description, int]:
             raise ValueError(f"its header is to have {length:,} bytes, the file has {size:,}")
         header = _Header.model_validate_json(file.read(length), strict=True)
     begin, ends = 8 + length, [0]
-    for name in NUMBERS:
-        tensor: _Tensor = getattr(header, name)
+    for name, tensor in header.tensors().items():
         start, end = tensor.data_offsets
         n = int(np.prod(tensor.shape, dtype=object))
         if end - start != n * _dtype(tensor).itemsize or begin + end > size or max(tensor.shape) > size:
@@ -162,8 +167,8 @@ class Pack:
     """One pack file, memory-mapped and not to be written to.
 
     numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of the
-    file of each graph. content : that of all numbers. Older packs have neither. joined : number of graphs in which
-    a partner has several chains.
+    file of each graph or, with local qualities, of this and of what those are made of. content : that of all numbers.
+    Older packs have neither. joined : number of graphs in which a partner has several chains.
     """
 
     path: Path
@@ -192,9 +197,8 @@ class Pack:
             raise GraphError(f"not a readable pack: {first_fault(error)}", where=path, remedy=REPACK) from error
         except (OSError, ValueError) as error:
             raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
-        numbers = {}
-        for name in NUMBERS:
-            tensor: _Tensor = getattr(header, name)
+        numbers = {"edge_y": np.zeros(0, np.float32)}
+        for name, tensor in header.tensors().items():
             first, last = (begin + offset for offset in tensor.data_offsets)
             values = np.asarray(whole)[first:last].view(_dtype(tensor)).reshape(tensor.shape)
             numbers[name] = np.require(values, requirements="A")
@@ -214,7 +218,8 @@ class Pack:
         """Graph i, still mapped and in the precision of the pack."""
         (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
         parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
-        return Graph(*parts, float(self.numbers["y"][i]), self.metadata)
+        edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None
+        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y)
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
@@ -226,6 +231,7 @@ def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
     x, edge_index, edge_attr = (numbers[name] for name in ("x", "edge_index", "edge_attr"))
     starts = [(numbers["node_start"], len(x)), (numbers["edge_start"], len(edge_attr))]
     whole = len(numbers["y"]) == n_graphs and edge_index.shape == (2, len(edge_attr))
+    whole = whole and len(numbers["edge_y"]) in (0, len(edge_attr))
     return whole and all(
         len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == rows and bool((start[:-1] <= start[1:]).all())
         for start, rows in starts
@@ -283,6 +289,11 @@ class PackedGraphs:
     def edge_width(self) -> int:
         """Columns of edge_attr."""
         return self.parts[self._first]["edge_attr"].shape[1]
+
+    @property
+    def knows_local_quality(self) -> bool:
+        """Whether a pack says how good the edges of labelled decoys are."""
+        return any(len(part["edge_y"]) for part in self.parts)
 
     @property
     def _first(self) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -33,7 +35,10 @@ CHANGED_REMEDY = "it was changed after it was built; run again, and it is restor
 
 
 class Member(NamedTuple):
-    """One graph to be packed. split : of its decoy, or the name of an interface. sha256, size : of its file."""
+    """One graph to be packed. split : of its decoy, or the name of an interface. sha256, size : of its file.
+
+    quality_sha256 : of what its local quality is made of; empty where that is unknown.
+    """
 
     target: str
     decoy: str
@@ -41,12 +46,24 @@ class Member(NamedTuple):
     graph: Path
     sha256: str | None = None
     size: int | None = None
+    quality_sha256: str = ""
 
 
-def write_pack(path: Path, members: list[Member], precision: str = "float32", joined: int = 0) -> int:
+Quality = Callable[[tuple[str, str], Graph], np.ndarray]
+"""Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
+
+
+def write_pack(
+    path: Path,
+    members: list[Member],
+    precision: str = "float32",
+    joined: int = 0,
+    quality: Quality | None = None,
+) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
-    precision : float32, or float16 for half the space. joined : in how many a partner has several chains. The result
+    precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
+    quality : of the members with a `quality_sha256`. The result
     does not depend on what was there before. A data set without any graph gives an empty pack. Raises GraphError naming
     a graph that does not match its ledger's checksum or does not fit into `precision`, or two whose widths or feature
     modules differ.
@@ -65,18 +82,21 @@ def write_pack(path: Path, members: list[Member], precision: str = "float32", jo
             "node_start": new("int64"),
             "edge_start": new("int64"),
             "y": new("float32"),
+            **({"edge_y": new("float32")} if any(member.quality_sha256 for member in members) else {}),
         }
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
             else:
-                graph, n_read = _read(member.graph, digest, precision), n_read + 1
+                graph, n_read = _read(member, precision, quality), n_read + 1
             kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
             for name in ("x", "edge_index", "edge_attr"):
                 tensors[name].add(getattr(graph, name))
             tensors["y"].add(np.array([graph.y]))
+            if "edge_y" in tensors:
+                tensors["edge_y"].add(graph.edge_y if member.quality_sha256 else np.full(len(graph.edge_attr), np.nan))
             nodes.append(nodes[-1] + len(graph.x))
             edges.append(edges[-1] + len(graph.edge_attr))
         tensors["node_start"].add(np.array(nodes))
@@ -95,15 +115,17 @@ def write_pack(path: Path, members: list[Member], precision: str = "float32", jo
     return n_read
 
 
-def _read(file: Path, digest: str, precision: str) -> Graph:
-    """A graph as a pack has it; raises GraphError when its file is not the one of that digest."""
-    if sha256(file) != digest:
+def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
+    """A graph as a pack has it; raises GraphError when its file is not the one of its ledger."""
+    file = Path(member.graph)
+    if member.sha256 not in (None, sha256(file)):
         raise GraphError("the graph does not match its ledger's checksum", where=file, remedy=CHANGED_REMEDY)
     graph = by_destination(read_graph(file))
+    edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     _check_metadata(metadata, file)
     x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
-    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata)
+    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y)
 
 
 def by_destination(graph: Graph) -> Graph:
@@ -113,6 +135,14 @@ def by_destination(graph: Graph) -> Graph:
 
 
 def _source_digest(member: Member) -> str:
+    """SHA-256 of the file of a graph or, where its local quality is known, of this and of what that is made of."""
+    digest = _file_digest(member)
+    if not member.quality_sha256:
+        return digest
+    return hashlib.sha256(f"{digest} {member.quality_sha256}".encode()).hexdigest()
+
+
+def _file_digest(member: Member) -> str:
     """SHA-256 of the file of a graph, from its ledger or, without one, from the file."""
     file = Path(member.graph)
     if not file.exists():

@@ -48,7 +48,8 @@ class Graph(NamedTuple):
     """One decoy as the network sees it.
 
     x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan where unlabelled.
-    metadata : of the features; empty for a graph made elsewhere without.
+    metadata : of the features; empty for a graph made elsewhere without. edge_y : (E,) float32, the local quality of
+    each edge, nan where unknown; of a graph in a pack alone, None where the pack has none.
     """
 
     x: np.ndarray
@@ -56,6 +57,7 @@ class Graph(NamedTuple):
     edge_attr: np.ndarray
     y: float
     metadata: dict[str, Any]
+    edge_y: np.ndarray | None = None
 
 
 # ---- writing ----------------------------------------------------------------------------------------------

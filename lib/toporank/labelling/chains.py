@@ -15,12 +15,14 @@ BACKBONE = (b"N", b"CA", b"C", b"O")
 class Chain:
     """One protein chain of L residues in the order of the file. Coordinates in Å, NaN where there is no atom.
 
+    index : int, shape (L,), its residues in the complex
     sequence : L letters, `X` for a residue that counts as none of the 20
     atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the complex
     backbone : N, CA, C and O of each residue, shape (L, 4, 3)
     """
 
     name: str
+    index: np.ndarray
     sequence: str
     atoms: np.ndarray
     backbone: np.ndarray
@@ -43,6 +45,8 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
         if parent and start[i] < start[i + 1]:
             members.setdefault(residue_id.chain, []).append(i)
     return {
-        name: Chain(name, "".join(STANDARD.get(heavy.parents[i], "X") for i in own), atoms[own], backbone[own])
+        name: Chain(
+            name, np.array(own), "".join(STANDARD.get(heavy.parents[i], "X") for i in own), atoms[own], backbone[own]
+        )
         for name, own in members.items()
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.labelling.alignment import align
 from toporank.labelling.chains import Chain, chains_of
 from toporank.labelling.dockq import Interface, Scores, Side, near_pairs, score
-from toporank.labelling.mapping import LEAST_IDENTITY, Mapping, mappings
+from toporank.labelling.mapping import CA, LEAST_IDENTITY, Mapping, mappings
 from toporank.structures.complex import Complex
 
 Partner = tuple[str, ...]
@@ -110,6 +111,19 @@ def label(native: Native, decoy: Complex) -> Label:
     return Label(dockq, mapping, interfaces, tuple(notes))
 
 
+def counterparts(native: Native, decoy: Complex, mapping: Mapping) -> np.ndarray:
+    """Where the CA of each residue of a decoy is in the native: float32, shape (R, 3), Å; NaN where it is not there.
+
+    mapping : chain of the native → chain of the decoy, as in the label.
+    """
+    chains, found = chains_of(decoy), np.full((len(decoy.residues), 3), np.nan, np.float32)
+    for name, other in mapping.items():
+        own, chain = native.chains[name], chains[other]
+        residue = align(own.sequence, chain.sequence).residue
+        found[chain.index[residue[residue >= 0]]] = own.backbone[residue >= 0, CA]
+    return found
+
+
 def _chains(names: list[str]) -> str:
     return f"chain{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
@@ -120,7 +134,7 @@ class _Decoy:
     def __init__(self, native: Native, chains: dict[str, Chain]):
         self._native, self._chains = native, chains
         self._scores: dict[tuple, Scores | None] = {}
-        self._followed: dict[tuple[str, str], Chain] = {}
+        self._followed: dict[tuple[str, str], Side] = {}
 
     def interfaces(self, mapping: Mapping, partners: Partners) -> dict[tuple[Partner, Partner], Scores]:
         """Scores of each pair of partners that touch in the native, as far as their chains are in the decoy."""
@@ -141,16 +155,16 @@ class _Decoy:
             self._scores[key] = interface and score(interface, sides)
         return self._scores[key]
 
-    def _follow(self, native: str, decoy: str) -> Chain:
+    def _follow(self, native: str, decoy: str) -> Side:
         """A chain of the decoy in the residues of one of the native."""
         if (native, decoy) not in self._followed:
             own, other = self._native.chains[native], self._chains[decoy]
             residue = align(own.sequence, other.sequence).residue
             atoms, backbone = other.atoms[residue], other.backbone[residue]
             atoms[residue < 0] = backbone[residue < 0] = np.nan
-            self._followed[native, decoy] = Chain(decoy, own.sequence, atoms, backbone)
+            self._followed[native, decoy] = Side(atoms, backbone)
         return self._followed[native, decoy]
 
 
-def _side(chains: list[Chain]) -> Side:
+def _side(chains: Sequence[Chain | Side]) -> Side:
     return Side(np.concatenate([chain.atoms for chain in chains]), np.concatenate([c.backbone for c in chains]))

@@ -48,6 +48,8 @@ class Shape(_Part):
     layers: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["layers"])]
     readout: Annotated[int, Field(ge=1, le=LARGEST_NETWORK["readout"])]
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    local: bool = False
 
 
 class FeatureRecord(_Part):

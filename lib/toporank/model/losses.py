@@ -1,4 +1,5 @@
-"""What training minimises: the error of each score, and if asked for the order of decoys within their target.
+"""What training minimises: the error of each score and, if asked for, the order of decoys within their target and the
+error of the local quality of edges.
 
 Throughout: p, y float, shape (B,), predicted and true DockQ; target, int, shape (B,), equal for decoys of one
 target. Every loss is a mean, so that it does not grow with the batch.
@@ -60,15 +61,30 @@ def listwise(p: Tensor, y: Tensor, target: Tensor, temperature: float) -> Tensor
     return divergence.sum() / n_targets.clamp_min(1)
 
 
+def local_errors(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs: int) -> Tensor:
+    """Mean cross-entropy between true and predicted local quality over the edges of each graph: (B,).
+
+    edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,), of the edges. NaN
+    for a graph of which none is known.
+    """
+    known = ~torch.isnan(edge_y)
+    each = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none") * known
+    total, count = (each.new_zeros(n_graphs).index_add(0, edge_graph, v) for v in (each, known.to(each.dtype)))
+    return torch.where(count > 0, total / count.clamp_min(1), torch.nan)
+
+
 class Objective:
-    """The loss of a batch as a schedule asks for it: pointwise + weight · ranking term on every n-th batch."""
+    """The loss of a batch as a schedule asks for it: pointwise + weight · ranking term on every n-th batch + weight ·
+    mean of the local errors."""
 
     def __init__(self, schedule: Schedule):
         self.schedule, self.error = schedule, pointwise(schedule)
 
-    def __call__(self, p: Tensor, y: Tensor, target: Tensor, batch_number: int) -> Tensor:
-        """batch_number : of this batch in its epoch, from 0."""
+    def __call__(self, p: Tensor, y: Tensor, target: Tensor, batch_number: int, local: Tensor | None = None) -> Tensor:
+        """batch_number : of this batch in its epoch, from 0. local : `local_errors`, if the schedule weights them."""
         chosen, loss = self.schedule, self.error(p, y)
+        if local is not None and not local.isnan().all():
+            loss = loss + chosen.local_weight * local[~local.isnan()].mean()
         if chosen.ranking_term == "none" or batch_number % chosen.ranking_every:
             return loss
         if chosen.ranking_term == "pairwise":

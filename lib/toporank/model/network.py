@@ -1,8 +1,12 @@
-"""The network: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1)."""
+"""The network: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1).
+
+It can learn the local quality of every edge beside it, of which the score then makes use.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +15,9 @@ from torch.utils.checkpoint import checkpoint
 
 from toporank.graphs.pack import GraphBatch
 from toporank.model.kernels import Adjacency, attend, join
+
+LEAST_SHARE = 1e-9
+"""Of edges in contact, so that a graph without any has a mean of 0."""
 
 
 class Attention(nn.Module):
@@ -70,8 +77,39 @@ class EdgeAwareGATv2(nn.Module):
         return F.elu(x), edge
 
 
+class LocalHead(nn.Module):
+    """Predicts the local quality of edges; both directions of an edge differ in the vector of the edge alone."""
+
+    def __init__(self, hidden: int):
+        super().__init__()
+        self.ends, self.out = nn.Linear(3 * hidden, hidden), nn.Linear(hidden, 1)
+
+    def forward(self, x: Tensor, adjacency: Adjacency, edge: Tensor) -> Tensor:
+        """x : (n, hidden), edge : (E, hidden) → logit of each edge, (E,), in single precision at least."""
+        source, destination = (x.index_select(0, nodes) for nodes in (adjacency.source, adjacency.destination))
+        joined = torch.cat([source + destination, source * destination, edge], dim=1)
+        return _exact(self.out(F.relu(self.ends(joined)))).squeeze(1)
+
+
+class Prediction(NamedTuple):
+    """What a network says of a batch.
+
+    score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its edges, between 0 and 1.
+    edge_logit : (E,), that of each edge, as a logit, edges sorted by destination. The last two are None where the
+    network does not predict them.
+    """
+
+    score: Tensor
+    local: Tensor | None
+    edge_logit: Tensor | None
+
+
 class DockQNet(nn.Module):
     """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
+
+    local : whether it predicts the local quality of edges, too; the head then also sees its mean over all edges and,
+    where `contact` is the edge column that is 1 for residues in contact and otherwise 0, over these.
+    dropout : of what each layer of the head takes, during training.
 
     scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
     `toporank.model.scaling.Standardise` there.
@@ -88,9 +126,12 @@ class DockQNet(nn.Module):
         layers: int,
         attention_dropout: float,
         readout: int,
+        dropout: float = 0.0,
+        local: bool = False,
+        contact: int | None = None,
     ):
         super().__init__()
-        self.recompute = False
+        self.recompute, self.dropout, self.contact = False, dropout, contact
         self.scale_nodes: nn.Module = nn.Identity()
         self.scale_edges: nn.Module = nn.Identity()
         self.embed_nodes = nn.Linear(node_width, hidden)
@@ -98,21 +139,40 @@ class DockQNet(nn.Module):
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
         self.head = nn.Sequential(
-            nn.Linear(hidden + hidden // 2, readout),
+            nn.Linear(hidden + hidden // 2 + local * (1 if contact is None else 2), readout),
             nn.ReLU(),
             nn.Linear(readout, readout),
             nn.ReLU(),
             nn.Linear(readout, 1),
         )
+        self.local_head = LocalHead(hidden) if local else None
+
+    def compile(self, **options: Any) -> None:
+        """As that of every module; it is `predictions` that is compiled, which training calls."""
+        self.predictions = torch.compile(self.predictions, **options)
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Predicted DockQ of each graph: (B,), between 0 and 1."""
-        pooled = self.pooled(batch)
-        with torch.autocast(pooled.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
-            return torch.sigmoid(self.head(pooled)).squeeze(1)
+        return self.predictions(batch).score
+
+    def predictions(self, batch: GraphBatch) -> Prediction:
+        """DockQ and, if the network predicts it, local quality, in one pass."""
+        seen, edge_logit = self._seen(batch)
+        with torch.autocast(seen.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
+            score = seen
+            for layer in self.head:
+                if self.dropout and isinstance(layer, nn.Linear):
+                    score = F.dropout(score, self.dropout, self.training)
+                score = layer(score)
+            local = None if edge_logit is None else seen[:, -1 if self.contact is None else -2]
+            return Prediction(torch.sigmoid(score).squeeze(1), local, edge_logit)
 
     def pooled(self, batch: GraphBatch) -> Tensor:
-        """What the head sees of each graph: (B, hidden + hidden // 2)."""
+        """What the head sees of each graph: (B, hidden + hidden // 2), and one or two means of the local quality."""
+        return self._seen(batch)[0]
+
+    def _seen(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
+        """`pooled`, and the logit of the local quality of each edge by destination."""
         batch = by_destination(batch)
         adjacency = Adjacency.of(batch.edge_index, len(batch.x))
         x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
@@ -125,8 +185,20 @@ class DockQNet(nn.Module):
             embedding = None
         nodes = _mean(x, batch.node_graph, len(batch.index))
         edges = _mean(edge, batch.edge_graph, len(batch.index))
+        logit = self.local_head(x, adjacency, edge) if self.local_head else None
         with torch.autocast(x.device.type, enabled=False):
-            return torch.cat([nodes, self.pooled_edges(edges)], dim=1)
+            pooled = [nodes, self.pooled_edges(edges), *([] if logit is None else self._local_means(logit, batch))]
+            return torch.cat(pooled, dim=1), logit
+
+    def _local_means(self, logit: Tensor, batch: GraphBatch) -> list[Tensor]:
+        """Mean local quality of the edges of each graph and, where they are known, of those in contact: (B, 1) each."""
+        quality, n_graphs = torch.sigmoid(logit).unsqueeze(1), len(batch.index)
+        means = [_mean(quality, batch.edge_graph, n_graphs)]
+        if self.contact is not None:
+            weight = (batch.edge_attr[:, self.contact, None] > 0).to(quality.dtype)
+            share = _mean(weight, batch.edge_graph, n_graphs)
+            means.append(_mean(quality * weight, batch.edge_graph, n_graphs) / share.clamp_min(LEAST_SHARE))
+        return means
 
 
 def by_destination(batch: GraphBatch) -> GraphBatch:
@@ -139,15 +211,18 @@ def by_destination(batch: GraphBatch) -> GraphBatch:
         edge_index=batch.edge_index[:, order],
         edge_attr=batch.edge_attr[order],
         edge_graph=batch.edge_graph[order],
+        edge_y=None if batch.edge_y is None else batch.edge_y[order],
     )
 
 
-def _mean(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
-    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k).
+def _exact(values: Tensor) -> Tensor:
+    """In single precision at least: bfloat16 counts to 256 only."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
 
-    In single precision at least: bfloat16 counts to 256 only.
-    """
-    values = values.to(torch.promote_types(values.dtype, torch.float32))
+
+def _mean(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
+    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
+    values = _exact(values)
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
     count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
     return total / count.clamp(min=1).unsqueeze(1)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from toporank.config.training import SHAPE_KEYS
+from toporank.config.training import shape_of
 from toporank.errors import CheckpointError
-from toporank.graphs.pack import GraphStore
+from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import description_of, open_checkpoint
 from toporank.model.network import DockQNet
@@ -21,14 +22,22 @@ from toporank.torch_files.pickles import DamagedFileError, SavedTensor
 
 PREFIX = "network."
 """Of the names of weights in a checkpoint of this workflow."""
+CONTACT = "contact"
+"""The edge column that says whether residues are in contact."""
 
 
 def build_network(
-    node_width: int, edge_width: int, hyperparameters: dict[str, Any], features: dict[str, Any] | None
+    node_width: int,
+    edge_width: int,
+    hyperparameters: dict[str, Any],
+    features: dict[str, Any] | None,
+    edge_columns: Sequence[str] | None = None,
 ) -> DockQNet:
-    """The network of a hyper-parameter set for graphs of these widths and features (records of the modules)."""
-    shape = {key: hyperparameters[key] for key in (*SHAPE_KEYS, "attention_dropout")}
-    network = DockQNet(node_width, edge_width, **shape)
+    """The network of a hyper-parameter set for graphs of these widths, features (records of the modules) and names of
+    edge columns."""
+    dropout = {name: hyperparameters.get(name, 0.0) for name in ("attention_dropout", "dropout")}
+    contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+    network = DockQNet(node_width, edge_width, **shape_of(hyperparameters), **dropout, contact=contact)
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
@@ -47,7 +56,8 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
         hyperparameters = description["hyperparameters"]
         with torch.device("meta"):  # shapes without numbers
             network = build_network(
-                description["node_width"], description["edge_width"], hyperparameters, description.get("features")
+                *(description[name] for name in ("node_width", "edge_width", "hyperparameters")),
+                *(description.get(name) for name in ("features", "edge_columns")),
             )
         shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
         try:
@@ -92,8 +102,26 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
         raise CheckpointError(f"was trained on other graphs: {theirs}, these have {ours}", where=path)
 
 
+class Predicted(NamedTuple):
+    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each."""
+
+    score: Tensor
+    local: Tensor
+
+
 @torch.inference_mode()
 def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tensor:
     """Predicted DockQ of every graph of a store, shape (len(store),)."""
-    batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
-    return torch.cat([network(store.batch(indices)) for indices in batches])
+    return torch.cat([network(batch) for batch in _batches(store, batch_size)])
+
+
+@torch.inference_mode()
+def predict_local(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Predicted:
+    """What a network with `local` predicts of every graph of a store, in one pass."""
+    found = (network.predictions(batch) for batch in _batches(store, batch_size))
+    return Predicted(*(torch.cat(parts) for parts in zip(*((each.score, each.local) for each in found), strict=True)))
+
+
+def _batches(store: GraphStore, batch_size: int) -> Iterator[GraphBatch]:
+    for first in range(0, len(store), batch_size):
+        yield store.batch(list(range(first, min(first + batch_size, len(store)))))

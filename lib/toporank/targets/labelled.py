@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from toporank import layout
 from toporank.building.chunk import decoy_digest, making
@@ -19,7 +21,8 @@ from toporank.decoys.identity import Status
 from toporank.decoys.partners import Partners, parse_partners, partners_text
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files import write_text
-from toporank.labelling.label import Label, Native, label
+from toporank.labelling.label import Label, Native, counterparts, label
+from toporank.structures.complex import Complex
 from toporank.structures.stored import atoms_digest, from_bytes
 
 log = logging.getLogger(__name__)
@@ -53,6 +56,7 @@ class LabelledDecoy(NamedTuple):
     """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
 
     partners : of the native, empty when each chain is one. mapping : `<chain of the native>=<chain of the decoy> …`.
+    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
     """
 
     target: str
@@ -63,6 +67,7 @@ class LabelledDecoy(NamedTuple):
     status: str
     reason: str
     interfaces: list[InterfaceLabel]
+    counterparts: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -75,12 +80,8 @@ def label_chunk(dataset: str, chunk: str, natives: Mapping[str, Path], store: St
 
     A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's fault: it ends the job.
     """
-
-    @functools.lru_cache(maxsize=8)  # the decoys of a target follow each other
-    def native_of(target: str, partners: str) -> _NativeFile:
-        return _NativeFile(natives.get(target), parse_partners(partners) if partners else (), store)
-
-    rows = [_label(member, native_of, store) for member in read_chunk(dataset, chunk)]
+    labelling = Labelling(natives, store)
+    rows = [labelling.label(member) for member in read_chunk(dataset, chunk)]
     write_text(layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n")
     labelled = sum(row.dockq is not None for row in rows)
     log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {dict(store.computed) or 0}")
@@ -134,28 +135,62 @@ class _NativeFile:
         return atoms_digest(from_bytes(self.entry.content))
 
 
-def _label(member: PlannedDecoy, native_of: Callable[[str, str], _NativeFile], store: Store) -> LabelledDecoy:
-    """The label of a decoy, from the store or computed, or why it has none."""
-    native = native_of(member.target, member.partners)
-    try:
-        decoy = making(member, decoy_digest(member), {}, store).complex
+class Labelling:
+    """What the natives of targets say of decoys, taken from the store or computed. natives : by target."""
 
-        def make() -> tuple[bytes, dict[str, Any]]:
+    def __init__(self, natives: Mapping[str, Path], store: Store):
+        self._natives, self._store = natives, store
+        self._native = functools.lru_cache(maxsize=8)(self._open)  # the decoys of a target follow each other
+
+    def label(self, member: PlannedDecoy) -> LabelledDecoy:
+        """The label of a decoy, or why it has none."""
+        try:
+            entry, counterparts = self._entries(member, decoy_digest(member))
+        except tuple(STATUS_OF) as error:
+            status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
+            log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
+            return LabelledDecoy(*member.key, member.partners, None, "", status, error.reason, [])
+        dockq, mapping, reason, interfaces = json.loads(entry.content)
+        interfaces = [InterfaceLabel(*one) for one in interfaces]
+        said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
+        return LabelledDecoy(*member.key, member.partners, *said)
+
+    def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
+        """Where the CA of each residue of a labelled decoy is in the native, as `labelling.label.counterparts` says.
+
+        digest : of the decoy's file. Raises what keeps a decoy from being labelled.
+        """
+        return np.frombuffer(self._entries(member, digest)[1].content, "<f4").reshape(-1, 3)
+
+    def _open(self, target: str, partners: str) -> _NativeFile:
+        return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)
+
+    def _entries(self, member: PlannedDecoy, digest: str) -> tuple[Entry, Entry]:
+        """Label and counterparts."""
+        native = self._native(member.target, member.partners)
+        decoy = making(member, digest, {}, self._store).complex
+
+        @functools.cache
+        def compared() -> tuple[Complex, Label]:
             complex_ = from_bytes(decoy.content)
-            found = label(native.native, complex_)
+            return complex_, label(native.native, complex_)
+
+        def make_label() -> tuple[bytes, dict[str, Any]]:
+            complex_, found = compared()
             notes = [IS_THE_NATIVE, *found.notes] if atoms_digest(complex_) == native.atoms else found.notes
             content = [round(found.dockq, DECIMALS), _mapping_text(found), "; ".join(notes), _interfaces(found)]
             return json.dumps(content).encode(), {}
 
+        def make_counterparts() -> tuple[bytes, dict[str, Any]]:
+            complex_, found = compared()
+            return counterparts(native.native, complex_, found.mapping).astype("<f4").tobytes(), {}
+
         made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.partners}
-        entry = store.obtain("label", {**made_of, "code": code_digest("label", {})}, ".label", make)
-    except tuple(STATUS_OF) as error:
-        status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
-        log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
-        return LabelledDecoy(*member.key, member.partners, None, "", status, error.reason, [])
-    dockq, mapping, reason, interfaces = json.loads(entry.content)
-    interfaces = [InterfaceLabel(*one) for one in interfaces]
-    return LabelledDecoy(*member.key, member.partners, dockq, mapping, Status.OK, reason, interfaces)
+        depends_on = {**made_of, "code": code_digest("label", {})}
+        return (
+            self._store.obtain("label", depends_on, ".label", make_label),
+            self._store.obtain("counterparts", depends_on, ".counterparts", make_counterparts),
+        )
 
 
 def _mapping_text(found: Label) -> str:

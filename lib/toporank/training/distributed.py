@@ -66,25 +66,32 @@ class SharingScorer(Scorer):
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
         """Every device knows the loss of the whole batch, and its gradient by its own scores."""
-        own, n_devices = self.network(batch), self.trainer.world_size
-        index, dockq, predicted = self._whole_batch(batch, own.detach())
+        (own, own_local), n_devices = self._learned(batch), self.trainer.world_size
+        index, dockq, predicted, local = self._whole_batch(batch, own.detach(), own_local)
         predicted[self.global_rank :: n_devices] = own
-        loss = self.objective(predicted, dockq, self.target_codes[index], number)
+        if own_local is not None:
+            local[self.global_rank :: n_devices] = own_local
+        loss = self.objective(predicted, dockq, self.target_codes[index], number, local)
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", index)
         self.log("train_loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(index))
         return loss * n_devices  # Lightning takes the mean of the devices' gradients
 
-    def _whole_batch(self, batch: GraphBatch, predicted: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Index, DockQ and prediction of all decoys of a batch that `SharedBatches` has shared out, in its order."""
+    def _whole_batch(
+        self, batch: GraphBatch, predicted: Tensor, local: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Index, DockQ, prediction and local error (nan without) of all decoys of a batch that `SharedBatches` has
+        shared out, in its order."""
         n_devices = self.trainer.world_size
-        own = torch.full((-(-self.hp.batch_size // n_devices), 3), -1.0, dtype=torch.float64, device=predicted.device)
-        own[: len(predicted)] = torch.stack([batch.index.double(), batch.y.double(), predicted.double()], dim=1)
+        own = torch.full((-(-self.hp.batch_size // n_devices), 4), -1.0, dtype=torch.float64, device=predicted.device)
+        errors = torch.full_like(predicted, torch.nan) if local is None else local.detach()
+        columns = (batch.index, batch.y, predicted, errors)
+        own[: len(predicted)] = torch.stack([column.double() for column in columns], dim=1)
         shares = [torch.empty_like(own) for _ in range(n_devices)]
         distributed.all_gather(shares, own)
-        index, dockq, predicted = torch.stack(shares, dim=1).reshape(-1, 3).unbind(dim=1)
+        index, *others = torch.stack(shares, dim=1).reshape(-1, len(columns)).unbind(dim=1)
         there = index >= 0
-        return index[there].long(), dockq[there].float(), predicted[there].float()
+        return index[there].long(), *(column[there].float() for column in others)
 
     def _collected(self) -> tuple[Tensor, Tensor, Tensor]:
         """Of all devices, in the order of the store."""

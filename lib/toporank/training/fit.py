@@ -114,7 +114,8 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
 def _network(run: Run, store: GraphStore) -> DockQNet:
     """A new network, scaling by the training graphs if the features ask for it, or the parent's with its scaling."""
     features = store.metadata.get("features")
-    network = build_network(store.node_width, store.edge_width, run.hyperparameters.model_dump(), features)
+    widths, columns = (store.node_width, store.edge_width), store.metadata.get("edge_columns")
+    network = build_network(*widths, run.hyperparameters.model_dump(), features, columns)
     if run.parent is None:
         set_statistics(network, store, split_indices(store, "train").tolist())
         return network

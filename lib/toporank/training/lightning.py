@@ -13,8 +13,8 @@ from toporank.config.training import Hyperparameters, Selection
 from toporank.evaluation.metrics import validation_scores
 from toporank.graphs.pack import GraphBatch
 from toporank.model.checkpoint import KEY, describe
-from toporank.model.losses import Objective
-from toporank.model.network import DockQNet
+from toporank.model.losses import Objective, local_errors
+from toporank.model.network import DockQNet, by_destination
 
 SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
 """The score behind each choice of `selection.spearman`."""
@@ -60,11 +60,20 @@ class Scorer(pl.LightningModule):
         torch.manual_seed(self.seed * 100_003 + self.current_epoch)
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
-        loss = self.objective(self.network(batch), batch.y, self.target_codes[batch.index], number)
+        predicted, local = self._learned(batch)
+        loss = self.objective(predicted, batch.y, self.target_codes[batch.index], number, local)
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
         return loss
+
+    def _learned(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
+        """Predicted DockQ of each graph and, if it is learned, the error of its local quality."""
+        if not self.hp.local_weight:
+            return self.network(batch), None
+        batch = by_destination(batch)
+        found = self.network.predictions(batch)
+        return found.score, local_errors(found.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index))
 
     def validation_step(self, batch: GraphBatch, _: int) -> None:
         self._seen.append((batch.index, batch.y, self.network(batch)))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toporank.config.hardware import Hardware, Loading, Tracker
-from toporank.config.training import SHAPE_KEYS, Hyperparameters, Selection
+from toporank.config.training import Hyperparameters, Selection, shape_of
+from toporank.errors import ConfigError
 from toporank.model.checkpoint import read_description
 
 KEPT = 3
@@ -41,8 +42,14 @@ class Run:
         """From the parameters of a rule. The shape of a fine-tuned network is its parent's."""
         given = parameters["hyperparameters"]
         if parent is not None:
-            inherited = read_description(parent)["hyperparameters"]
-            given = {**{key: inherited[key] for key in SHAPE_KEYS}, **given}
+            inherited = shape_of(read_description(parent)["hyperparameters"])
+            if given.get("local_weight", 0) > 0 and not inherited["local"]:
+                raise ConfigError(
+                    "local_weight is for a network that predicts local quality, its parent does not",
+                    where=f"run {name}",
+                    remedy="leave it out, or give the parent `local: true`",
+                )
+            given = {**inherited, **given}
         selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
         hardware = Hardware(**parameters.get("hardware", {}))
         loading, trackers = Loading(**parameters.get("loading", {})), tuple(parameters.get("trackers", ()))

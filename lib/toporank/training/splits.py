@@ -93,6 +93,15 @@ def check_labels(graphs: PackedGraphs) -> None:
             )
 
 
+def check_local(graphs: PackedGraphs) -> None:
+    """Raise ConfigError when no pack knows the local quality that is to be learned."""
+    if not graphs.knows_local_quality:
+        raise ConfigError(
+            "local_weight is above 0, but no graph says how good its contacts are",
+            remedy="give a data set that is trained on `natives: FOLDER`, or leave local_weight out",
+        )
+
+
 def check_splits(graphs: PackedGraphs) -> None:
     """Raise ConfigError when a target is trained on in one data set and validated on in another."""
     labelled = ~np.isnan(graphs.dockq)
@@ -107,8 +116,8 @@ def check_splits(graphs: PackedGraphs) -> None:
 def fingerprint(graphs: PackedGraphs) -> str:
     """Digest of what is learned from and judged by, and of nothing else: the labelled graphs of both splits.
 
-    Their numbers, labels, targets and order count, and what their features are. Other graphs of the packs, in which
-    pack a graph is and where, do not.
+    Their numbers, labels, local qualities, targets and order count, and what their features are. Other graphs of the
+    packs, in which pack a graph is and where, do not.
     """
     digest = hashlib.sha256(canonical(graphs.metadata).encode())
     for split in SPLITS:
@@ -125,7 +134,8 @@ def _digests(graphs: PackedGraphs, chosen: np.ndarray) -> list[bytes]:
     """Digests of the numbers of these graphs in this order; graphs that follow each other in a pack are one piece."""
     place, part = graphs.place_in_part[chosen], graphs.part_of[chosen]
     breaks = np.flatnonzero((np.diff(place) != 1) | (np.diff(part) != 0)) + 1
-    sizes, x, origin, end, attributes = (hashlib.sha256() for _ in range(5))
+    sizes, x, origin, end, attributes, qualities = (hashlib.sha256() for _ in range(6))
+    known = False
     for run in np.split(np.arange(len(chosen)), breaks):
         numbers = {name: np.asarray(values) for name, values in graphs.parts[part[run[0]]].items()}
         first, last = place[run[0]], place[run[-1]] + 1
@@ -135,6 +145,9 @@ def _digests(graphs: PackedGraphs, chosen: np.ndarray) -> list[bytes]:
             sizes.update(f"{n} {e}{types}\n".encode())
         x.update(numbers["x"][nodes[0] : nodes[-1]])
         attributes.update(numbers["edge_attr"][edges[0] : edges[-1]])
+        local = numbers["edge_y"] if len(numbers["edge_y"]) else np.full(edges[-1], np.nan, np.float32)
+        qualities.update(local[edges[0] : edges[-1]])
+        known |= not np.isnan(local[edges[0] : edges[-1]]).all()
         for row, nodes_of_edges in zip((origin, end), numbers["edge_index"], strict=True):
             row.update(nodes_of_edges[edges[0] : edges[-1]])
-    return [digest.digest() for digest in (sizes, x, origin, end, attributes)]
+    return [digest.digest() for digest in (sizes, x, origin, end, attributes, *([qualities] if known else []))]

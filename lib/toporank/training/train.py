@@ -32,6 +32,7 @@ from toporank.training.splits import (
     SPLITS,
     Sources,
     check_labels,
+    check_local,
     check_memory,
     check_splits,
     fingerprint,
@@ -71,6 +72,8 @@ def train_run(
     graphs = open_graphs(*sources)
     check_splits(graphs)
     check_labels(graphs)
+    if run.hyperparameters.local_weight:
+        check_local(graphs)
     sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
     known = {"joined": graphs.joined, **_remembered(run, graphs, chains), **_clusters(run, graphs, splits)}
     training_set = {"fingerprint": fingerprint(graphs), **sizes, **known}

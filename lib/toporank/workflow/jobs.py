@@ -167,6 +167,15 @@ class Jobs:
         current = self._current(wildcards.dataset)
         return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
 
+    def known_labels(self, wildcards: Any) -> list[str]:
+        """The labels of all chunks of a data set that has natives; none of another."""
+        return self.labelled_chunks(wildcards) if wildcards.dataset in self.with_natives else []
+
+    def natives_option(self, wildcards: Any, repository: Path) -> list[str]:
+        """Where the natives of a data set lie, if it has any, as an option of `pack_graphs.py`."""
+        known = wildcards.dataset in self.with_natives
+        return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
+
     def chunk_labels(self, wildcards: Any) -> list[str]:
         """The labels of the decoys of a chunk, where they come from natives."""
         of_chunk = {"dataset": wildcards.dataset, "chunk": wildcards.chunk}

@@ -1,0 +1,52 @@
+"""The local quality of the contacts of labelled decoys, in the order of the edges of their graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from toporank.building.chunk import making
+from toporank.building.ledger import LedgerRow
+from toporank.building.plan import read_chunk
+from toporank.building.store import Store
+from toporank.graphs.pyg_file import Graph
+from toporank.labelling.local import THRESHOLDS, local_quality
+from toporank.structures.stored import from_bytes
+from toporank.targets.labelled import Labelling, read_labelled
+
+
+class LocalQualities:
+    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without natives.
+
+    chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        chunks: Iterable[str],
+        fates: Mapping[tuple[str, str], LedgerRow],
+        natives: Mapping[str, Path],
+        store: Store,
+    ):
+        labelled = list(chunks) if natives else []
+        self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
+        self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
+        self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
+
+    def digest(self, key: tuple[str, str]) -> str:
+        """Of what the native says of a decoy, target and name; empty where it says nothing."""
+        found = self._counterparts.get(key)
+        return hashlib.sha256(f"{found} {THRESHOLDS}".encode()).hexdigest() if found else ""
+
+    def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
+        """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""
+        member, digest = self._plan[key], self._fates[key].structure_sha256
+        complex_ = from_bytes(making(member, digest, {}, self._store).complex.content)
+        place = {str(residue): i for residue, i in complex_.index().items()}
+        nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
+        expected = self._labelling.counterparts(member, digest)[nodes]
+        return local_quality(complex_.xyz[complex_.ca[nodes]], expected, graph.edge_index)
