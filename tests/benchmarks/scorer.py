@@ -155,6 +155,7 @@ class Table:
 
     def _among(self, groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
         """Votes and networks of decoys in groups of one target each; the other decoys are alone."""
+        network = self.decoys[["pred_dockq", "pred_local"]].to_numpy(float)
         within = self.decoys.groupby(["dataset", "target"]).cumcount().to_numpy()
         keys = list(zip(self.decoys["dataset"], self.decoys["target"], strict=True))
         alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate(groups))
@@ -162,7 +163,7 @@ class Table:
         for rows in [*groups, *(np.array([i]) for i in alone)]:
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])] if len(rows) > 1 else ()
             inputs = vote_inputs(votes(alike, self.worth[rows]))
-            found.append((rows, {**inputs, **network_inputs(self.decoys["pred_dockq"].to_numpy()[rows])}))
+            found.append((rows, {**inputs, **network_inputs(*network[rows].T)}))
         return joined(found, len(self.decoys))
 
     def grow(self, inputs: list[str], rows: np.ndarray, seed: int) -> Forest:

@@ -79,7 +79,10 @@ def combine(
     columns = dict(zip(names, values.T, strict=True))
     _check_inputs([alone], columns, trees)
     forests = Trees(alone, judges)
-    worth, network = forests.worth(columns), np.array([score.pred_dockq for score in scores])
+    worth = forests.worth(columns)
+    network = np.array(
+        [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
+    )
     found = []
     for (target, interface), places in _of_targets(scores, copy_of).items():
         alike = ()
@@ -87,7 +90,7 @@ def combine(
             _, compared, _, _ = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
             alike = similarities(compared)
         vote = votes(alike, worth[places])
-        found.append((places, {**vote_inputs(vote), **network_inputs(network[places])}))
+        found.append((places, {**vote_inputs(vote), **network_inputs(*network[places].T)}))
     columns |= joined(found, len(scores))
     first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
     for i, score in enumerate(scores):

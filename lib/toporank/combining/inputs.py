@@ -10,7 +10,7 @@ from toporank.comparison.votes import Votes
 
 RELATIVE = ("mean", "best", "above_mean", "of_best", "rank")
 VOTES = (*Votes._fields, *(f"consensus_{name}" for name in RELATIVE))
-NETWORK = ("network", "network_above_mean")
+NETWORK = ("network", "network_above_mean", "local", "local_above_mean")
 LEAST = 1e-3
 
 
@@ -26,10 +26,11 @@ def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
     return dict(zip(VOTES, (*votes, *each, rank / len(consensus)), strict=True))
 
 
-def network_inputs(score: np.ndarray) -> dict[str, np.ndarray]:
-    """The score of the networks for the decoys of one target, and how far it is above their mean: (n,) each."""
-    above = score - score.mean() if len(score) > 1 else np.full(len(score), np.nan)
-    return dict(zip(NETWORK, (score, above), strict=True))
+def network_inputs(score: np.ndarray, local: np.ndarray) -> dict[str, np.ndarray]:
+    """What networks say of the decoys of one target, and how far it is above their mean: (n,) each."""
+    alone = len(score) < 2
+    above = [np.full(len(each), np.nan) if alone else each - each.mean() for each in (score, local)]
+    return dict(zip(NETWORK, (score, above[0], local, above[1]), strict=True))
 
 
 def joined(rows: Iterable[tuple[np.ndarray, dict[str, np.ndarray]]], n: int) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ class Prediction(NamedTuple):
     """A row of predictions.csv: a labelled decoy and what the networks trained without its fold predict.
 
     group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard deviation. None for
-    a decoy without graph, or with one seed.
+    a decoy without graph, or with one seed. pred_local : predicted local quality, None of networks without.
     """
 
     config: str
@@ -33,6 +33,7 @@ class Prediction(NamedTuple):
     dockq: float
     pred_dockq: float | None
     pred_sd: float | None
+    pred_local: float | None = None
 
 
 class GroupMetric(NamedTuple):

@@ -21,7 +21,8 @@ from toporank.spreadsheets import read_rows, write_rows
 class Score(NamedTuple):
     """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
 
-    pred_network : what the networks alone predict, where trees have the last word (`combining.combine`).
+    pred_network : what the networks alone predict, where trees have the last word (`combining.combine`). pred_local :
+    mean local quality of its contacts that they predict, if they do.
     """
 
     target: str
@@ -30,6 +31,7 @@ class Score(NamedTuple):
     pred_sd: float | None
     interface: str = ""
     pred_network: float | None = None
+    pred_local: float | None = None
 
 
 MOST_HINTS = 3

@@ -103,10 +103,13 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
 
 
 class Predicted(NamedTuple):
-    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each."""
+    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
+
+    local is None of a network that does not predict it.
+    """
 
     score: Tensor
-    local: Tensor
+    local: Tensor | None
 
 
 @torch.inference_mode()
@@ -117,7 +120,9 @@ def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tenso
 
 @torch.inference_mode()
 def predict_local(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Predicted:
-    """What a network with `local` predicts of every graph of a store, in one pass."""
+    """What a network predicts of every graph of a store, in one pass."""
+    if network.local_head is None or len(store) == 0:
+        return Predicted(predict(network, store) if len(store) else torch.zeros(0), None)
     found = (network.predictions(batch) for batch in _batches(store, batch_size))
     return Predicted(*(torch.cat(parts) for parts in zip(*((each.score, each.local) for each in found), strict=True)))
 

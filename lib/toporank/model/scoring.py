@@ -24,7 +24,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.layout import MEMBERS
 from toporank.model import topoqa
 from toporank.model.network import DockQNet
-from toporank.model.scorer import check_fits, load_weights, predict
+from toporank.model.scorer import check_fits, load_weights, predict_local
 from toporank.validation import checked
 
 
@@ -95,8 +95,11 @@ def score_pack(
             remedy="score with one of them, or copy this checkpoint to a folder of its own to score with it alone",
         )
     _check_alike([*scorers.values()], store)
-    predicted = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
+    found = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
+    predicted = {content: scores for content, (scores, _) in found.items()}
     own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
+    local = [found[contents[path]][1] for path in (members if mean else [checkpoint])]
+    local = [values for values in local if values is not None]
     return [
         Score(
             target,
@@ -104,6 +107,7 @@ def score_pack(
             _mean([each[i] for each in theirs]) if mean else round(own[i], DECIMALS),
             round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
             str(store.split[i]) if store.part_of[i] else "",
+            pred_local=_mean([each[i] for each in local]) if local else None,
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
@@ -187,16 +191,17 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
     )
 
 
-def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
-    """Predicted DockQ of every graph. Raises GraphError when a prediction is not a number."""
+def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[float] | None]:
+    """Predicted DockQ and local quality of every graph. Raises GraphError when a prediction is not a number."""
     if len(store) == 0:
-        return []
+        return [], None
     network = scorer.network
     if scorer.description.get("origin") == topoqa.ORIGIN:
         from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
 
         network = PlainNetwork.of(network).eval()
-    values = predict(network, store).double().tolist()
+    score, local = predict_local(network, store)
+    values = score.double().tolist()
     odd = [name for name, value in zip(_names(store), values, strict=True) if not math.isfinite(value)]
     if odd:
         raise GraphError(
@@ -204,4 +209,4 @@ def _predictions(scorer: _Scorer, store: GraphStore) -> list[float]:
             where=scorer.path,
             remedy="the graphs hold numbers far from those it was trained on",
         )
-    return values
+    return values, None if local is None else local.double().tolist()

@@ -14,7 +14,7 @@ from toporank.decoys.labels import Label
 from toporank.evaluation.cross_validation import Prediction
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.graphs.pack import GraphStore
-from toporank.model.scorer import load_weights, predict
+from toporank.model.scorer import load_weights, predict_local
 from toporank.similarity.tables import TargetSplit
 
 Key = tuple[str, str, str]
@@ -33,7 +33,7 @@ def out_of_fold(
     dataset = np.array([packs[part].parent.name for part in store.part_of], dtype=object)
     where = {row[:2]: row for row in splits}
     fold = np.array([where[key].fold if key in where else -1 for key in zip(dataset, store.target, strict=True)])
-    found: dict[str, dict[Key, list[float]]] = {}
+    found: dict[str, dict[Key, list[tuple[float, float | None]]]] = {}
     for path in summaries:
         summary = json.loads(path.read_text(encoding="utf-8"))
         config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
@@ -41,8 +41,12 @@ def out_of_fold(
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
         part = _part(store, chosen)
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
-        for key, value in zip(keys, predict(network, part).double().tolist() if len(part) else [], strict=True):
-            config.setdefault(key, []).append(value)
+        score, local = predict_local(network, part)
+        both = zip(
+            score.double().tolist(), [None] * len(score) if local is None else local.double().tolist(), strict=True
+        )
+        for key, values in zip(keys, both, strict=True):
+            config.setdefault(key, []).append(values)
     return [
         _prediction(config, name, label, where[name, label.target], values.get((name, label.target, label.decoy), []))
         for config, values in found.items()
@@ -57,8 +61,9 @@ def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
     return dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in each})
 
 
-def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, values: list[float]) -> Prediction:
-    mean = round(statistics.fmean(values), 7) if values else None
+def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, found: list[tuple]) -> Prediction:
+    values, locals_ = [score for score, _ in found], [local for _, local in found if local is not None]
+    mean, local = (round(statistics.fmean(each), 7) if each else None for each in (values, locals_))
     deviation = round(statistics.stdev(values), 7) if len(values) > 1 else None
     place = label.target, label.decoy, label.group or dataset, where.cluster, where.fold, label.dockq
-    return Prediction(config, dataset, *place, mean, deviation)
+    return Prediction(config, dataset, *place, mean, deviation, local)
