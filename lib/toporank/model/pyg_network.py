@@ -69,3 +69,7 @@ class PlainNetwork(DockQNet):
         nodes = scatter(x, batch.node_graph, dim_size=n, reduce="mean")
         edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
         return torch.cat([nodes, self.pooled_edges(edges)], dim=1)
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Predicted DockQ of each graph: (B,), between 0 and 1."""
+        return torch.sigmoid(self.head(self.pooled(batch))).squeeze(1)
