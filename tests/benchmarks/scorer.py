@@ -31,7 +31,7 @@ from toporank.combining.trees import Forest, from_lightgbm
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.evaluation.comparison import stored_contacts
-from toporank.evaluation.confidence import calibrate, estimates, scorer_of, write_calibration
+from toporank.evaluation.confidence import Calibration, Scorer, calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.metrics import ranking_loss, spearman
 from toporank.files import write_text
@@ -51,6 +51,8 @@ PARAMETERS = {
 TREES_GROWN = 300
 WEIGHTS = (1.0, 0.5, 0.3)
 """Of a decoy among all of its target, among some of them, and alone."""
+PREDICTED = ("bm55-af2-boltz", "foldbench")
+"""Groups of models that predictors made."""
 MADE, OF_MADE = ("perturbed", "sampled"), 0.4
 """Decoys made around natives, which agree with each other more than predictors do: they count less."""
 
@@ -240,7 +242,8 @@ def write_scorer(study: Path, out: Path, trees: Trees) -> None:
 
 def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     """How far to trust the scorer, from predictions for decoys that were not made around natives; and how often its
-    intervals hold in each group, when they come from the other folds."""
+    intervals hold in each group, when they come from the other folds.
+    """
     from toporank.model.scoring import embed
 
     stores = {d: GraphStore.open([study / layout.PACK.format(dataset=d)]) for d in decoys["dataset"].unique()}
@@ -258,15 +261,23 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])
     members = [*(out / "ensemble").glob("*.ckpt"), out / layout.TREES]
     scorer = scorer_of(out / "best.ckpt", members, mean=True)
-    write_calibration(out / layout.CALIBRATION, calibrate(decoys, pooled, scorer))
-    held, fold = np.zeros(len(decoys), bool), decoys["fold"].to_numpy()
+    fold = decoys["fold"].to_numpy()
+    write_calibration(out / layout.CALIBRATION, calibrated(decoys, pooled, scorer, np.ones(len(decoys), bool)))
+    held = np.zeros(len(decoys), bool)
     for k in np.unique(fold):
         here = fold == k
-        known = calibrate(decoys[~here], pooled[~here], scorer)
+        known = calibrated(decoys, pooled, scorer, ~here)
         columns = (decoys.loc[here, name] for name in ("predicted", *sizes))
         bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here])])
         held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
     print("80 % intervals hold:", decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict())
+
+
+def calibrated(decoys: pd.DataFrame, pooled: np.ndarray, scorer: Scorer, rows: np.ndarray) -> Calibration:
+    """The domain of some decoys, bool, (n,), with the intervals of those that predictors made: what users score."""
+    predicted = rows & decoys["group"].isin(PREDICTED).to_numpy()
+    intervals = calibrate(decoys[predicted], pooled[predicted], scorer).intervals
+    return calibrate(decoys[rows], pooled[rows], scorer).model_copy(update={"intervals": intervals})
 
 
 if __name__ == "__main__":
