@@ -23,32 +23,34 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
     most = 0
     for k in range(len(wanted)):
         most = max(most, near_start[k + 1] - near_start[k])
-    points = np.zeros(most, np.int64)
-    dx, dy, dz, limit = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    points, n = np.zeros(most, np.int64), len(sphere)
+    px, py, pz = sphere[:, 0].copy(), sphere[:, 1].copy(), sphere[:, 2].copy()
+    best, deepest, deepest_own = np.empty(n, np.int64), np.empty(n), np.empty(n)
     for k in range(len(wanted)):
         a = wanted[k]
         first, count = near_start[k], near_start[k + 1] - near_start[k]
-        points[:count] = 0
+        best[:], deepest[:], deepest_own[:] = -1, 0.0, 0.0
         for m in range(count):  # point p is in ball b when |r p - d|² < R², that is when 2 r p·d > r² + d² - R²
             b = near[first + m]
-            dx[m], dy[m], dz[m] = xyz[b, 0] - xyz[a, 0], xyz[b, 1] - xyz[a, 1], xyz[b, 2] - xyz[a, 2]
-            square = dx[m] * dx[m] + dy[m] * dy[m] + dz[m] * dz[m]
-            limit[m] = (reach[a] * reach[a] + square - reach[b] * reach[b]) / (2 * reach[a])
-        each = 4 * np.pi * reach[a] * reach[a] / len(sphere)
-        for p in range(len(sphere)):
-            x, y, z = sphere[p, 0], sphere[p, 1], sphere[p, 2]
-            best, deepest, own = -1, 0.0, False
-            for m in range(count):
-                depth = x * dx[m] + y * dy[m] + z * dz[m] - limit[m]
-                if depth > 0.0:
-                    own = own or group[near[first + m]] == group[a]
-                    if depth > deepest:
-                        best, deepest = m, depth
-            if best >= 0:
-                points[best] += 1
+            dx, dy, dz = xyz[b, 0] - xyz[a, 0], xyz[b, 1] - xyz[a, 1], xyz[b, 2] - xyz[a, 2]
+            square = dx * dx + dy * dy + dz * dz
+            limit = (reach[a] * reach[a] + square - reach[b] * reach[b]) / (2 * reach[a])
+            if limit * limit >= square and limit > 0.0:
+                continue  # they do not overlap
+            own = group[b] == group[a]
+            for p in range(n):  # without branches, so that several points are done at once
+                depth = px[p] * dx + py[p] * dy + pz[p] * dz - limit
+                best[p] = m if depth > deepest[p] else best[p]
+                deepest[p] = depth if depth > deepest[p] else deepest[p]
+                deepest_own[p] = depth if own and depth > deepest_own[p] else deepest_own[p]
+        points[:count] = 0
+        each = 4 * np.pi * reach[a] * reach[a] / n
+        for p in range(n):
+            if best[p] >= 0:
+                points[best[p]] += 1
             else:
                 free[k, 0] += each
-            if not own:
+            if deepest_own[p] <= 0.0:
                 free[k, 1] += each
         for m in range(count):
             if points[m]:
