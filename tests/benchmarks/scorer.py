@@ -24,7 +24,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.store import Store
-from toporank.combining.combine import Trees, predicted, write_trees
+from toporank.combining.combine import Trees, leaning, predicted, write_trees
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import NETWORK, VOTES, joined, network_inputs, vote_inputs
 from toporank.combining.trees import Forest, from_lightgbm
@@ -87,6 +87,8 @@ def main() -> None:
     for answer, inputs in answers.items():
         alone = answer.endswith("alone")
         found[answer] = np.mean([table.out_of_fold(inputs, SEED + i, alone) for i in range(args.seeds)], axis=0)
+    found["scorer, not leaning to the consensus"] = found["scorer"]
+    found["scorer"] = leaning(found["scorer"], table.seen[0])
     result = pd.concat([judged(decoys, answer, values) for answer, values in found.items()], ignore_index=True)
     print(
         result.drop(columns=["low", "high"])
