@@ -215,7 +215,7 @@ def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
             found["salt_bridges"] += apart < 4.0 and sorted(signs) == [-1, 1]
             found["like_charges"] += apart < 5.0 and signs[0] * signs[1] == 1
             found["apolar_contacts"] += apart < 4.5 and all(apolar)
-            found["mixed_contacts"] += apart < 4.5 and (apolar[0] and polar[1] or apolar[1] and polar[0])
+            found["mixed_contacts"] += apart < 4.5 and ((apolar[0] and polar[1]) or (apolar[1] and polar[0]))
     kinds = [RESIDUES.index(complex_.parents[r]) for r in (i, j)]
     found["contact"] = float(nearest < 5)
     found["residue_energy"] = potentials.residues[*kinds] if nearest < 5 else 0.0
