@@ -30,9 +30,7 @@ def main() -> None:
         help="folder of checkpoints for the spread, and for the score if it says so",
     )
     parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
-    parser.add_argument(
-        "--trees", type=Path, nargs="?", help="trees.safetensors of the scorer, which have the last word"
-    )
+    parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer: the last word")
     for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")

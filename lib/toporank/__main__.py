@@ -23,7 +23,7 @@ from pydantic.fields import FieldInfo
 from toporank.config import Config, Workflow
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
-from toporank.features.registry import DEFAULT_MODULES, choose, modules
+from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
 from toporank.validation import did_you_mean
 from toporank.workflow import storekeeping
 
@@ -114,13 +114,16 @@ def features_list() -> str:
 
 
 def features_show(name: str) -> str:
-    """A module with parameters and columns, or a preset as YAML. Raises ConfigError for an unknown one."""
+    """Modules of this id or alias with parameters and columns, or a preset as YAML. Raises ConfigError without any."""
     if name in PRESETS:
         return yaml.safe_dump({"features": PRESETS[name]}, sort_keys=False)
     found = [m for m in modules().values() if name in (m.id, m.alias)]
     if not found:
         raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, [*modules(), *PRESETS]))
-    module = found[0]
+    return "\n".join(map(_shown, found))
+
+
+def _shown(module: Module) -> str:
     columns = choose(module.stage, {"module": module.id}).columns
     title, names = f"{module.id} ({module.alias}): {module.summary}", f"{len(columns)} columns: {', '.join(columns)}"
     return "\n".join([title, "", *_table(module.parameters), "", names, ""])

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import logging
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from toporank.building import chunk, view
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import deal, planned, write_plans
-from toporank.building.stages import Making, code_digest
+from toporank.building.stages import SOURCES, Making, code_digest
 from toporank.building.store import Entry, Store
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
@@ -366,21 +367,21 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
     here = Path(toporank.__file__).parent
     copy = tmp_path / "copy" / "toporank"
     shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__", "report"))
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     for name, module in list(sys.modules.items()):
         if name.startswith("toporank.features.") or name == "toporank":
             monkeypatch.setattr(module, "__file__", str(copy / Path(module.__file__).relative_to(here)))
 
-    def digests() -> dict[str, str]:
+    def digests(features: dict[str, dict]) -> dict[str, str]:
+        choices = resolve({stage: {} for stage in DEFAULT_MODULES} | features)
         sys.modules[Making.__module__]._code_digest.cache_clear()
         return {kind: code_digest(kind, choices) for kind in KINDS}
 
-    def edit_and_compare(name: str, change: Callable[[str], str]) -> set[str]:
-        before, text = digests(), (copy / name).read_text()
+    def edit_and_compare(name: str, change: Callable[[str], str], **features: dict) -> set[str]:
+        before, text = digests(features), (copy / name).read_text()
         changed = change(text)
         assert changed != text, "the edit did nothing"
         (copy / name).write_text(changed)
-        after = digests()
+        after = digests(features)
         return {kind for kind in KINDS if before[kind] != after[kind]}
 
     yield edit_and_compare
@@ -461,6 +462,31 @@ def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edi
 
 def test_a_change_of_what_a_stage_writes_recomputes_it(edit):
     assert "interface" in edit("building/stages.py", lambda text: text.replace('zip("xyz", ca.T', 'zip("zyx", ca.T'))
+
+
+CONTACTS = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
+
+
+@pytest.mark.parametrize("name", ["potentials.csv", "surface.py", "atom_types.py", "kernels/contacts.py"])
+def test_what_features_are_computed_with_counts_where_they_are_chosen_data_too(edit, name):
+    def change(text: str) -> str:
+        return text + (STRAY if name.endswith(".py") else "water,CA,,0.12\n")
+
+    assert edit(f"features/{name}", change, **CONTACTS) == {"nodes", "edges", "graphs"}
+    assert edit(f"features/{name}", change) == set()
+
+
+def test_modules_name_every_file_of_features_that_they_import():
+    """Directly, or through another one. Potentials are only counted with the neighbours."""
+    folder = Path(toporank.__file__).parent / "features"
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES} | CONTACTS)
+    for stage in CONTACTS:
+        named = {str(Path(source).relative_to(folder)) for source in choices[stage].module.sources}
+        named |= {name.removeprefix("features/") for name in SOURCES[stage]} | {"registry.py", "neighbours.py"}
+        for path in (folder / name for name in named if name.endswith(".py")):
+            text = path.read_text() if path.exists() else ""  # the others are not in this folder
+            imported = re.findall(r"from toporank\.features\.([\w.]+) import", text)
+            assert {f"{module.replace('.', '/')}.py" for module in imported} <= named, path
 
 
 def test_a_stage_depends_on_the_chosen_module_alone(edit, tmp_path, monkeypatch):

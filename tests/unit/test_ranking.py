@@ -204,6 +204,23 @@ def test_intervals_and_domain_have_columns_where_the_scorer_is_calibrated(tmp_pa
     ]
 
 
+def test_what_networks_said_has_a_column_where_trees_have_the_last_word(tmp_path):
+    """Ranks go by the trees."""
+    fates = {("A", "first"): Status.OK, ("A", "second"): Status.OK, ("A", "apart"): Status.NO_INTERFACE}
+    network = {("A", "first"): 0.2, ("A", "second"): 0.6}
+    judged = [
+        score._replace(pred_network=network[score.target, score.decoy])
+        for score in scores({("A", "first"): 0.8, ("A", "second"): 0.3})
+    ]
+    table = ranking(coverage(fates), judged)
+    assert [(row.decoy, row.pred_dockq, row.pred_network) for row in table] == [
+        ("first", 0.8, 0.2), ("second", 0.3, 0.6), ("apart", None, None)
+    ]  # fmt: skip
+    write_ranking(tmp_path / "ranking.csv", table)
+    assert (tmp_path / "ranking.csv").read_text().splitlines()[0].endswith(",twin_of,pred_network")
+    assert read_ranking(tmp_path / "ranking.csv") == table
+
+
 def test_the_export_lists_scored_decoys_best_first(tmp_path, table):
     write_model_pred_dockq(tmp_path / "export.csv", table)
     assert (tmp_path / "export.csv").read_text() == ("MODEL,PRED_DOCKQ,TARGET\nhigh,0.85,A\nx,0.3,B\nlow,0.1,A\n")

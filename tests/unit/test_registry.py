@@ -37,8 +37,8 @@ def test_every_stage_has_its_default_module():
         assert modules()[name].stage == stage
 
 
-def test_ids_and_aliases_are_all_different_and_every_module_says_what_it_does():
-    names = [name for module in modules().values() for name in (module.id, module.alias)]
+def test_within_a_stage_ids_and_aliases_are_all_different_and_every_module_says_what_it_does():
+    names = [(module.stage, name) for module in modules().values() for name in (module.id, module.alias)]
     assert len(names) == len(set(names)) == 2 * len(modules())
     assert all(len(module.summary) > 10 for module in modules().values())
 
@@ -60,9 +60,11 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         ("edges", "legacy", 11),
         ("edges", "multiscale", 24),
         ("edges", "invariant", 37),
+        ("nodes", "contacts", 42),
+        ("edges", "contacts", 42),
     ],
 )
-def test_modules_yield_the_published_number_of_columns(stage, name, count):
+def test_modules_yield_the_documented_number_of_columns(stage, name, count):
     assert len(choose(stage, {"module": name}).columns) == count
 
 
@@ -115,7 +117,7 @@ def test_choosing_does_not_change_the_record_it_was_given():
     [
         ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
         ("edges", {"module": "edges/multiscale_v42"}, r"did you mean 'edges/multiscale_v24'\?"),
-        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: dssp_topology, nodes/dssp_topology/v1"),
+        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, nodes/contacts/v1"),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
         ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),

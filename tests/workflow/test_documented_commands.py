@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from _documented import Command, commands
@@ -121,6 +122,17 @@ def pinned(text: str, clone: Path) -> None:
     assert all("==" in line for line in lines if not line.startswith(("#", "-r ")))
 
 
+def scored_as_it_ships(text: str, clone: Path) -> None:
+    """The trees have the last word, what the networks said stands beside it, and every score has an interval."""
+    as_it_is(text, clone)
+    ranking = pd.read_csv(clone / "results/scores/FOLDER/ranking.csv").query("pred_dockq.notna()")
+    assert len(ranking) > 1
+    assert (ranking["pred_network"] != ranking["pred_dockq"]).all()
+    assert ranking["pred_network"].between(0, 1).all()
+    assert ranking["pred_low"].lt(ranking["pred_high"]).all()
+    assert ranking["pred_dockq"].between(ranking["pred_low"], ranking["pred_high"]).all()
+
+
 def needs_natives(text: str, clone: Path) -> None:
     """The example has none, and the command says so; test_labels_from_natives.py runs it."""
     assert "no data set has natives" in run(f"{text} -n --quiet rules", clone)
@@ -133,7 +145,8 @@ HOW: dict[str, How] = {
     r"snakemake (-n|--unlock)( .*)?": as_it_is,
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
-    r"snakemake --cores \d score --config score_decoys=FOLDER( checkpoint=results/\S+)?": as_it_is,
+    r"snakemake --cores \d score --config score_decoys=FOLDER": scored_as_it_ships,
+    r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,
@@ -202,8 +215,6 @@ def provide(clone: Path) -> None:
     """Decoys, configurations and checkpoints that the commands name."""
     shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
     shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
-    if not (clone / "resources/scorer/best.ckpt").exists():  # a clone without the scorer uses that of the example
-        shutil.copytree(clone / "results/final", clone / "resources/scorer", dirs_exist_ok=True)
     write_published_checkpoint(clone / "topoqa.ckpt", published_state())
     shutil.copy(clone / "config/config.yaml", clone / "my.yaml")
     shutil.copy(clone / "config/study.yaml", clone / "study.yaml")

@@ -18,7 +18,8 @@ from toporank.errors import CheckpointError
 from toporank.files import write_bytes
 
 KEY = "toporank"
-ARRAYS = ("feature", "threshold", "left", "right", "nan_left", "leaf")
+ARRAYS = {"feature": "i", "threshold": "f", "left": "i", "right": "i", "nan_left": "b", "leaf": "f"}
+"""The tables of a forest and the kinds of their numbers."""
 AT_ONCE = 1024
 """Rows evaluated at a time."""
 
@@ -128,15 +129,19 @@ def read_forests(path: Path) -> tuple[list[Forest], dict[str, Any]]:
 
 def _is_whole(forest: Forest) -> bool:
     """Whether every child is a later node or a leaf of its tree, so that every walk ends, and every input is there."""
-    shape = forest.feature.shape
-    if len(shape) != 2 or any(getattr(forest, name).shape != shape for name in ARRAYS[1:5]):
+    shape, leaves = forest.feature.shape, forest.leaf.shape
+    if any(getattr(forest, name).dtype.kind != kind for name, kind in ARRAYS.items()):
         return False
-    if forest.leaf.ndim != 2 or len(forest.leaf) != shape[0] or forest.feature.max(initial=-1) >= len(forest.inputs):
+    if len(shape) != 2 or any(getattr(forest, name).shape != shape for name in ARRAYS if name != "leaf"):
+        return False
+    if len(leaves) != 2 or leaves[0] != shape[0] or not (shape[1] and leaves[1]):
+        return False
+    if forest.feature.max(initial=-1) >= len(forest.inputs):
         return False
     inner, place = forest.feature >= 0, np.arange(shape[1])
     children = (forest.left, forest.right)
     return all(
         bool(((child < 0) | ((child > place) & (child < shape[1])))[inner].all())
-        and bool((child[inner] >= -forest.leaf.shape[1]).all())
+        and bool((child[inner] >= -leaves[1]).all())
         for child in children
     )

@@ -50,7 +50,7 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
 
 
 def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
-    """The atoms of partners within `cutoff` Å of each of these, int, (w,), itself not among them.
+    """The protein atoms of partners within `cutoff` Å of each of these, int, (w,), itself not among them.
 
     Returns start, (w + 1,), and near: those of atom k are near[start[k] : start[k + 1]].
     """
@@ -58,7 +58,8 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff
-    close = ((xyz > low) & (xyz < high)).all(axis=1) & (heavy.body_of[heavy.residue_of] >= 0)
+    counts = heavy.is_protein & (heavy.body_of >= 0)
+    close = ((xyz > low) & (xyz < high)).all(axis=1) & counts[heavy.residue_of]
     around = np.unique(heavy.residue_of[close])
     return near_atoms(xyz, start, atoms, around, *_balls(xyz, start, around), cutoff)
 

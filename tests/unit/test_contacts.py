@@ -1,0 +1,374 @@
+"""Atoms that touch: their types, how surface is shared out, and the nodes and edges that are made of both.
+
+Surfaces are compared with the area of a spherical cap and with Biopython; columns with plain loops over atoms. That
+nothing else matters, such as how a complex lies, is proved in test_invariance.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from Bio.PDB.ic_data import residue_atom_bond_state
+from Bio.PDB.PDBParser import PDBParser
+from Bio.PDB.SASA import ShrakeRupley
+
+from structures_text import EXAMPLES, Atom, alanine, complex_of, pdb, write
+from toporank.errors import FeatureError
+from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POLAR, POSITIVE, atom_types
+from toporank.features.contact_edges import ROOTS, Contacts, columns, contact_edges
+from toporank.features.contact_nodes import OWN, contact_nodes
+from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.nodes import DsspTopology
+from toporank.features.potentials import LIMITS, RESIDUES, read_potentials
+from toporank.features.registry import choose
+from toporank.features.surface import POINTS, PROBE, RADII, surfaces
+from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.read import read_complex
+
+RAW = Contacts(scaling="none")
+NAMES = columns(RAW)
+
+
+@pytest.fixture(scope="module")
+def decoy() -> Complex:
+    return read_complex(EXAMPLES / "1GCQ/mid1.pdb").without_hydrogens()
+
+
+@pytest.fixture(scope="module")
+def nodes(decoy) -> np.ndarray:
+    return ca_cutoff_interface(CaCutoff(), decoy).index
+
+
+# ---- types of atoms ---------------------------------------------------------------------------------------
+
+
+def heavy_atoms(residue: str) -> list[str]:
+    """As Biopython lists them."""
+    names = [*residue_atom_bond_state["X"], *residue_atom_bond_state.get(STANDARD[residue], ())]
+    return [name for name in names if name != "H" and (residue, name) != ("GLY", "CB")]
+
+
+def type_of(residue: str, atom: str) -> int:
+    return int(atom_types(complex_of([Atom(atom, residue, "A", 1, 0.0, 0.0, 0.0)]))[0])
+
+
+@pytest.mark.parametrize("residue", STANDARD)
+def test_every_heavy_atom_has_a_type_of_its_element(residue):
+    for atom in heavy_atoms(residue):
+        assert type_of(residue, atom) != NO_TYPE, atom
+        name = ATOM_TYPES[type_of(residue, atom)]
+        assert (name[0] if name[0] in "NOS" else "C") == atom[0], atom
+
+
+@pytest.mark.parametrize(("residue", "atom"), [("GLY", "CB"), ("ALA", "CG"), ("UNK", "CA"), ("ALA", "H")])
+def test_what_no_residue_has_is_of_no_type(residue, atom):
+    assert type_of(residue, atom) == NO_TYPE
+
+
+def test_charged_are_lysine_arginine_aspartate_glutamate_and_the_end_of_a_chain():
+    atoms = [(residue, atom) for residue in STANDARD for atom in heavy_atoms(residue)]
+    positive = {pair for pair in atoms if POSITIVE[type_of(*pair)]}
+    assert positive == {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
+    negative = {pair for pair in atoms if NEGATIVE[type_of(*pair)]}
+    of_chains = {(residue, "OXT") for residue in STANDARD}
+    assert negative - of_chains == {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
+
+
+def test_no_type_is_both_apolar_and_polar_and_what_is_charged_is_polar():
+    assert not (APOLAR & POLAR).any()
+    assert not (POSITIVE & NEGATIVE).any()
+    assert POLAR[POSITIVE | NEGATIVE].all()
+
+
+def test_only_the_residues_that_are_asked_for_get_types(decoy, nodes):
+    some, whole = atom_types(decoy, nodes), atom_types(decoy)
+    asked = np.isin(decoy.residue_of, nodes)
+    np.testing.assert_array_equal(some[asked], whole[asked])
+    assert (some[~asked] == NO_TYPE).all()
+
+
+# ---- surfaces ---------------------------------------------------------------------------------------------
+
+BALLS = {"C": ("CB", "ALA"), "N": ("NZ", "LYS"), "O": ("OD1", "ASP"), "S": ("SG", "CYS")}
+
+
+def two_balls(one: str, other: str, apart: float) -> Complex:
+    return complex_of([Atom(*BALLS[one], "A", 1, 0.0, 0.0, 0.0), Atom(*BALLS[other], "B", 1, 0.0, apart, 0.0)])
+
+
+@pytest.mark.parametrize(("one", "other"), [("C", "C"), ("C", "O"), ("O", "C"), ("N", "S"), ("S", "N")])
+@pytest.mark.parametrize("apart", [1.5, 3.0, 4.0, 5.5])
+def test_of_two_balls_each_covers_a_cap_of_the_other(one, other, apart):
+    """To two of the 92 points: of a carbon, 2.8 Å²."""
+    found = surfaces(two_balls(one, other, apart), np.arange(2))
+    for a, b, letter in ((0, 1, one), (1, 0, other)):
+        r, s = (RADII[x.encode()] + PROBE for x in (letter, other if a == 0 else one))
+        cap = 2 * math.pi * r * r * (1 - (r * r + apart * apart - s * s) / (2 * r * apart))
+        assert found.area[(found.of == a) & (found.by == b)].sum() == pytest.approx(
+            cap, abs=2 * 4 * math.pi * r**2 / 92
+        )
+    assert POINTS == 92
+
+
+def test_a_ball_in_another_one_has_no_surface_and_covers_none():
+    inner = surfaces(
+        complex_of([Atom("SG", "CYS", "A", 1, 0, 0, 0), Atom("O", "CYS", "B", 1, 0, 0.2, 0)]), np.arange(2)
+    )
+    assert inner.free.tolist() == [pytest.approx(4 * math.pi * 3.3**2), 0.0]
+    assert inner.of.tolist() == [1]
+    assert inner.area == pytest.approx([4 * math.pi * 2.9**2])
+
+
+def test_what_is_shared_and_what_is_free_add_up_to_the_ball(decoy, nodes):
+    found = surfaces(decoy, nodes)
+    shared = np.bincount(found.of, found.area, minlength=len(decoy.xyz))[found.atoms]
+    reach = np.array([RADII[e] + PROBE for e in decoy.elements[found.atoms].tolist()])
+    np.testing.assert_allclose(shared + found.free, 4 * np.pi * reach**2, rtol=1e-12)
+    assert (found.alone >= found.free).all()
+    assert (found.alone > found.free).sum() > 50
+    assert set(found.atoms) == set(np.flatnonzero(np.isin(decoy.residue_of, nodes)))
+
+
+def test_a_partner_far_away_covers_nothing_and_one_alone_is_what_it_was_in_the_complex(decoy, nodes):
+    first = decoy.body_of[decoy.residue_of] == 0
+    apart = replace(decoy, xyz=decoy.xyz + np.where(first[:, None], 0.0, 500.0))
+    found, together = surfaces(apart, nodes), surfaces(decoy, nodes)
+    body = decoy.body_of[decoy.residue_of]
+    assert (body[found.of] == body[found.by]).all()
+    np.testing.assert_array_equal(found.free, found.alone)
+    np.testing.assert_array_equal(found.alone, together.alone)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_point_goes_to_the_ball_that_covers_it_deepest(seed):
+    """As in a Voronoi tessellation of balls; found with many random points, to three of the 92."""
+    draw = np.random.default_rng(seed)
+    letters = draw.choice(list(BALLS), 7)
+    places = [(0.0, 0.0, 0.0), *draw.normal(0, 3, (6, 3)).tolist()]
+    atoms = [Atom(*BALLS[x], chain, 1, *xyz) for x, chain, xyz in zip(letters, "ABCDEFG", places, strict=True)]
+    found = surfaces(complex_of(atoms), np.array([0]))
+    reach = np.array([RADII[x.encode()] + PROBE for x in letters])
+    points = draw.normal(size=(20000, 3))
+    points *= reach[0] / np.linalg.norm(points, axis=1)[:, None]
+    depth = reach[1:] ** 2 - ((points[:, None] - np.array(places[1:])) ** 2).sum(axis=2)
+    deepest = np.where(depth.max(axis=1) > 0, depth.argmax(axis=1) + 1, 0)
+    expected = np.bincount(deepest, minlength=7) / len(points)
+    got = np.bincount(found.by, found.area, minlength=7) / (4 * np.pi * reach[0] ** 2)
+    got[0] = found.free[0] / (4 * np.pi * reach[0] ** 2)
+    np.testing.assert_allclose(got, expected, atol=3 / 92)
+    assert (expected > 0.02).sum() > 3
+
+
+def test_free_surface_is_that_of_biopython(tmp_path):
+    """Shrake and Rupley's, with the same radii and more points: each atom to 4 points, all together to 1 %."""
+    complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb").without_hydrogens()
+    atoms = [
+        Atom(name.decode(), complex_.names[r], *complex_.residues[r][:2], *map(float, xyz))
+        for name, xyz, r in zip(complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True)
+    ][:400]
+    small = complex_of(atoms)
+    found = surfaces(small, np.arange(len(small.residues)))
+    structure = PDBParser(QUIET=True).get_structure("x", write(tmp_path / "x.pdb", pdb(atoms)))
+    radii = {element.decode(): radius for element, radius in RADII.items()}
+    ShrakeRupley(probe_radius=PROBE, n_points=400, radii_dict=radii).compute(structure, level="A")
+    theirs = np.array([atom.sasa for atom in structure.get_atoms()])
+    assert len(found.free) == len(theirs) == len(small.xyz)
+    assert found.free.sum() == pytest.approx(theirs.sum(), rel=0.01)
+    assert np.abs(found.free - theirs).max() < 4 * 1.4
+    np.testing.assert_array_equal(found.free, found.alone)
+
+
+# ---- edges ------------------------------------------------------------------------------------------------
+
+
+def test_every_column_has_its_name():
+    assert len(NAMES) == len(set(NAMES)) == 42
+    assert choose("edges", {"module": "contacts"}).columns == NAMES
+    assert NAMES[ROOTS.start], NAMES[ROOTS.stop - 1] == ("area", "mixed_contacts")
+    assert choose("nodes", {"module": "contacts"}).columns[: len(OWN)] == list(OWN)
+
+
+def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
+    """What pairs of atoms of two residues add up to, in loops over atoms and their names."""
+    start, potentials, types = complex_.atom_slices, read_potentials(), atom_types(complex_)
+    found = dict.fromkeys(NAMES[8:30], 0.0)
+    nearest = math.inf
+    for a in range(start[i], start[i + 1]):
+        for b in range(start[j], start[j + 1]):
+            apart = math.dist(complex_.xyz[a], complex_.xyz[b])
+            nearest = min(nearest, apart)
+            for k, (low, high) in enumerate(pairwise(LIMITS)):
+                if low <= apart < high:
+                    found[f"atom_pairs_{low:g}_{high:g}"] += 1
+                    of = "short" if low < 4 else "middle" if low < 6 else "long"
+                    found[f"energy_{of}"] += potentials.atoms[types[a], types[b], k]
+            names = {(complex_.parents[r], complex_.atom_names[x].decode()) for r, x in ((i, a), (j, b))}
+            elements = {name[0] for _, name in names}
+            signs = [charge(complex_.parents[r], complex_.atom_names[x].decode()) for r, x in ((i, a), (j, b))]
+            apolar = [APOLAR[types[x]] for x in (a, b)]
+            polar = [complex_.atom_names[x].decode()[0] in "NO" for x in (a, b)]
+            found["hydrogen_bonds"] += apart < 3.5 and elements == {"N", "O"}
+            found["salt_bridges"] += apart < 4.0 and sorted(signs) == [-1, 1]
+            found["like_charges"] += apart < 5.0 and signs[0] * signs[1] == 1
+            found["apolar_contacts"] += apart < 4.5 and all(apolar)
+            found["mixed_contacts"] += apart < 4.5 and ((apolar[0] and polar[1]) or (apolar[1] and polar[0]))
+    kinds = [RESIDUES.index(complex_.parents[r]) for r in (i, j)]
+    found["contact"] = float(nearest < 5)
+    found["residue_energy"] = potentials.residues[*kinds] if nearest < 5 else 0.0
+    return {"nearest_atoms": nearest, **found}
+
+
+def charge(residue: str, atom: str) -> int:
+    if (residue, atom) in {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}:
+        return 1
+    return -int(atom == "OXT" or (residue, atom[:2]) in {("ASP", "OD"), ("GLU", "OE")})
+
+
+@pytest.fixture(scope="module")
+def edges(decoy, nodes):
+    return contact_edges(RAW, decoy, nodes)
+
+
+def squared(values: np.ndarray) -> np.ndarray:
+    """Without the roots."""
+    return np.sign(values) * values**2
+
+
+def test_counts_and_energies_are_those_of_plain_loops(decoy, nodes, edges):
+    values = edges.attributes.copy()
+    values[:, ROOTS] = squared(values[:, ROOTS])
+    seen = np.zeros(len(NAMES))
+    for (i, j), row in zip(edges.index.T[::2], values[::2], strict=True):
+        expected = plain_edge(decoy, nodes[i], nodes[j])
+        got = dict(zip(NAMES, row, strict=True))
+        assert {name: got[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+        seen += row != 0
+    assert (seen[NAMES.index("hydrogen_bonds")], seen[NAMES.index("apolar_contacts")]) > (2, 10)
+
+
+def test_edges_are_pairs_whose_atoms_are_nearer_than_eight_angstrom(decoy, nodes, edges):
+    expected = set()
+    start = decoy.atom_slices
+    for i, r in enumerate(nodes):
+        for j, s in enumerate(nodes):
+            if decoy.body_of[r] != decoy.body_of[s] and math.dist(decoy.xyz[decoy.ca[r]], decoy.xyz[decoy.ca[s]]) < 14:
+                one, other = (decoy.xyz[start[x] : start[x + 1]] for x in (r, s))
+                if np.linalg.norm(one[:, None] - other, axis=2).min() < 8:
+                    expected.add((i, j))
+    assert set(map(tuple, edges.index.T.tolist())) == expected
+    assert len(expected) == edges.index.shape[1] > 100
+
+
+def test_the_other_direction_swaps_both_ends_and_nothing_else(edges):
+    there, back = edges.attributes[0::2], edges.attributes[1::2]
+    np.testing.assert_array_equal(edges.index[:, 0::2], edges.index[::-1, 1::2])
+    swap = {"from_x": "to_x", "from_y": "to_y", "from_z": "to_z", "side_chain_from": "side_chain_to"}
+    swap |= {b: a for a, b in swap.items()}
+    for k, name in enumerate(NAMES):
+        np.testing.assert_array_equal(there[:, k], back[:, NAMES.index(swap.get(name, name))])
+    assert swap["from_x"] in NAMES
+
+
+def test_areas_of_pairs_are_what_both_cover_of_each_other(decoy, nodes, edges):
+    """The complex lies otherwise here than where the columns come from: all together to 3 %."""
+    found = surfaces(decoy, nodes)
+    body, place = decoy.body_of, np.isin(np.arange(len(decoy.residues)), nodes)
+    of, by = decoy.residue_of[found.of], decoy.residue_of[found.by]
+    between = found.area[(body[of] != body[by]) & place[of] & place[by]].sum()
+    area = dict(zip(NAMES, squared(edges.attributes).T, strict=True))
+    assert area["area"].sum() == pytest.approx(between, rel=0.03)
+    parts = area["area_apolar"] + area["area_polar"] + area["area_mixed"]
+    assert (parts <= area["area"] + 1e-9).all()
+    assert parts.sum() > 0.5 * area["area"].sum()
+
+
+def test_where_residues_are_ca_atoms_only_and_nothing_is_near_the_error_says_what_may_be_missing():
+    trace = complex_of(a for a in alanine("A", 1, 0.0) + alanine("B", 1, 9.0) if a.name == "CA")
+    with pytest.raises(FeatureError, match=r"heavy atoms within 8 Å.*are side chains missing"):
+        contact_edges(RAW, trace, np.arange(2))
+    near = contact_edges(Contacts(nearest=9.5, scaling="none"), trace, np.arange(2))
+    assert near.attributes[0, :2].tolist() == [9.0, 9.0]
+    assert np.isfinite(near.attributes).all()
+
+
+def test_chains_of_one_partner_do_not_touch_each_other(decoy, nodes):
+    """The first chain cut in two: with both halves as one partner, everything is as it was."""
+    chain, half = decoy.residues[0].chain, 25
+    halves = tuple(r._replace(chain="X") if r.chain == chain and i > half else r for i, r in enumerate(decoy.residues))
+    other = next(r.chain for r in decoy.residues if r.chain != chain)
+    cut = replace(decoy, residues=halves)
+    joined, unsaid = cut.with_partners(((chain, "X"), (other,))), contact_edges(RAW, cut, nodes)
+    found = contact_edges(RAW, joined, nodes)
+    np.testing.assert_array_equal(found.index, contact_edges(RAW, decoy, nodes).index)
+    np.testing.assert_allclose(found.attributes, contact_edges(RAW, decoy, nodes).attributes, atol=1e-9)
+    assert unsaid.index.shape[1] > found.index.shape[1]
+
+
+# ---- nodes ------------------------------------------------------------------------------------------------
+
+
+def own_columns(complex_: Complex, residues: np.ndarray) -> dict[str, np.ndarray]:
+    table = contact_nodes(DsspTopology(), complex_, residues, np.zeros((len(residues), 0)))
+    return dict(zip(OWN, squared(table.values[:, : len(OWN)]).T, strict=True))
+
+
+def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_angstrom(decoy, nodes):
+    own, start = own_columns(decoy, nodes), decoy.atom_slices
+    body = decoy.body_of[decoy.residue_of]
+    assert own["heavy_atoms"].tolist() == [pytest.approx(start[r + 1] - start[r]) for r in nodes]
+    clashes = [
+        sum(
+            (np.linalg.norm(decoy.xyz[body != body[a]] - decoy.xyz[a], axis=1) < 3.0).sum()
+            for a in range(start[r], start[r + 1])
+        )
+        for r in nodes
+    ]
+    assert own["clashes"].tolist() == pytest.approx(clashes)
+    assert sum(clashes) > 0
+    assert (own["buried_apolar"] + own["buried_polar"] <= own["buried"] + 1e-9).all()
+    assert (own["shared"] <= own["buried"] + 1e-9).sum() < len(nodes)  # a point may be covered by its own chain, too
+    assert own["buried"].sum() > 500
+    found = surfaces(decoy, nodes)
+    assert own["free"].sum() == pytest.approx(found.free.sum(), rel=0.02)
+    assert own["buried"].sum() == pytest.approx((found.alone - found.free).sum(), rel=0.02)
+
+
+def test_alone_nothing_is_buried_shared_or_clashing(decoy, nodes):
+    first = decoy.body_of[decoy.residue_of] == 0
+    own = own_columns(replace(decoy, xyz=decoy.xyz + np.where(first[:, None], 0.0, 500.0)), nodes)
+    for name in ("buried", "buried_apolar", "buried_polar", "shared", "shared_energy", "unsatisfied", "clashes"):
+        assert not own[name].any(), name
+    assert own["free"].sum() > 1000
+
+
+def test_other_columns_are_those_of_the_dssp_module(decoy, nodes):
+    topology = np.arange(2.0 * len(nodes)).reshape(-1, 2)
+    plain = choose("nodes", {})(decoy, nodes, topology)
+    found = choose("nodes", {"module": "contacts"})(decoy, nodes, topology)
+    np.testing.assert_array_equal(found.values[:, len(OWN) :], plain.values)
+    assert found.lost == plain.lost
+
+
+def test_water_and_ligands_change_nothing(decoy, nodes):
+    """Even inside the interface: a decoy has none, and where one has they are no part of it."""
+    middle = decoy.xyz[decoy.ca[nodes]].mean(axis=0)
+    water = replace(
+        decoy,
+        residues=(*decoy.residues, decoy.residues[0]._replace(number=900)),
+        names=(*decoy.names, "HOH"),
+        parents=(*decoy.parents, ""),
+        xyz=np.vstack([decoy.xyz, middle]),
+        atom_names=np.append(decoy.atom_names, b"O"),
+        residue_of=np.append(decoy.residue_of, len(decoy.residues)),
+        ca=np.append(decoy.ca, -1),
+    )
+    np.testing.assert_array_equal(
+        contact_edges(RAW, water, nodes).attributes, contact_edges(RAW, decoy, nodes).attributes
+    )
+    here, there = own_columns(decoy, nodes), own_columns(water, nodes)
+    for name in OWN:
+        np.testing.assert_array_equal(here[name], there[name], err_msg=name)
