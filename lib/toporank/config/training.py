@@ -325,8 +325,8 @@ class Training(Section):
     )
     cross_validate: bool = Field(
         False,
-        description="Whether the study has a cross-validation, which its report shows. The target `cross_validate` makes one"
-        " without this, too.",
+        description="Whether the study has a cross-validation, which its report shows. The target `cross_validate`"
+        " makes one without this, too.",
     )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
