@@ -51,7 +51,7 @@ PARAMETERS = {
 TREES_GROWN = 300
 WEIGHTS = (1.0, 0.5, 0.3)
 """Of a decoy among all of its target, among some of them, and alone."""
-PREDICTED = ("bm55-af2-boltz", "foldbench")
+PREDICTED = ("bm55-af2-boltz",)
 """Groups of models that predictors made."""
 MADE, OF_MADE = ("perturbed", "sampled"), 0.4
 """Decoys made around natives, which agree with each other more than predictors do: they count less."""
