@@ -160,8 +160,8 @@ def judged(folder: Path, trees: Path | None, names: str = "abcd", copies: dict[s
 
 
 def expected(name: str) -> float:
-    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and 0.4 of
-    how much more than others of the target it shares.
+    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and 0.4
+    of how much more than others of the target it shares.
     """
     worth = {"a": 0.01, "b": 0.25, "c": 1.0, "d": 0.75}
     alike = {frozenset("ab"): 1.0, frozenset("ac"): 0.5, frozenset("bc"): 0.5}
@@ -172,9 +172,7 @@ def expected(name: str) -> float:
     return (vote + NETWORKS[name]) / 2 + 0.4 * (consensus[name] - 1 / 3)
 
 
-def test_the_prediction_is_the_mean_of_both_judges_leaning_to_the_consensus_and_that_of_the_networks_is_kept(
-    tmp_path, trees
-):
+def test_the_prediction_is_the_mean_of_both_judges_and_leans_to_the_consensus(tmp_path, trees):
     found = judged(tmp_path, trees)
     for name in "abcd":
         assert found[name].pred_dockq == pytest.approx(expected(name), abs=0.006)
