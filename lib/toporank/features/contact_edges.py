@@ -13,7 +13,7 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
-from toporank.features.invariant_edges import residue_poses, seen, unit_vectors
+from toporank.features.invariant_edges import orientation
 from toporank.features.nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, USED, read_potentials
@@ -110,19 +110,12 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     touching = nearest < CONTACT
     kinds = np.array([RESIDUES.index(heavy.parents[r]) if heavy.parents[r] in RESIDUES else -1 for r in nodes])[pairs]
     residue_energy = np.where(touching & (kinds >= 0).all(axis=1), potentials.residues[kinds[:, 0], kinds[:, 1]], 0.0)
-    i, j = pairs.T
-    poses = residue_poses(heavy, nodes)
-    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
-    apart = np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1)
-    facing = unit_vectors(poses.side_chain)
-    axes, sides = (poses.frame[i] * poses.frame[j]).sum(axis=2), (facing[i] * facing[j]).sum(axis=1)
-    both = np.column_stack(
-        [distance, nearest, apart, areas, energies, residue_energy, touching, counts, contacts, axes, sides]
-    )
+    turned = orientation(heavy, nodes, pairs, distance)
+    seen = [distance, nearest, turned.apart, areas, energies, residue_energy, touching, counts, contacts]
+    both = np.column_stack([*seen, turned.axes, turned.side_chains])
     both[:, ROOTS] = np.sign(both[:, ROOTS]) * np.sqrt(np.abs(both[:, ROOTS]))
-    from_i = seen(poses.frame[i], facing[i], unit)
-    from_j = seen(poses.frame[j], facing[j], -unit)
-    forward, backward = np.column_stack([both, from_i, from_j]), np.column_stack([both, from_j, from_i])
+    ends = turned.from_first, turned.from_second
+    forward, backward = np.column_stack([both, *ends]), np.column_stack([both, *ends[::-1]])
     edges = both_directions(pairs[near], forward[near], backward[near])
     return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
 

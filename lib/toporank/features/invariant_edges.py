@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -84,20 +84,42 @@ def invariant_edges(parameters: Invariant, complex_: Complex, nodes: np.ndarray)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     contacts = atom_distances(heavy, nodes[pairs], np.array([0.0, *parameters.contacts]))[0].cumsum(axis=1)
     band = np.eye(3)[np.searchsorted(parameters.bands[1:3], distance, side="right")]
-    poses = residue_poses(heavy, nodes)
-    i, j = pairs.T
-    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
-    apart = np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1)
-    facing = unit_vectors(poses.side_chain)
-    axes, sides = (poses.frame[i] * poses.frame[j]).sum(axis=2), (facing[i] * facing[j]).sum(axis=1)
-    both = [distance, 1.0 / distance, band, nearest, apart, contacts, shares, axes, sides]
-    from_i = seen(poses.frame[i], facing[i], unit)
-    from_j = seen(poses.frame[j], facing[j], -unit)
-    edges = both_directions(pairs, np.column_stack([*both, from_i, from_j]), np.column_stack([*both, from_j, from_i]))
+    turned = orientation(heavy, nodes, pairs, distance)
+    seen = [distance, 1.0 / distance, band, nearest, turned.apart, contacts, shares, turned.axes, turned.side_chains]
+    ends = turned.from_first, turned.from_second
+    edges = both_directions(pairs, np.column_stack([*seen, *ends]), np.column_stack([*seen, *ends[::-1]]))
     return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
 
 
-def seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
+class Orientation(NamedTuple):
+    """How the residues of P pairs are turned to each other.
+
+    apart : (P,), Å between the centres of their side chains. axes : (P, 3), cosines between equal axes of both frames,
+    side_chains : (P,), between the directions of the side chains. from_first, from_second : (P, 4), see `_seen`.
+    """
+
+    apart: np.ndarray
+    axes: np.ndarray
+    side_chains: np.ndarray
+    from_first: np.ndarray
+    from_second: np.ndarray
+
+
+def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: np.ndarray) -> Orientation:
+    """Of pairs of nodes, int, (P, 2), with these distances in Å between their CA atoms, (P,); no hydrogens."""
+    poses, (i, j) = residue_poses(heavy, nodes), pairs.T
+    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
+    facing = _unit(poses.side_chain)
+    return Orientation(
+        np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1),
+        (poses.frame[i] * poses.frame[j]).sum(axis=2),
+        (facing[i] * facing[j]).sum(axis=1),
+        _seen(poses.frame[i], facing[i], unit),
+        _seen(poses.frame[j], facing[j], -unit),
+    )
+
+
+def _seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions: shape (P, 4)."""
     return np.column_stack([np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)])
 
@@ -123,8 +145,8 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     """Poses of residues with a CA, int, shape (n,), of a complex without hydrogens."""
     ca = heavy.xyz[heavy.ca[residues]]
     n, c = (_from_ca(heavy, residues, name) for name in (b"N", b"C"))
-    first = unit_vectors(c)
-    second = unit_vectors(n - (n * first).sum(axis=1, keepdims=True) * first)
+    first = _unit(c)
+    second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
     frame = np.stack([first, second, np.cross(first, second)], axis=1)
     frame[~frame.any(axis=2).all(axis=1)] = 0.0
     side = ~np.isin(heavy.atom_names, BACKBONE)
@@ -148,7 +170,7 @@ LEAST_LENGTH = 1e-6
 """Å, of a vector that has a direction."""
 
 
-def unit_vectors(vectors: np.ndarray) -> np.ndarray:
+def _unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors, shape (n, 3), of length 1; zeros where they have no direction."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.where(length > LEAST_LENGTH, vectors / np.maximum(length, LEAST_LENGTH), 0.0)
