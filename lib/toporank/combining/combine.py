@@ -15,7 +15,7 @@ import numpy as np
 
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import joined, network_inputs, vote_inputs
-from toporank.combining.trees import Forest, read_forests, write_forests
+from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.errors import CheckpointError
@@ -83,7 +83,8 @@ def combine(
     (alone, *judges), said = read_forests(trees)
     graphs = PackedGraphs.open(packs)
     if not same_features(graphs.metadata.get("features"), said.get("features")):
-        raise CheckpointError("these trees were grown on other features than the graphs have", where=trees)
+        what = "these trees were grown on other features than the graphs have"
+        raise CheckpointError(what, where=trees, remedy=RESTORE)
     names, values = describe(graphs)
     columns = dict(zip(names, values.T, strict=True))
     _check_inputs([alone], columns, trees)
@@ -92,6 +93,8 @@ def combine(
     network = np.array(
         [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
     )
+    first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
+    copy_of = {key: name for key, name in copy_of.items() if (key[0], name) in first}
     found = []
     for (target, interface), places in _of_targets(scores, copy_of).items():
         alike = ()
@@ -101,7 +104,6 @@ def combine(
         vote = votes(alike, worth[places])
         found.append((places, {**vote_inputs(vote), **network_inputs(*network[places].T)}))
     columns |= joined(found, len(scores))
-    first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
     for i, score in enumerate(scores):
         if not score.interface and (score.target, score.decoy) in copy_of:
             original = first[score.target, copy_of[score.target, score.decoy]]
@@ -127,4 +129,6 @@ def _of_targets(scores: list[Score], copy_of: Mapping[Key, str]) -> dict[tuple[s
 def _check_inputs(forests: list[Forest], columns: dict[str, np.ndarray], path: Path) -> None:
     missing = sorted({name for forest in forests for name in forest.inputs} - columns.keys())
     if missing:
-        raise CheckpointError(f"these trees need {', '.join(missing[:5])}, which is not known here", where=path)
+        raise CheckpointError(
+            f"these trees need {', '.join(missing[:5])}, which is not known here", where=path, remedy=RESTORE
+        )

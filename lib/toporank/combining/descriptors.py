@@ -48,16 +48,16 @@ def _tables(graphs: PackedGraphs, i: int) -> tuple[np.ndarray, np.ndarray]:
 def _describe(x: np.ndarray, edges: np.ndarray, of_nodes: list[str], of_edges: list[str]) -> dict[str, float]:
     """The descriptors of one graph by name. x : (n, k), edges : (E, m), both directions of each pair."""
     n, pairs = len(x), len(edges) / 2
-    touching, rooted = edges.copy(), slice(ROOTS.start, ROOTS.stop)
-    touching[:, rooted] = np.sign(edges[:, rooted]) * np.square(edges[:, rooted])
-    total = dict(zip(of_edges, touching.sum(axis=0) / 2, strict=True))
-    mean = dict(zip(of_edges, touching.mean(axis=0), strict=True))
+    plain = edges.copy()
+    plain[:, ROOTS] = np.sign(edges[:, ROOTS]) * np.square(edges[:, ROOTS])
+    total = dict(zip(of_edges, plain.sum(axis=0) / 2, strict=True))
+    mean = dict(zip(of_edges, plain.mean(axis=0), strict=True))
     residues = dict(zip(of_nodes, x.T, strict=True))
     own = {name: np.sign(residues[name]) * np.square(residues[name]) for name in OWN}
     types = [name for name in of_nodes if name.startswith(TYPES)]
     buried = own["buried"].sum() + FEW
     found = {"residues": n, "log_residues": np.log1p(n), "log_pairs": np.log1p(pairs)}
-    for name in of_edges[rooted]:
+    for name in of_edges[ROOTS]:
         found |= {f"{name}_sum": total[name], f"{name}_mean": mean[name], f"{name}_a_residue": total[name] / n}
     found |= {f"{name}_mean": mean[name] for name in of_edges[ROOTS.stop :]}
     found |= {f"{name}_share": total[name] / (total["area"] + FEW) for name in AREAS}

@@ -20,6 +20,7 @@ from toporank.files import write_bytes
 KEY = "toporank"
 ARRAYS = {"feature": "i", "threshold": "f", "left": "i", "right": "i", "nan_left": "b", "leaf": "f"}
 """The tables of a forest and the kinds of their numbers."""
+RESTORE = "restore the file from where the scorer came from, or delete it to score with its networks alone"
 AT_ONCE = 1024
 """Rows evaluated at a time."""
 
@@ -72,8 +73,7 @@ def from_lightgbm(dump: dict[str, Any]) -> Forest:
             arrays[1][t, m] = nan_left
         arrays[2][t, : len(values)] = values
     feature, threshold, left, right = arrays[0]
-    whole = (part.astype(np.int32) for part in (feature, left, right))
-    feature, left, right = whole
+    feature, left, right = (part.astype(np.int32) for part in (feature, left, right))
     return Forest(list(dump["feature_names"]), feature, threshold, left, right, *arrays[1:])
 
 
@@ -121,9 +121,11 @@ def read_forests(path: Path) -> tuple[list[Forest], dict[str, Any]]:
                 for i, inputs in enumerate(said.forests)
             ]
     except (OSError, SafetensorError, ValidationError) as error:
-        raise CheckpointError(f"not readable trees: {str(error).splitlines()[0]}", where=path) from error
+        raise CheckpointError(
+            f"not readable trees: {str(error).splitlines()[0]}", where=path, remedy=RESTORE
+        ) from error
     if not all(_is_whole(forest) for forest in forests):
-        raise CheckpointError("the tables of these trees do not fit together", where=path)
+        raise CheckpointError("the tables of these trees do not fit together", where=path, remedy=RESTORE)
     return forests, said.model_dump()
 
 

@@ -57,6 +57,10 @@ class Contacts:
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
         return np.bincount(self._decoys[np.repeat(self._first[mine], n) + nth], minlength=len(self.sizes))
 
+    def similarity(self, i: int, common: np.ndarray) -> np.ndarray:
+        """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape (n,)."""
+        return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
+
 
 def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
     """Name → comparison of the decoys of a target. decoys : names in order, with their `contacts.contact_bytes`.
@@ -72,7 +76,7 @@ def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
     twin_of, no_twin = [""] * len(names), np.zeros(len(names), dtype=bool)
     for i in range(len(names)):
         common, sizes = contacts.common(i), contacts.sizes
-        similarity = 2 * common / np.maximum(sizes[i] + sizes, 1)
+        similarity = contacts.similarity(i, common)
         near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
         near[i] = similarity[i] = False
         neighbours[i] = np.packbits(near)

@@ -45,5 +45,5 @@ def votes(similarities: Iterable[np.ndarray], quality: np.ndarray) -> Votes:
 
 def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
     """The similarity of each decoy to every decoy, (n,), as `compare` has it."""
-    for i, size in enumerate(contacts.sizes):
-        yield 2 * contacts.common(i) / np.maximum(size + contacts.sizes, 1)
+    for i in range(len(contacts.sizes)):
+        yield contacts.similarity(i, contacts.common(i))
