@@ -8,10 +8,12 @@ import numpy as np
 
 from toporank.comparison.votes import Votes
 
-RELATIVE = ("mean", "best", "above_mean", "of_best", "rank")
+RELATIVE = ("mean", "best", "above_mean", "deviations", "of_best", "rank")
 VOTES = (*Votes._fields, *(f"consensus_{name}" for name in RELATIVE))
 NETWORK = ("network", "network_above_mean", "local", "local_above_mean")
 LEAST = 1e-3
+DEVIATION = 0.01
+"""Added to the standard deviation of the consensus within a target, so that differences of nothing stay small."""
 
 
 def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
@@ -22,7 +24,9 @@ def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
     mean, best = consensus.mean(), max(consensus.max(), LEAST)
     ordered = np.sort(consensus)
     rank = (np.searchsorted(ordered, consensus) + np.searchsorted(ordered, consensus, side="right") + 1) / 2
-    each = np.full(len(consensus), mean), np.full(len(consensus), best), consensus - mean, consensus / best
+    above = consensus - mean
+    deviations = above / (consensus.std() + DEVIATION)
+    each = np.full(len(consensus), mean), np.full(len(consensus), best), above, deviations, consensus / best
     return dict(zip(VOTES, (*votes, *each, rank / len(consensus)), strict=True))
 
 
