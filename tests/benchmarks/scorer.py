@@ -31,7 +31,7 @@ from toporank import layout
 from toporank.building.store import Store
 from toporank.combining.combine import Trees, leaning, predicted, write_trees
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import NETWORK, VOTES, joined, network_inputs, vote_inputs
+from toporank.combining.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.combining.trees import Forest, from_lightgbm
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
@@ -141,7 +141,8 @@ def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
         "scorer, not leaning to the consensus": (by_descriptors + by_networks) / 2,
         "descriptors and votes": by_descriptors,
         "networks and votes": by_networks,
-        "descriptors, networks and votes in one forest": table.out_of_fold([*names, *VOTES, *NETWORK], seed),
+        "descriptors, networks and votes in one forest": table.out_of_fold([*table.judges[0], *NETWORK], seed),
+        "descriptors not relative to the target, and votes": table.out_of_fold([*names, *VOTES], seed),
         "descriptors": table.out_of_fold(names, seed),
         "descriptors and networks": table.out_of_fold([*names, *NETWORK], seed),
     }
@@ -222,7 +223,7 @@ class Table:
 
     def __init__(self, decoys: pd.DataFrame, descriptors: np.ndarray, names: list[str], similarity: dict):
         self.decoys, self.names, self.descriptors = decoys, names, descriptors
-        self.judges = [[*names, *VOTES], [*NETWORK, *VOTES]]
+        self.judges = [[*names, *(f"{name}{ABOVE}" for name in names), *VOTES], [*NETWORK, *VOTES]]
         self.weight = np.where(decoys["group"].isin(MADE), OF_MADE, 1.0)
         self.weight = self.weight / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
         known = dict(zip(names, descriptors.T, strict=True))
@@ -231,24 +232,25 @@ class Table:
         rng = np.random.default_rng(SEED)
         targets = [*decoys.groupby(["dataset", "target"]).indices.items()]
         some = [rng.choice(rows, rng.integers(2, len(rows) + 1), replace=False) for _, rows in targets if len(rows) > 1]
+        known |= {
+            name: decoys[f"pred_{column}"].to_numpy(float)
+            for name, column in zip(SAID, ("dockq", "local"), strict=True)
+        }
         self.seen = [
-            {**known, **self._among([rows for _, rows in targets], similarity)},
-            {**known, **self._among([np.sort(rows) for rows in some], similarity)},
-            {**known, **self._among([np.array([i]) for i in range(len(decoys))], similarity)},
+            {**known, **self._among(known, groups, similarity)}
+            for groups in ([rows for _, rows in targets], [np.sort(rows) for rows in some], [])
         ]
 
-    def _among(self, groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
-        """Votes and networks of decoys in groups of one target each; the other decoys are alone."""
-        network = self.decoys[["pred_dockq", "pred_local"]].to_numpy(float)
+    def _among(self, known: dict[str, np.ndarray], groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
+        """What groups of decoys of one target each say of each other; the other decoys are alone."""
         within = self.decoys.groupby(["dataset", "target"]).cumcount().to_numpy()
         keys = list(zip(self.decoys["dataset"], self.decoys["target"], strict=True))
-        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate(groups))
+        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate([np.zeros(0, int), *groups]))
         found = []
         for rows in [*groups, *(np.array([i]) for i in alone)]:
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])] if len(rows) > 1 else ()
-            inputs = vote_inputs(votes(alike, self.worth[rows]))
-            found.append((rows, {**inputs, **network_inputs(*network[rows].T)}))
-        return joined(found, len(self.decoys))
+            found.append((rows, vote_inputs(votes(alike, self.worth[rows]))))
+        return {**relative(known, groups), **joined(found, len(self.decoys))}
 
     def grow(self, inputs: list[str], rows: np.ndarray, seed: int, weight: np.ndarray | None = None) -> Forest:
         """Trees that see some rows, bool, (n,). weight : of the decoys, (n,)."""

@@ -1,8 +1,8 @@
 """The prediction of a scorer that has trees beside its networks.
 
 Three forests: the first sees descriptors only and says what a decoy by itself is worth, with which it votes for others.
-The second sees descriptors and votes, the third networks and votes; the prediction is the mean of these two, and leans
-a little to the consensus.
+The second sees descriptors and votes, the third networks and votes, both also how far each value is above the mean of
+the target; the prediction is the mean of these two, and leans a little to the consensus.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import joined, network_inputs, vote_inputs
+from toporank.combining.inputs import SAID, joined, relative, vote_inputs
 from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
@@ -99,20 +99,18 @@ def combine(
     columns = dict(zip(names, values.T, strict=True))
     _check_inputs([forests.alone], columns, trees)
     worth = forests.worth(columns)
-    network = np.array(
-        [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
-    )
+    said = [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
+    columns |= dict(zip(SAID, np.array(said).T, strict=True))
     first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
     copy_of = {key: name for key, name in copy_of.items() if (key[0], name) in first}
-    found = []
-    for (target, interface), places in _of_targets(scores, copy_of).items():
+    targets, found = _of_targets(scores, copy_of), []
+    for (target, interface), places in targets.items():
         alike = ()
         if not interface:
             _, compared, _, _ = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
             alike = similarities(compared)
-        vote = votes(alike, worth[places])
-        found.append((places, {**vote_inputs(vote), **network_inputs(*network[places].T)}))
-    columns |= joined(found, len(scores))
+        found.append((places, vote_inputs(votes(alike, worth[places]))))
+    columns |= {**relative(columns, targets.values()), **joined(found, len(scores))}
     for i, score in enumerate(scores):
         if not score.interface and (score.target, score.decoy) in copy_of:
             original = first[score.target, copy_of[score.target, score.decoy]]
