@@ -85,6 +85,15 @@ FAMILIES = {
     "orientations": ("axes", "side_chain", "from", "to"),
 }
 """Descriptors, by the beginnings of their names."""
+SHOWN = ("bm55-af2-boltz", "bm55-rigid", "docked", "protac-megadock", "sabdab-docked", "sampled", "perturbed")
+METRICS = {
+    "ranking_loss": "Ranking loss",
+    "spearman_per_target": "Spearman per target",
+    "spearman_pooled": "Spearman, pooled",
+    "mse": "MSE",
+}
+MEANINGLESS = 2
+"""From here on, a mean squared error is that of something that is no DockQ."""
 MADE, OF_MADE = ("perturbed", "sampled"), 0.4
 """Decoys made around natives, which agree with each other more than predictors do: they count less."""
 
@@ -95,6 +104,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="written: the scorer")
     parser.add_argument("--tables", type=Path, help="written: what was measured")
     parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
+    parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
     study = Study(args.study)
@@ -103,16 +113,18 @@ def main() -> None:
     for i, runs in enumerate(rounds):
         table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
         found = (ablations if args.ablations else answers)(table, SEED + i)
+        if args.published:
+            found["published weights of TopoQA"] = published(table.decoys, args.published)
         kept.append(pd.concat([judged(table.decoys, answer, values) for answer, values in found.items()]))
         if i == 0:
             first, of_first = table, found
     result = pd.concat(kept).groupby(["answer", "group", "metric"], sort=False).mean().reset_index()
-    shown = result.pivot_table(index=["group", "answer"], columns="metric", values="value", sort=False)
-    print(shown.round(3).to_string())
+    print(markdown(result))
     if args.tables:
+        name = "ablations" if args.ablations else "metrics"
         args.tables.mkdir(parents=True, exist_ok=True)
-        name = "ablations.csv" if args.ablations else "metrics.csv"
-        result.round(4).to_csv(args.tables / name, index=False)
+        result.round(4).to_csv(args.tables / f"{name}.csv", index=False)
+        write_text(args.tables / f"{name}.md", markdown(result))
     if args.tables and not args.ablations:
         keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
         values = {"network": first.decoys["pred_dockq"], "scorer": of_first["scorer"], "alone": of_first[ALONE]}
@@ -160,6 +172,18 @@ def ablations(table: Table, seed: int) -> dict[str, np.ndarray]:
         inputs = [name for name in table.judges[0] if not name.startswith(columns)]
         found[f"without {family}"] = table.leaning(table.out_of_fold(inputs, seed), whole[1])
     return found
+
+
+def published(decoys: pd.DataFrame, folder: Path) -> np.ndarray:
+    """What the rankings of `folder` say of every decoy, nan where they have none: a data set for each group."""
+    tables = {path.parent.name: read_table(path) for path in sorted(folder.glob(layout.RANKING.format(dataset="*")))}
+    rankings = pd.concat([table.assign(group=group) for group, table in tables.items()])
+    keys = ["group", "target", "decoy"]
+    return (
+        decoys[keys]
+        .merge(rankings[[*keys, "pred_dockq"]], on=keys, how="left", validate="1:1")["pred_dockq"]
+        .to_numpy()
+    )
 
 
 class Study:
@@ -282,9 +306,12 @@ class Table:
 
 
 def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFrame:
-    """Metrics of an answer for every group of decoys, with 95 % intervals by bootstrap over clusters."""
+    """Metrics of an answer for every group of decoys, with 95 % intervals by bootstrap over clusters; decoys without a
+    value are left out.
+    """
     rng, rows = np.random.default_rng(SEED), []
     table = decoys.assign(p=values)
+    table = table[table["p"].notna()]
     for group, own in table.groupby("group"):
         targets = []
         for _, part in own.groupby(["dataset", "target"]):
@@ -308,6 +335,34 @@ def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFram
             rows.append((group, metric, measure(y, p), low, high))
     found = pd.DataFrame(rows, columns=["group", "metric", "value", "low", "high"])
     return found.assign(answer=answer)
+
+
+def markdown(result: pd.DataFrame) -> str:
+    """Tables of every metric, answers by groups, and of the scorer with its intervals."""
+    result = result[result["group"].isin(SHOWN)]
+    values = result.set_index(["metric", "answer", "group"])
+    lines = []
+    for metric, title in METRICS.items():
+        lines += [f"## {title}", "", f"| | {' | '.join(SHOWN)} |", "| --- |" + " ---: |" * len(SHOWN)]
+        for answer in result["answer"].unique():
+            cells = [values["value"].get((metric, answer, group), np.nan) for group in SHOWN]
+            if np.nanmax(cells) < MEANINGLESS:
+                numbers = ("" if np.isnan(value) else f"{value:.3f}" for value in cells)
+                lines.append(f"| {'**scorer**' if answer == 'scorer' else answer} | {' | '.join(numbers)} |")
+        lines.append("")
+    lines += [
+        "## The scorer with 95 % intervals",
+        "",
+        f"| | {' | '.join(METRICS.values())} |",
+        "| --- |" + " ---: |" * 4,
+    ]
+    for group in SHOWN:
+        rows = [values.loc[metric, "scorer", group] for metric in METRICS if (metric, "scorer", group) in values.index]
+        numbers = (
+            "–" if np.isnan(r["value"]) else f"{r['value']:.3f} ({r['low']:.3f} to {r['high']:.3f})" for r in rows
+        )
+        lines.append(f"| {group} | {' | '.join(numbers)} |")
+    return "\n".join([*lines, ""])
 
 
 def write_scorer(study: Study, out: Path, runs: Iterable[str], trees: Trees) -> None:
