@@ -107,7 +107,8 @@ def features_list() -> str:
     for module in modules().values():
         mark = " *" if module.id in DEFAULT_MODULES.values() else ""
         columns = len(choose(module.stage, {"module": module.id}).columns)
-        rows.append((module.id + mark, module.alias, str(columns), module.summary))
+        package = f" (package {module.package})" if module.package else ""
+        rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])

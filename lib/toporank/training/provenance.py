@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import toporank
+from toporank import plugins
 from toporank.code import source_digest
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
@@ -38,7 +39,7 @@ def provenance() -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Version by name; what is not installed is left out."""
     found = {"toporank": toporank.__version__, "python": platform.python_version()}
-    for package in PACKAGES:
+    for package in (*PACKAGES, *plugins.packages()):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -59,9 +60,13 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code() -> str:
-    """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
+def training_code(network: str) -> str:
+    """Digest of the code that decides the result of a training run, and of the versions of what it computes with.
+
+    network : its name; of a plug-in, all Python files count.
+    """
     root = Path(toporank.__file__).parent
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    digest = source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))
+    plugin = () if network == plugins.BUILT_IN else plugins.sources(plugins.networks()[network].module)
+    digest = source_digest((*(str(root / name) for name in TRAINING_SOURCES), *plugin))
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]
