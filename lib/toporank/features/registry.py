@@ -49,7 +49,7 @@ class Module:
 
     `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
     parameters that the first release of the module lacked, each with the value that reproduces earlier results.
-    `uses` : files beside it that its results depend on, besides those of its stage; of a plug-in, all Python files count.
+    `uses` : files beside it that its results depend on, besides those of its stage.
     """
 
     id: str
@@ -68,9 +68,13 @@ class Module:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The file it is in, or all Python files of its plug-in, and those it uses."""
+        """The files it is made of: its own and those it uses. Of a plug-in all Python files count, and all of this
+        folder, on which it may build."""
         own = Path(sys.modules[self.compute.__module__].__file__)
-        code = plugins.sources(self.compute.__module__) if self.package else (str(own),)
+        code = (str(own),)
+        if self.package:
+            here = Path(__file__).parent
+            code = (*plugins.sources(self.compute.__module__), *sorted(map(str, here.rglob("*.py"))))
         return *code, *(str(own.parent / name) for name in self.uses)
 
     @property

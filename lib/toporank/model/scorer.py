@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toporank.config.training import shape_of
 from toporank import plugins
+from toporank.config.training import shape_of
 from toporank.errors import CheckpointError, ConfigError
 from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model import topoqa
