@@ -222,10 +222,10 @@ def test_a_network_that_cannot_be_used_is_an_error_that_names_its_package(instal
 
 def test_a_change_of_a_network_trains_it_again_and_no_other(install):
     folder = install()
-    before = training_code("means"), training_code("gatv2")
+    before = training_code(["means"]), training_code(["gatv2"])
     file = folder / "hydropathy/network.py"
     file.write_text(file.read_text().replace("torch.relu", "torch.tanh"))
-    after = training_code("means"), training_code("gatv2")
+    after = training_code(["means"]), training_code(["gatv2"])
     assert after[0] != before[0] != before[1] == after[1]
 
 

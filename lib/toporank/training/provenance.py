@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import platform
 import subprocess
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,14 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code(network: str) -> str:
+def training_code(networks: Iterable[str]) -> str:
     """Digest of the code that decides the result of a training run, and of the versions of what it computes with.
 
-    network : its name; of a plug-in, all Python files count.
+    networks : those that are trained, by name; of a plug-in, all Python files count.
     """
     root = Path(toporank.__file__).parent
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    plugin = () if network == plugins.BUILT_IN else plugins.sources(plugins.networks()[network].module)
-    digest = source_digest((*(str(root / name) for name in TRAINING_SOURCES), *plugin))
+    chosen = sorted({*networks} - {plugins.BUILT_IN})
+    theirs = [source for name in chosen for source in plugins.sources(plugins.networks()[name].module)]
+    digest = source_digest((*(str(root / name) for name in TRAINING_SOURCES), *theirs))
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]
