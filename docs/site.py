@@ -1,7 +1,7 @@
 """What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the site.
 
-In the repository every link is relative to its file, as a forge shows it. On the site all pages lie in one folder, and
-a link to a file that is no page, such as one of code, is its text alone.
+In the repository every link is relative to its file, as a forge shows it. On the site all pages lie in one folder, a
+link to a file that is no page, such as one of code, is its text alone, and a page is called by its title.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ def site_link(text: str, target: str, here: str, files: Files) -> str:
     if not (REPOSITORY / there).exists():
         return f"[{text}]({target})"  # mkdocs says that it leads nowhere
     name = OUTSIDE.get(there, there.removeprefix("docs/") if there.startswith("docs/") else "")
-    return f"[{text}]({name}{mark}{anchor})" if files.get_file_from_path(name) else text
+    page = files.get_file_from_path(name)
+    if page is None:
+        return text
+    title = text == path and page.is_documentation_page() and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
+    return f"[{title[1] if title else text}]({name}{mark}{anchor})"
 
 
 def feature_columns() -> str:
