@@ -65,6 +65,6 @@ def feature_columns() -> str:
     parts = ["# Columns of the features\n\nMade of the modules; the first part of an id is its stage."]
     for name in modules():
         title, *rest = features_show(name).splitlines()
-        *table, columns = rest[:-1] if not rest[-1] else rest
-        parts.append(f"## `{name}`\n\n{title.partition(': ')[2].capitalize()}.\n" + "\n".join(table) + f"\n{columns}")
+        summary = title.partition(": ")[2]
+        parts.append("\n".join([f"## `{name}`\n\n{summary[0].upper()}{summary[1:]}.", *rest]))
     return "\n\n".join(parts) + "\n"
