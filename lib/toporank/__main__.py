@@ -24,6 +24,7 @@ from toporank.config import Config, Workflow
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
+from toporank.plugins import BUILT_IN, networks
 from toporank.validation import did_you_mean
 from toporank.workflow import storekeeping
 
@@ -107,10 +108,12 @@ def features_list() -> str:
     for module in modules().values():
         mark = " *" if module.id in DEFAULT_MODULES.values() else ""
         columns = len(choose(module.stage, {"module": module.id}).columns)
-        rows.append((module.id + mark, module.alias, str(columns), module.summary))
+        package = f" (package {module.package})" if module.package else ""
+        rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
+    footer = [f"Presets: {', '.join(PRESETS)}", f"Networks: {', '.join([BUILT_IN, *networks()])}"]
+    return "\n".join([*lines, "", "* default of its stage", *footer, ""])
 
 
 def features_show(name: str) -> str:

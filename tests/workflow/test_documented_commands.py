@@ -138,6 +138,29 @@ def needs_natives(text: str, clone: Path) -> None:
     assert "no data set has natives" in run(f"{text} -n --quiet rules", clone)
 
 
+def is_named(text: str, clone: Path) -> None:
+    """No channel of conda is at hand; test_environments.py compares the packages with those of pip."""
+    environment = yaml.safe_load((clone / "environment.yaml").read_text())
+    assert text.split()[-1] in ("environment.yaml", environment["name"])
+
+
+def from_here(text: str, clone: Path) -> None:
+    """It needs a daemon and a base image; test_container.py says what the Dockerfile does."""
+    assert (clone / "Dockerfile").is_file()
+    assert "toporank" in text
+
+
+def scores_in_the_image(text: str, clone: Path) -> None:
+    """What is run inside is a command that works here."""
+    inside = text[text.index("snakemake ") :]
+    dry(inside.replace("/work", str(clone)), clone)
+
+
+def is_in_the_manual(text: str, clone: Path) -> None:
+    """test_plugins.py builds that package from the manual."""
+    assert f'name = "{text.split()[-1]}"' in (clone / "docs/extending.md").read_text()
+
+
 How = Callable[[str, Path], None]
 HOW: dict[str, How] = {
     r"make (demo|help)": as_it_is,
@@ -153,6 +176,10 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?python -m toporank .*": as_it_is,
     r"python -c .*": as_it_is,
     r"source \.venv/bin/activate": as_it_is,
+    r"conda (env create -f environment\.yaml|activate toporank)": is_named,
+    r"(docker|apptainer) build .*": from_here,
+    r"(docker run|apptainer exec) .*": scores_in_the_image,
+    r"\.venv/bin/pip install -e toporank-hydropathy": is_in_the_manual,
     r"cp .*": as_it_is,
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,

@@ -24,7 +24,7 @@ from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
 from toporank.layout import MEMBERS
 from toporank.model import topoqa
-from toporank.model.network import DockQNet
+from toporank.model.network import Network
 from toporank.model.scorer import check_fits, load_weights, predict_local
 from toporank.validation import checked
 
@@ -46,7 +46,7 @@ class _Members(Section):
 
 class _Scorer(NamedTuple):
     path: Path
-    network: DockQNet
+    network: Network
     description: dict[str, Any]
 
 
