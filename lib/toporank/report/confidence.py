@@ -13,16 +13,20 @@ AGAINST = ("iptm", "ranking_score", "haddock_score", "interface_plddt")
 MOST_LISTED = 20
 NAMED_POINTS = 1500
 """Up to this many points, each says which decoy it is."""
-DIGITS = 3
+DIGITS = dict.fromkeys(("plddt", "interface_plddt", "interface_pae", "haddock_score"), 1)
+"""Decimals of a measure in the tables; of all others three."""
 
 
 def measure_lists(rows: list[Result], of_decoys: dict[str, Confidence]) -> dict[str, Any]:
-    """One target's measures for `rankings.decoys_for_script`: names, and for each a list of the values of `rows`."""
-    said = [of_decoys.get(row.decoy) for row in rows]
-    values = {name: [getattr(each, name) if each else None for each in said] for name in MEASURES}
-    known = {name: found for name, found in values.items() if any(value is not None for value in found)}
-    shown = [[None if value is None else round(value, DIGITS) for value in found] for found in known.values()]
-    return {"q": [MEASURES[name] for name in known], "Q": shown} if known else {}
+    """One target's measures for `rankings.decoys_for_script`: names and decimals, and for each the values of `rows`."""
+    heads, lists = [], []
+    for name, shown in MEASURES.items():
+        digits = DIGITS.get(name, 3)
+        values = [getattr(of_decoys.get(row.decoy), name, None) for row in rows]
+        if any(value is not None for value in values):
+            heads.append((shown, digits))
+            lists.append([None if value is None else round(value, digits) for value in values])
+    return {"q": heads, "Q": lists} if heads else {}
 
 
 def of_targets(study: Study) -> dict[tuple[str, str], dict[str, Confidence]]:

@@ -127,7 +127,9 @@ const interfaces = target => (target.i || []).map((head, k) => ({
 
 // Measures of the predictor's own confidence, those that are known.
 
-const measures = target => (target.q || []).map((head, k) => ({ head, number: true, cell: (t, i) => t.Q[k][i] ?? DASH }));
+const measures = target => (target.q || []).map(([head, digits], k) => ({
+  head, number: true, cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
+}));
 
 function decoyTable(target, name, wanted) {
   const columns = COLUMNS.filter(column => !column.needs || target[column.needs]);

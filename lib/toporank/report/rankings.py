@@ -69,8 +69,8 @@ def decoys_for_script(study: Study) -> dict[str, Any]:
     the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin of which
     decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
-    is wrong in words. q names of measures of the predictor's confidence, and Q for each of them that of every decoy. A
-    list without any value is left out.
+    is wrong in words. q names and decimals of measures of the predictor's confidence, and Q for each of them that of
+    every decoy. A list without any value is left out.
     """
     meetings, said = interfaces_of_targets(study), confidence.of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
