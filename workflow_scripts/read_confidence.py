@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from toporank.building.plan import read_chunk, read_current
-from toporank.confidence.table import INCOMPLETE, NOTHING, Confidence, confidence_of, write_confidence
+from toporank.confidence.decoy import confidence_of
+from toporank.confidence.table import INCOMPLETE, NOTHING, Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
 from toporank.errors import TopoRankError

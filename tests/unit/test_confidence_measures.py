@@ -10,7 +10,7 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.confidence import measures
-from toporank.confidence.table import confidence_of
+from toporank.confidence.decoy import confidence_of
 from toporank.structures.read import read_complex
 
 A, B = np.array([0, 1]), np.array([2, 3, 4])

@@ -18,8 +18,9 @@ from hypothesis.extra import numpy as arrays
 from structures_text import alanine, changed, mmcif, pdb, write
 from toporank.confidence import files, haddock
 from toporank.confidence.content import read_values
+from toporank.confidence.decoy import confidence_of
 from toporank.confidence.pickles import read_pickle
-from toporank.confidence.table import Confidence, confidence_of, read_confidence, write_confidence
+from toporank.confidence.table import Confidence, read_confidence, write_confidence
 from toporank.errors import ConfidenceError
 from toporank.evaluation.agreement import disagreements
 from toporank.evaluation.ranking import RankedDecoy

@@ -78,7 +78,8 @@ def evaluate(
                     by_measure = known.assign(pred_dockq=known[measure])
                     table = table.merge(_of_measure(measure, per_target(by_measure)), on="target", how="left")
                     ours = per_target(known)[list(OF_MEASURE)].mean()
-                    found = _baseline(by_measure, clusters) | {"scorer": ours.where(ours.notna(), None).to_dict()}
+                    scorer = {name: None if pd.isna(mean) else mean for name, mean in ours.items()}
+                    found = _baseline(by_measure, clusters) | {"scorer": scorer}
                     summary[split].setdefault(CONFIDENCE, {})[measure] = found
             tables.append(table)
     for split, part in parts.groupby("split"):
