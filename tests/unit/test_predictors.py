@@ -309,6 +309,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
 
     def state() -> list:
         files._names_in.cache_clear()
+        files._steps.cache_clear()
         return files.state({tmp_path / "models"})
 
     (tmp_path / "models").mkdir()

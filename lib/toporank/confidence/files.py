@@ -115,14 +115,15 @@ def file_called(folder: Path, name: str) -> Path | None:
 
 def haddock_tables(folder: Path) -> list[Path]:
     """The tables of HADDOCK3 that may say something of the models in a folder, those of later steps last."""
-    beside = sorted(folder.parent.glob("*_caprieval"), key=lambda path: _step(path.name))
-    found = (file_called(place, HADDOCK_TABLE) for place in (*beside, folder))
+    found = (file_called(place, HADDOCK_TABLE) for place in (*_steps(folder.parent), folder))
     return [path for path in found if path]
 
 
-def _step(name: str) -> tuple[int, str]:
-    number = name.partition("_")[0]
-    return int(number) if number.isdecimal() else -1, name
+@functools.lru_cache(maxsize=64)
+def _steps(run: Path) -> list[Path]:
+    """The `caprieval` steps of a run of HADDOCK3 in their order, such as `2_caprieval` and `10_caprieval`."""
+    found = run.glob("[0-9]*_caprieval")
+    return sorted(found, key=lambda path: (int(re.match(r"\d+", path.name)[0]), path.name))
 
 
 def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
