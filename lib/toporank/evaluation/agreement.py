@@ -32,7 +32,7 @@ class Disagreement(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"the predictor prefers {self.theirs.decoy} ({MEASURES[self.measure]} {self.value:.3g}), which is"
+            f"the predictor prefers {self.theirs.decoy} ({MEASURES[self.measure]} {self.value:.3g}), which is number"
             f" {self.place} of {self.n} here with predicted DockQ {self.theirs.pred_dockq:.3f}"
             f" ({self.theirs.pred_capri}); {self.ours.decoy} comes first with {self.ours.pred_dockq:.3f}"
             f" ({self.ours.pred_capri})"
