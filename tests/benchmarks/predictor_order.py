@@ -20,8 +20,8 @@ from toporank.evaluation.metrics import random_pick_loss, ranking_loss, spearman
 NUMBERED = r"(af2m_ranked|boltz1)_(\d+)"
 SPREAD = 0.1
 DRAWS, SEED = 2000, 0
-ANSWERS = ("its own order", "scorer", "network", "mean of both ranks")
-"""What ranks models; the mean of the ranks by the predictor and by the scorer is the last."""
+PER_PLACE = 0.02
+"""DockQ that a place in the predictor's order costs in one of the answers."""
 
 
 def main() -> None:
@@ -31,16 +31,16 @@ def main() -> None:
     decoys = pd.read_csv(args.predictions)
     named = decoys["decoy"].str.extract(f"^{NUMBERED}$")
     decoys = decoys.assign(program=named[0], place=named[1].astype(float)).dropna(subset="program")
-    for program, models in decoys.groupby("program"):
+    for program, models in [*decoys.groupby("program"), ("both", decoys)]:
         table = of_targets(models)
-        print(f"\n{program}: {len(table)} targets, random pick {table['random'].mean():.3f}")
-        for answer in ANSWERS:
-            loss = interval(table, f"{answer} loss")
-            print(f"  {answer:20} ranking loss {loss}   Spearman {interval(table, f'{answer} spearman')}")
-        for what in ("loss", "spearman"):
-            for other in ("its own order", "mean of both ranks"):
-                table["more"] = table[f"{other} {what}"] - table[f"scorer {what}"]
-                print(f"  {what}, {other} − scorer: {interval(table, 'more')}")
+        print(f"\n{program}: {table['target'].nunique()} targets, random pick {table['random'].mean():.3f}")
+        scorer = table[table["answer"] == "scorer"].set_index("target")
+        for answer, of in table.groupby("answer", sort=False):
+            print(f"  {answer}")
+            for what in ("loss", "spearman"):
+                less = of.set_index("target")[what] - scorer[what]
+                more = interval(less, scorer["cluster"])
+                print(f"    {what:8} {interval(of[what], of['cluster'])}, less that of the scorer {more}")
 
 
 def of_targets(models: pd.DataFrame) -> pd.DataFrame:
@@ -50,25 +50,37 @@ def of_targets(models: pd.DataFrame) -> pd.DataFrame:
         y = part["dockq"].to_numpy()
         if np.ptp(y) < SPREAD:
             continue
-        own = -part["place"]
-        both = own.rank() + part["scorer"].rank()
-        answers = dict(zip(ANSWERS, (own, part["scorer"], part["network"], both + 1e-6 * part["scorer"]), strict=True))
-        row = {"target": target, "cluster": part["cluster"].iloc[0], "random": random_pick_loss(y)}
-        for answer, values in answers.items():
-            row[f"{answer} loss"] = ranking_loss(y, values)
-            row[f"{answer} spearman"] = spearman(y, values)
-        rows.append(row)
+        for answer, values in answers(part).items():
+            row = {
+                "target": target,
+                "cluster": part["cluster"].iloc[0],
+                "answer": answer,
+                "random": random_pick_loss(y),
+            }
+            rows.append({**row, "loss": ranking_loss(y, values), "spearman": spearman(y, values)})
     return pd.DataFrame(rows)
 
 
-def interval(table: pd.DataFrame, column: str) -> str:
+def answers(models: pd.DataFrame) -> dict[str, pd.Series]:
+    """What ranks the models of a target, of one predictor or of both."""
+    scorer, own = models["scorer"], -models["place"]
+    found = {"scorer": scorer, "networks": models["network"]}
+    if models["program"].nunique() == 1:
+        both = own.rank() + scorer.rank() + 1e-6 * scorer
+        return {"the predictor's own order": own, **found, "mean of both ranks": both}
+    first = scorer.where(models["place"] == 0, scorer - 1)
+    costly = scorer + PER_PLACE * own
+    return {**found, "scorer, the first of each predictor in front": first, f"scorer − {PER_PLACE} a place": costly}
+
+
+def interval(values: pd.Series, cluster: pd.Series) -> str:
     """Mean over targets, with its interval."""
-    of_clusters = [part.to_numpy() for _, part in table.groupby("cluster")[column]]
+    of_clusters = [part.to_numpy() for _, part in values.groupby(cluster)]
     rng = np.random.default_rng(SEED)
     draws = rng.integers(len(of_clusters), size=(DRAWS, len(of_clusters)))
     means = [np.nanmean(np.concatenate([of_clusters[i] for i in drawn])) for drawn in draws]
     low, high = np.percentile(means, [2.5, 97.5])
-    return f"{table[column].mean():.3f} [{low:.3f}, {high:.3f}]"
+    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
 if __name__ == "__main__":
