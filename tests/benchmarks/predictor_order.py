@@ -50,14 +50,10 @@ def of_targets(models: pd.DataFrame) -> pd.DataFrame:
         y = part["dockq"].to_numpy()
         if np.ptp(y) < SPREAD:
             continue
+        of_target = {"target": target, "cluster": part["cluster"].iloc[0], "random": random_pick_loss(y)}
         for answer, values in answers(part).items():
-            row = {
-                "target": target,
-                "cluster": part["cluster"].iloc[0],
-                "answer": answer,
-                "random": random_pick_loss(y),
-            }
-            rows.append({**row, "loss": ranking_loss(y, values), "spearman": spearman(y, values)})
+            found = {"answer": answer, "loss": ranking_loss(y, values), "spearman": spearman(y, values)}
+            rows.append({**of_target, **found})
     return pd.DataFrame(rows)
 
 

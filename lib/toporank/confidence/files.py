@@ -79,13 +79,14 @@ NAMINGS = (
 class Beside(NamedTuple):
     """The files that a predictor wrote beside a model. None where there is none.
 
-    names : the groups of the model's name.
+    folder : in which they lie. names : the groups of the model's name.
     """
 
     predictor: str
+    folder: Path
     names: dict[str, str]
     scores: Path | None
-    pae: tuple[Path, ...]
+    pae: Path | None
 
 
 def files_beside(model: Path) -> Beside | None:
@@ -94,11 +95,12 @@ def files_beside(model: Path) -> Beside | None:
     for naming in NAMINGS:
         if match := naming.model.fullmatch(stem):
             names = {name: text or "" for name, text in match.groupdict().items()}
-            scores = [_there(pattern.format(**names), model.parent, there) for pattern in naming.scores]
-            pae = [_there(pattern.format(**names), model.parent, there) for pattern in naming.pae]
-            if any(scores) or any(pae):
-                found = next(filter(None, scores), None)
-                return Beside(naming.predictor, names, found, tuple(filter(None, pae)))
+            scores, pae = (
+                next(filter(None, (_there(pattern.format(**names), model.parent, there) for pattern in patterns)), None)
+                for patterns in (naming.scores, naming.pae)
+            )
+            if scores or pae:
+                return Beside(naming.predictor, model.parent, names, scores, pae)
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,9 +58,9 @@ def _of_pae(name: str) -> Callable[[Beside], Stated]:
     """A reader of a matrix of this name."""
 
     def read(beside: Beside) -> Stated:
-        if not beside.pae:
+        if beside.pae is None:
             return Stated()
-        values = read_values(beside.pae[0])
+        values = read_values(beside.pae)
         return Stated(pae=_matrix(values, name), tokens=_tokens(values)) if name in values else Stated()
 
     return read
@@ -94,45 +93,44 @@ def _colabfold(beside: Beside) -> Stated:
 
 def _alphafold2_ranking(beside: Beside) -> Stated:
     """`ranking_debug.json`: the ranking confidence of each model by its name, and their order."""
-    if beside.scores is None:
-        return Stated()
-    values = read_values(beside.scores)
-    scores = next((values[name] for name in ("iptm+ptm", "plddts") if isinstance(values.get(name), dict)), {})
-    return Stated(ranking_score=number(scores, _alphafold2_name(beside, values)))
+    ranking = _ranking(beside)
+    scores = next((ranking[name] for name in ("iptm+ptm", "plddts") if isinstance(ranking.get(name), dict)), {})
+    return Stated(ranking_score=number(scores, _name(beside)))
 
 
-def _alphafold2_name(beside: Beside, ranking: dict[str, Any]) -> str:
+def _ranking(beside: Beside) -> dict[str, Any]:
+    return read_values(beside.scores) if beside.scores else {}
+
+
+def _name(beside: Beside) -> str:
     """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`."""
-    order = ranking.get("order")
+    order = _ranking(beside).get("order")
     if beside.names["name"] or not isinstance(order, list):
         return beside.names["name"]
     place = int(beside.names["rank"])
     return str(order[place]) if place < len(order) else ""
 
 
-def _alphafold2_results(beside: Beside) -> Stated:
-    """`pae_<name>.json`, of AlphaFold 2.3.2 and later, and `result_<name>.pkl`, of which pTM and ipTM are."""
-    folder = (beside.scores or beside.pae[0]).parent
-    name = _alphafold2_name(beside, read_values(beside.scores) if beside.scores else {})
-    found = Stated()
-    if path := file_called(folder, f"result_{name}.pkl"):
-        values = read_values(path)
-        plddt = array(values, "plddt") if "plddt" in values else None
-        scores = (number(values, key) for key in ("ptm", "iptm", "ranking_confidence"))
-        found = Stated(*scores, plddt, _matrix(values, "predicted_aligned_error"))
-    return found
+def _alphafold2_result(beside: Beside) -> Stated:
+    """`result_<name>.pkl`: all there is."""
+    path = file_called(beside.folder, f"result_{_name(beside)}.pkl")
+    if path is None:
+        return Stated()
+    values = read_values(path)
+    plddt = array(values, "plddt") if "plddt" in values else None
+    scores = (number(values, key) for key in ("ptm", "iptm", "ranking_confidence"))
+    return Stated(*scores, plddt, _matrix(values, "predicted_aligned_error"))
 
 
 def _alphafold2_pae(beside: Beside) -> Stated:
-    folder: Path = (beside.scores or beside.pae[0]).parent
-    name = _alphafold2_name(beside, read_values(beside.scores) if beside.scores else {})
-    path = file_called(folder, f"pae_{name}.json")
+    """`pae_<name>.json`, of AlphaFold 2.3.2 and later."""
+    path = file_called(beside.folder, f"pae_{_name(beside)}.json")
     return Stated(pae=_matrix(read_values(path), "predicted_aligned_error")) if path else Stated()
 
 
 READERS: dict[str, tuple[Callable[[Beside], Stated], ...]] = {
     "ColabFold": (_colabfold,),
-    "AlphaFold 2": (_alphafold2_ranking, _alphafold2_results, _alphafold2_pae),
+    "AlphaFold 2": (_alphafold2_ranking, _alphafold2_result, _alphafold2_pae),
     "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),
     "Boltz": (_of_json("confidence_score"), _of_pae("pae")),
     "Chai-1": (_of_json("aggregate_score"), _of_pae("pae")),
