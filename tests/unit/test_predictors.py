@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import pickle
+import zipfile
 from pathlib import Path
 
 import gemmi
@@ -167,6 +169,16 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, rea
     assert reason in row.reason
     assert row.interface_pae is None
     assert row.plddt is None
+
+
+def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
+    claim = io.BytesIO()
+    shape = (3, 10**14)
+    np.lib.format.write_array_header_1_0(claim, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
+        archive.writestr("pae.npy", claim.getvalue() + bytes(72))
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
+    assert (row.status, row.reason) == ("incomplete", "pae_x_model_0.npz asks for more memory than there is")
 
 
 def test_tokens_of_another_model_are_noticed(tmp_path):

@@ -50,6 +50,8 @@ def read_values(path: Path) -> dict[str, Any]:
         found = {".npz": _arrays, ".pkl": read_pickle}.get(kind, json.loads)(content)
     except ConfidenceError as error:
         raise ConfidenceError(f"{path.name}: {error.what}", remedy=error.remedy) from error
+    except MemoryError as error:  # also of a small file that claims to hold a large array
+        raise ConfidenceError(f"{path.name} asks for more memory than there is") from error
     except (ValueError, OSError, EOFError, LookupError, zlib.error, zipfile.BadZipFile, RecursionError) as error:
         raise ConfidenceError(f"{path.name} is no readable {kind[1:]} file", remedy="make or fetch it again") from error
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
