@@ -12,6 +12,7 @@ rule report_study:
         coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
         rankings=JOBS.rankings(),
         interfaces=expand(layout.SCORED_INTERFACES, dataset=JOBS.datasets),
+        confidence=expand(layout.CONFIDENCE, dataset=JOBS.datasets),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
@@ -29,7 +30,7 @@ rule report_study:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
+        " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard} --leakage {input.leakage}"
         " --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
@@ -40,6 +41,7 @@ rule report_scores:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
@@ -53,5 +55,5 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page}"
-        " > {log} 2>&1"
+        " --leakage {input.leakage} --confidence {input.confidence} --splits {input.splits}"
+        " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"

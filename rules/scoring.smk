@@ -42,11 +42,31 @@ rule score_decoys:
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 
 
+rule read_confidence:
+    """What predictors say of their models: pLDDT, pTM, ipTM, PAE, HADDOCK's score. A header alone if nothing does."""
+    input:
+        coverage=layout.COVERAGE,
+    output:
+        table=report(layout.CONFIDENCE, category="Ranking"),
+    log:
+        "logs/confidence/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    resources:
+        mem_mb=jobs.raised(4000),
+    params:
+        files=JOBS.confidence_state,
+    shell:
+        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --table {output.table}"
+        " > {log} 2>&1"
+
+
 rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        confidence=layout.CONFIDENCE,
         made=JOBS.label_table,
         splits=JOBS.splits,
     output:
@@ -61,5 +81,5 @@ rule evaluate_ranking:
         contents=JOBS.contents,
     shell:
         "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
-        " --splits {input.splits}"
+        " --confidence {input.confidence} --splits {input.splits}"
         " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

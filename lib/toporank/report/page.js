@@ -125,9 +125,15 @@ const interfaces = target => (target.i || []).map((head, k) => ({
   head, number: true, cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
 }));
 
+// Measures of the predictor's own confidence, those that are known.
+
+const measures = target => (target.q || []).map(([head, digits], k) => ({
+  head, number: true, cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
+}));
+
 function decoyTable(target, name, wanted) {
   const columns = COLUMNS.filter(column => !column.needs || target[column.needs]);
-  columns.splice(-1, 0, ...interfaces(target));
+  columns.splice(-1, 0, ...interfaces(target), ...measures(target));
   const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
   const head = make("tr", {}, ...columns.map(column => make("th", { scope: "col", class: style(column) }, column.head)));
   const body = make("tbody");

@@ -9,7 +9,7 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.evaluation.confidence import LEVEL
 from toporank.model.checkpoint import toy
-from toporank.report import formatting, rankings, tables
+from toporank.report import confidence, formatting, rankings, tables
 from toporank.report.results import Study
 
 
@@ -40,6 +40,7 @@ def content(study: Study) -> dict[str, Any]:
         "features": tables.features(study),
         "coverage": tables.coverage(study),
         "leakage": tables.leakage(study),
+        "confidence": confidence.sections(study),
         **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
+from toporank.confidence.table import Confidence, read_confidence
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
+from toporank.evaluation.agreement import Disagreement, disagreements
 from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
@@ -72,7 +74,8 @@ class Study:
     results : by data set as given, then target, then rank.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
-    interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
+    interfaces : scored, confidence : the predictor's own, disagreements : with it, all by data set.
+    folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     """
 
@@ -84,6 +87,8 @@ class Study:
     checkpoint: dict[str, Any]
     leakage: dict[str, list[LeakageRow]] = field(default_factory=dict)
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
+    confidence: dict[str, list[Confidence]] = field(default_factory=dict)
+    disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
 
@@ -109,6 +114,7 @@ def read_study(
     splits: Path | None = None,
     folds: Path | None = None,
     rank_by: str = "complex",
+    confidence: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -128,7 +134,9 @@ def read_study(
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
-    read = read_description(checkpoint), known, meetings, crossed, rank_by
+    said = {path.parent.name: read_confidence(path) for path in confidence}
+    differ = {name: disagreements(ranked.get(name, []), rows) for name, rows in said.items()}
+    read = read_description(checkpoint), known, meetings, said, differ, crossed, rank_by
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 

@@ -6,6 +6,7 @@ It is here, importable and tested, so that rule files hold only rules.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
+from toporank.confidence import files as confidence_files
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
 from toporank.evaluation.selection import CHECKPOINT_OF
@@ -175,6 +177,12 @@ class Jobs:
         """Where the natives of a data set lie, if it has any, as an option of `pack_graphs.py`."""
         known = wildcards.dataset in self.with_natives
         return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
+
+    def confidence_state(self, wildcards: Any) -> str:
+        """Size and time of all files in which predictors may speak of the decoys of a data set, as a digest."""
+        decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
+        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(decoy.path) for decoy in decoys}})
+        return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
 
     def chunk_labels(self, wildcards: Any) -> list[str]:
         """The labels of the decoys of a chunk, where they come from natives."""
