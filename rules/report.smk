@@ -30,8 +30,8 @@ rule report_study:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard} --leakage {input.leakage}"
-        " --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
+        " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
+        " --leakage {input.leakage} --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 

@@ -61,6 +61,8 @@ def test_it_runs_as_a_user_who_is_not_root_and_named_by_number():
     assert INSTRUCTIONS.rstrip().splitlines()[-1].startswith("USER")
 
 
-def test_compiling_and_running_are_for_the_same_processor():
-    """Otherwise the code of the build would be of no use on another machine."""
-    assert INSTRUCTIONS.index("NUMBA_CPU_NAME=generic") < INSTRUCTIONS.index("toporank compile")
+def test_what_the_build_compiled_can_be_used_on_another_machine_and_by_any_user():
+    (settings,), (done,) = lines("ENV"), lines("RUN")
+    assert "NUMBA_CPU_NAME=generic" in settings
+    assert "NUMBA_CACHE_DIR=/opt/compiled" in settings
+    assert done.index("touch -d") < done.index("toporank compile") < done.index('chmod -R a+rwX "$NUMBA_CACHE_DIR"')
