@@ -1,0 +1,171 @@
+"""One run of the workflow for a command: what Snakemake prints goes to a log, a person sees a few lines."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from toporank.errors import ConfigError, TopoRankError
+from toporank.shipped import repository
+
+LOG = "run.log"
+"""In OUT: everything that Snakemake printed in the last run."""
+SETTINGS = "toporank.json"
+"""In OUT: the configuration that a command made."""
+CACHE = ".toporank/cache"
+"""In OUT: stands for the user's cache folder where that cannot be written, so that code is compiled only once."""
+ONLY_SHOW = {"-n", "--dry-run", "--dryrun", "--unlock", "--summary", "-D", "--detailed-summary", "--dag", "--lint"}
+"""Arguments of Snakemake with which nothing is computed, and what it prints is what was asked for."""
+MOST_LINES = 20
+"""Lines of an error that are shown; the log has them all."""
+
+_DECOYS = re.compile(r"^(\S+: [\d,]+/[\d,]+ decoys, .* (\d+) % done.*)$")
+_STEPS = re.compile(r"^(\d+) of (\d+) steps \(")
+_NOTHING = "Nothing to be done"
+_ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:)")
+_FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")
+_TRACEBACK = re.compile(r'^\s+File ".*", line \d+|^Complete log|^At least one job did not')
+_LOCKED = "Directory cannot be locked"
+
+
+class RunError(TopoRankError):
+    """The workflow did not reach its end."""
+
+
+class Progress:
+    """How far a run is: on a terminal one line that is drawn anew, elsewhere a line for every tenth of the decoys."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._tenths = 0
+
+    def show(self, line: str) -> None:
+        """Take note of a line of Snakemake."""
+        decoys, steps = _DECOYS.match(line), _STEPS.match(line)
+        if self._stream.isatty():
+            text = decoys[1] if decoys else f"step {steps[1]} of {steps[2]}" if steps else ""
+            if text:
+                self._stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+                self._stream.flush()
+        elif decoys and int(decoys[2]) // 10 > self._tenths:
+            self._tenths = int(decoys[2]) // 10
+            print(decoys[1], file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line from a terminal."""
+        if self._stream.isatty():
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def running_arguments() -> argparse.ArgumentParser:
+    """The arguments of all commands that run the workflow, as a parent of their parsers."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--cores", type=int, metavar="N", help="processor cores to use (all)")
+    parser.add_argument("--slurm", action="store_true", help="submit the jobs to Slurm (docs/cluster.md)")
+    parser.add_argument(
+        "--snakemake-args", nargs=argparse.REMAINDER, default=[], metavar="...", help="what follows goes to Snakemake"
+    )
+    return parser
+
+
+def out_folder(folder: Path) -> Path:
+    """The folder for results, made if it is not there. Raises ConfigError when it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be written: {error.strerror}", where=folder.absolute(), remedy="choose another folder with -o"
+        ) from error
+
+
+def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool:
+    """Make a target of the workflow in `out`; whether it is there now, and not only something about it was asked.
+
+    args : with `running_arguments`. Raises RunError with the reason when it fails.
+    """
+    lines = _run(snakemake_command(target, config, out, args), out, Progress(sys.stdout))
+    if ONLY_SHOW & set(args.snakemake_args):
+        print("\n".join(lines))
+        return False
+    if any(line.startswith(_NOTHING) for line in lines):
+        print("Nothing to do, everything is up to date.")
+    return True
+
+
+def snakemake_command(target: str, config: Path, out: Path, args: argparse.Namespace) -> list[str]:
+    """The command that makes a target of the workflow in `out`.
+
+    All cores that this process may use are used if `args` names none; on Slurm, what the profile says counts.
+    """
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile")]
+    command += ["--profile", str(repository() / "slurm")] if args.slurm else []
+    if args.cores or not args.slurm:
+        command += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
+    return [*command, "--directory", str(out), target, "--configfile", str(config.absolute()), *args.snakemake_args]
+
+
+def _run(command: list[str], out: Path, progress: Progress) -> list[str]:
+    """Run Snakemake with its log in `out`; returns what it printed."""
+    lines = []
+    with (
+        open(out / LOG, "w", encoding="utf-8", errors="replace") as log,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            encoding="utf-8", errors="replace", env=_environment(out),
+        ) as process,
+    ):  # fmt: skip
+        try:
+            for line in process.stdout:
+                log.write(line)
+                log.flush()
+                lines.append(line.rstrip("\n"))
+                progress.show(lines[-1])
+        except KeyboardInterrupt:
+            process.wait()  # Snakemake was interrupted, too, and ends its jobs
+            raise RunError("interrupted", remedy="the same command goes on from here") from None
+        finally:
+            progress.clear()
+    if process.returncode:
+        reason = "\n".join(why_it_failed(lines))
+        raise RunError(f"The run failed; {out / LOG} has all that was printed.\n{reason}")
+    return lines
+
+
+def _environment(out: Path) -> dict[str, str]:
+    """This environment; with a cache folder in `out` where the user's cannot be written."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    existing = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    own = str((out / CACHE).absolute())
+    return {**os.environ, **({} if os.access(existing, os.W_OK) else {"XDG_CACHE_HOME": own, "MPLCONFIGDIR": own})}
+
+
+def why_it_failed(lines: list[str]) -> list[str]:
+    """The lines that tell a person why: the end of the logs of jobs that failed, or else what Snakemake reports."""
+    found = [line for first in _numbers(_FAILED_JOB, lines) for line in [lines[first], *_indented(lines[first + 1 :])]]
+    if not found and (errors := _numbers(_ERROR, lines)):
+        below = lines[errors[-1] + 1 :]
+        end = next((i for i, line in enumerate(below) if _TRACEBACK.match(line)), len(below))
+        headline = [] if ' in file "' in lines[errors[-1]] and end else [lines[errors[-1]]]
+        found = [*headline, *below[:end]]
+    if any(_LOCKED in line for line in lines):
+        found.append("If no run is at work there, one was killed: add --snakemake-args --unlock once, then run again.")
+    return (found or lines)[-MOST_LINES:]
+
+
+def _numbers(pattern: re.Pattern, lines: list[str]) -> list[int]:
+    return [number for number, line in enumerate(lines) if pattern.match(line)]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    end = next((i for i, line in enumerate(lines) if not line.startswith("  ")), len(lines))
+    return lines[:end]
