@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from toporank.errors import ConfigError, TopoRankError
-from toporank.shipped import repository
+from toporank.shipped import PACKAGE, repository
 
 LOG = "run.log"
 """In OUT: everything that Snakemake printed in the last run."""
@@ -40,11 +40,11 @@ class RunError(TopoRankError):
 
 
 class Progress:
-    """How far a run is: on a terminal one line that is drawn anew, elsewhere a line for every tenth of the decoys."""
+    """How far a run is: on a terminal one line that is drawn anew, elsewhere a line for every quarter of the work."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
-        self._tenths = 0
+        self._quarters = 0
 
     def show(self, line: str) -> None:
         """Take note of a line of Snakemake."""
@@ -54,8 +54,8 @@ class Progress:
             if text:
                 self._stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
                 self._stream.flush()
-        elif decoys and int(decoys[2]) // 10 > self._tenths:
-            self._tenths = int(decoys[2]) // 10
+        elif decoys and int(decoys[2]) // 25 > self._quarters:
+            self._quarters = int(decoys[2]) // 25
             print(decoys[1], file=self._stream, flush=True)
 
     def clear(self) -> None:
@@ -93,6 +93,8 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
 
     args : with `running_arguments`. Raises RunError with the reason when it fails.
     """
+    if not _compiled():
+        print("The first run compiles first, which takes about a minute.", flush=True)
     lines = _run(snakemake_command(target, config, out, args), out, Progress(sys.stdout))
     if ONLY_SHOW & set(args.snakemake_args):
         print("\n".join(lines))
@@ -143,10 +145,20 @@ def _run(command: list[str], out: Path, progress: Progress) -> list[str]:
 
 def _environment(out: Path) -> dict[str, str]:
     """This environment; with a cache folder in `out` where the user's cannot be written."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    existing = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    existing = next(folder for folder in (_user_cache(), *_user_cache().parents) if folder.exists())
     own = str((out / CACHE).absolute())
     return {**os.environ, **({} if os.access(existing, os.W_OK) else {"XDG_CACHE_HOME": own, "MPLCONFIGDIR": own})}
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")).absolute()
+
+
+def _compiled() -> bool:
+    """Whether some code was compiled before; looking closer would mean to import numba, which takes a second."""
+    here = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE)
+    places = {here: "**/toporank-*/**/*.nbi", _user_cache(): "toporank-*/**/*.nbi"}
+    return any(next(place.glob(pattern), None) for place, pattern in places.items())
 
 
 def why_it_failed(lines: list[str]) -> list[str]:

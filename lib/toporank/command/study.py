@@ -20,7 +20,7 @@ COMMANDS = {
     "train": (
         "all",
         (layout.FINAL_CHECKPOINT, layout.REPORT),
-        "train, evaluate and score: the study of a configuration",
+        "the study of a configuration: train, evaluate, score",
     ),
     "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of decoys whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
