@@ -72,10 +72,9 @@ def _packages() -> Iterator[Finding]:
     """Packages that are not there or too old, and how many are as they should be."""
     from packaging.requirements import Requirement  # comes with Snakemake
 
-    fine = 0
-    for requirement in map(Requirement, _required()):
-        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
-            continue
+    fine, needed = 0, [Requirement(line) for line in _required()]
+    needed = [each for each in needed if not each.marker or each.marker.evaluate({"extra": ""})]
+    for requirement in needed:
         try:
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
@@ -84,7 +83,7 @@ def _packages() -> Iterator[Finding]:
         fine += (known := requirement.specifier.contains(version, prereleases=True))
         if not known:
             yield Finding(MISSING, f"package {requirement}, there is {version} (pip install '{requirement}')")
-    yield Finding(OK, f"{fine} packages in the versions that are needed")
+    yield Finding(OK, f"{fine} of {len(needed)} packages in the versions that are needed")
 
 
 def _required() -> list[str]:

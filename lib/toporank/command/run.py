@@ -145,9 +145,13 @@ def _run(command: list[str], out: Path, progress: Progress) -> list[str]:
 
 def _environment(out: Path) -> dict[str, str]:
     """This environment; with a cache folder in `out` where the user's cannot be written."""
-    existing = next(folder for folder in (_user_cache(), *_user_cache().parents) if folder.exists())
     own = str((out / CACHE).absolute())
-    return {**os.environ, **({} if os.access(existing, os.W_OK) else {"XDG_CACHE_HOME": own, "MPLCONFIGDIR": own})}
+    try:
+        _user_cache().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=_user_cache()):
+            return dict(os.environ)
+    except OSError:
+        return {**os.environ, "XDG_CACHE_HOME": own, "MPLCONFIGDIR": own}
 
 
 def _user_cache() -> Path:

@@ -61,9 +61,8 @@ def unpacked(archive: Path, folder: Path) -> Path:
                 raise ConfigError(much, where=archive, remedy=BY_HAND)
             _write(member, to, archive)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise ConfigError(
-            f"cannot be unpacked: {error}", where=archive, remedy="fetch it again, or unpack it and give the folder"
-        ) from error
+        remedy = "fetch it again, or unpack it and give the folder"
+        raise ConfigError(f"cannot be unpacked: {printable(str(error))}", where=archive, remedy=remedy) from error
     write_text(mark, now)
     return to
 
