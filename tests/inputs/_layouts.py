@@ -71,7 +71,7 @@ LAYOUTS = [
     Layout(
         "Boltz",
         "the output folder",
-        "nothing is read, with a message: give `predictions`; `toporank score` takes it by itself",
+        "nothing is read, with a message: give `predictions`; the command `toporank` takes it by itself",
         ("predictions/one/one_model_0.cif", "processed/manifest.json"),
         {},
         ("predictions/one/one_model_0.cif",),
@@ -111,8 +111,8 @@ LAYOUTS = [
     Layout(
         "HADDOCK3",
         "one step of a run, such as `4_seletopclusts`",
-        "the models of the step are one target; of a whole run every step would be one, but `toporank score` takes its"
-        " last step that has models",
+        "the models of the step are one target; of a whole run every step would be one, but the command `toporank` takes"
+        " its last step that has models",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
     ),
@@ -149,7 +149,7 @@ PARTS = [
     ("AlphaFold 3", ("job/seed-1_sample-0/model.cif",), "."),
     ("anything else", ("deep/down/T/a.pdb", "deep/down/T/b.pdb"), "deep/down"),
 ]  # fmt: skip
-"""Program, files of its output folder, and the part that `toporank score` takes."""
+"""Program, files of its output folder, and the part that the command takes."""
 
 
 def markdown() -> list[str]:

@@ -282,7 +282,7 @@ def test_this_installation_is_whole(capsys):
 
 
 def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas"])
+    monkeypatch.setattr(doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"])
     code, said = examined(capsys, doctor._packages)
     assert code == 1
     assert "pip install 'numpy>=999'" in said

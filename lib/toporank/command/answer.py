@@ -18,7 +18,7 @@ from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.model.checkpoint import read_description, toy
 
-IN_DETAIL, LISTED = 2, 5
+IN_DETAIL, LISTED = 2, 4
 """Targets up to which each has three lines, and how many have one line where there are more."""
 IN_WORDS = {
     Status.PARTNER_APART: "with a partner apart",
@@ -52,8 +52,12 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if len(targets) <= IN_DETAIL:
         lines = [line for rows in targets for line in _in_detail(rows, files, seen)]
     else:
-        lines = [_in_short(rows, files) for rows in targets[:LISTED]]
-        lines += [f"and {len(targets) - LISTED:,} more targets"] if len(targets) > LISTED else []
+        lines = [_in_short(rows) for rows in targets[:LISTED]]
+        more = [f"and {len(targets) - LISTED:,} more"] if len(targets) > LISTED else []
+        outside = sum(bool(rows[0].domain) for rows in targets)
+        told = {"best decoys out of domain": outside, "targets known from the training": len(seen)}
+        against = [f"{n:,} {what}" for what, n in told.items() if n]
+        lines += ["; ".join([*more, *against])] if more or against else []
     lines += _without_score(coverage)
     hint = hints(read_interfaces(result(layout.SCORED_INTERFACES)))[:1]
     lines += [line.replace("say partners=", "say --partners ") for line in hint]
@@ -67,20 +71,22 @@ def _in_detail(rows: list[RankedDecoy], files: Mapping[tuple[str, str], str], se
         return [f"{best.target}: no decoy was scored"]
     file = f"  file: {files.get((best.target, best.decoy), 'unknown')}"
     against = caveats(rows, seen=best.target in seen)
-    return [f"{best.target}: {_predicted(best)}", file, *([f"  but:  {'; '.join(against)}"] if against else [])]
+    return [f"{best.target}: {_predicted(rows)}", file, *([f"  but:  {'; '.join(against)}"] if against else [])]
 
 
-def _in_short(rows: list[RankedDecoy], files: Mapping[tuple[str, str], str]) -> str:
+def _in_short(rows: list[RankedDecoy]) -> str:
     best = rows[0]
     if best.pred_dockq is None:
         return f"{best.target}: no decoy was scored"
-    return f"{best.target}: {_predicted(best)}{', out of domain' if best.domain else ''}"
+    return f"{best.target}: {_predicted(rows)}{', out of domain' if best.domain else ''}"
 
 
-def _predicted(best: RankedDecoy) -> str:
+def _predicted(rows: list[RankedDecoy]) -> str:
+    best = rows[0]
+    place = f"is best of {len(rows):,}" if len(rows) > 1 else "is the only decoy"
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""
-    return f"{best.decoy} is best, predicted DockQ {best.pred_dockq:.2f} ({best.pred_capri}{interval})"
+    return f"{best.decoy} {place}, predicted DockQ {best.pred_dockq:.2f} ({best.pred_capri}{interval})"
 
 
 def caveats(rows: list[RankedDecoy], *, seen: bool) -> list[str]:

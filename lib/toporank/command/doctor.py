@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -70,24 +71,32 @@ def _python() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     """Packages that are not there or too old, and how many are as they should be."""
-    from packaging.requirements import Requirement  # comes with Snakemake
-
-    fine, needed = 0, [Requirement(line) for line in _required()]
-    needed = [each for each in needed if not each.marker or each.marker.evaluate({"extra": ""})]
+    fine, needed = 0, [line for line in _required() if "extra ==" not in line]
     for requirement in needed:
+        name, _, oldest = requirement.partition(">=")
         try:
-            version = metadata.version(requirement.name)
+            version = metadata.version(name)
         except metadata.PackageNotFoundError:
-            yield Finding(MISSING, f"package {requirement} (pip install '{requirement}')")
-            continue
-        fine += (known := requirement.specifier.contains(version, prereleases=True))
-        if not known:
-            yield Finding(MISSING, f"package {requirement}, there is {version} (pip install '{requirement}')")
+            version = ""
+        if version and _numbers(version) >= _numbers(oldest):
+            fine += 1
+        else:
+            there_is = f", there is {version}" if version else ""
+            yield Finding(MISSING, f"package {requirement}{there_is} (pip install '{requirement}')")
     yield Finding(OK, f"{fine} of {len(needed)} packages in the versions that are needed")
 
 
+def _numbers(version: str) -> list[int]:
+    """The release of a version, to be compared.
+
+    >>> _numbers("2.13.0+cpu") >= _numbers("2.6")
+    True
+    """
+    return [int(number) for number in re.match(r"[\d.]*\d", version + ".0")[0].split(".")]
+
+
 def _required() -> list[str]:
-    """What pyproject.toml of a clone, or the metadata of an installed package, asks for."""
+    """What pyproject.toml of a clone, or the metadata of an installed package, asks for, each as `name>=version`."""
     project = repository() / "pyproject.toml"
     if project.is_file():
         return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
