@@ -111,8 +111,8 @@ LAYOUTS = [
     Layout(
         "HADDOCK3",
         "one step of a run, such as `4_seletopclusts`",
-        "the models of the step are one target; of a whole run every step would be one, but the command `toporank` takes"
-        " its last step that has models",
+        "the models of the step are one target; of a whole run every step would be one, but the command `toporank`"
+        " takes its last step that has models",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
     ),

@@ -23,6 +23,8 @@ CACHE = ".toporank/cache"
 """In OUT: stands for the user's cache folder where that cannot be written, so that code is compiled only once."""
 ONLY_SHOW = {"-n", "--dry-run", "--dryrun", "--unlock", "--summary", "-D", "--detailed-summary", "--dag", "--lint"}
 """Arguments of Snakemake with which nothing is computed, and what it prints is what was asked for."""
+UNLOCK = "--snakemake-args --unlock"
+"""What takes away the lock of a run that was killed."""
 MOST_LINES = 20
 """Lines of an error that are shown; the log has them all."""
 
@@ -138,7 +140,8 @@ def _run(command: list[str], out: Path, progress: Progress) -> list[str]:
         finally:
             progress.clear()
     if process.returncode:
-        reason = "\n".join(why_it_failed(lines))
+        killed = [f"Snakemake was killed by signal {-process.returncode}."] if process.returncode < 0 else []
+        reason = "\n".join(killed or why_it_failed(lines))
         raise RunError(f"The run failed; {out / LOG} has all that was printed.\n{reason}")
     return lines
 
@@ -167,14 +170,14 @@ def _compiled() -> bool:
 
 def why_it_failed(lines: list[str]) -> list[str]:
     """The lines that tell a person why: the end of the logs of jobs that failed, or else what Snakemake reports."""
+    if any(_LOCKED in line for line in lines):
+        return [f"A run is at work there, or one was killed. If none is, add {UNLOCK} once, then run again."]
     found = [line for first in _numbers(_FAILED_JOB, lines) for line in [lines[first], *_indented(lines[first + 1 :])]]
     if not found and (errors := _numbers(_ERROR, lines)):
         below = lines[errors[-1] + 1 :]
         end = next((i for i, line in enumerate(below) if _TRACEBACK.match(line)), len(below))
         headline = [] if ' in file "' in lines[errors[-1]] and end else [lines[errors[-1]]]
         found = [*headline, *below[:end]]
-    if any(_LOCKED in line for line in lines):
-        found.append("If no run is at work there, one was killed: add --snakemake-args --unlock once, then run again.")
     return (found or lines)[-MOST_LINES:]
 
 
