@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from conftest import REPOSITORY
 from toporank.__main__ import main
 from toporank.command import doctor, unpacking
 from toporank.command.answer import caveats
 from toporank.command.given import look_at, name_of
-from toporank.command.run import Progress, out_folder, running_arguments, snakemake_command, why_it_failed
+from toporank.command.run import Progress, out_folder, running_arguments, snakemake_arguments, why_it_failed
 from toporank.config import load_config
 from toporank.errors import ConfigError
 from toporank.evaluation.ranking import RankedDecoy
@@ -142,13 +146,13 @@ def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, ar
 # ---- running --------------------------------------------------------------------------------------------------
 
 
-def command(*words: str) -> list[str]:
+def arguments(*words: str) -> list[str]:
     args = running_arguments().parse_args(words)
-    return snakemake_command("score", Path("/s/toporank.json"), Path("/out"), args)
+    return snakemake_arguments("score", Path("/s/toporank.json"), Path("/out"), args)
 
 
 def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_that_were_given():
-    given = command("--cores", "3", "--snakemake-args", "-n", "--config", "rank_by=min_interface")
+    given = arguments("--cores", "3", "--snakemake-args", "-n", "--config", "rank_by=min_interface")
     assert given[given.index("--snakefile") + 1] == str(repository() / "Snakefile")
     assert given[given.index("--cores") + 1] == "3"
     assert given[-3:] == ["-n", "--config", "rank_by=min_interface"]
@@ -156,8 +160,8 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
 
 
 def test_on_slurm_the_profile_says_how_many_cores_a_node_has():
-    assert "--cores" not in command("--slurm")
-    assert command("--slurm")[command("--slurm").index("--profile") + 1] == str(repository() / "slurm")
+    assert "--cores" not in arguments("--slurm")
+    assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(repository() / "slurm")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
@@ -194,9 +198,8 @@ Error: Directory cannot be locked. Please make sure that no other Snakemake proc
 def test_of_a_failure_the_reason_is_shown_and_nothing_else():
     assert why_it_failed(PREFLIGHT.splitlines()) == PREFLIGHT.splitlines()[2:4]
     assert why_it_failed(JOB.splitlines()) == JOB.splitlines()[4:6]
-    assert why_it_failed(["snakemake: error: unrecognized arguments: --x"]) == [
-        "snakemake: error: unrecognized arguments: --x"
-    ]
+    wrong = "snakemake: error: unrecognized arguments: --x"
+    assert why_it_failed(["usage: snakemake [-h]", "   [--version]", wrong]) == [wrong]
 
 
 def test_a_lock_comes_with_the_way_out():
@@ -261,6 +264,40 @@ def test_what_speaks_against_the_best_decoy(best, second, said):
 
 def test_a_target_of_the_training_is_said_to_be_one():
     assert caveats([ranked("first", 0.6)], seen=True) == ["the scorer knows this target from its training"]
+
+
+# ---- in a wheel ---------------------------------------------------------------------------------------------
+
+
+def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
+    pytest.importorskip("setuptools")
+    build = [
+        "setup.py",
+        "-q",
+        "egg_info",
+        "--egg-base",
+        str(tmp_path),
+        "build_py",
+        "--build-lib",
+        str(tmp_path / "lib"),
+    ]
+    subprocess.run([sys.executable, *build], cwd=REPOSITORY, check=True, capture_output=True)
+    found = [sys.executable, "-c", "from toporank.shipped import repository; print(repository())"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
+    answer = subprocess.run(found, cwd=tmp_path, check=True, capture_output=True, text=True, env=environment)
+    inside = tmp_path / "lib/toporank/repository"
+    assert answer.stdout.strip() == str(inside)
+    used = {*re.findall(r'include: "(.+)"', (REPOSITORY / "Snakefile").read_text()), "Snakefile", "slurm/config.yaml"}
+    used |= {f"workflow_scripts/{path.name}" for path in (REPOSITORY / "workflow_scripts").glob("*.*")}
+    used |= {
+        f"envs/{name}"
+        for path in REPOSITORY.glob("rules/*.smk")
+        for name in re.findall(r"envs/(.+)\"", path.read_text())
+    }
+    used |= {"config/config.yaml", "profiles/default/config.yaml", "resources/example/labels.csv"}
+    used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
+    assert {name for name in used if not (inside / name).is_file()} == set()
+    assert os.access(inside / "workflow_scripts/score.py", os.X_OK)
 
 
 # ---- doctor ---------------------------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -31,7 +31,7 @@ MOST_LINES = 20
 _DECOYS = re.compile(r"^(\S+: [\d,]+/[\d,]+ decoys, .* (\d+) % done.*)$")
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(")
 _NOTHING = "Nothing to be done"
-_ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:)")
+_ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:|\S+: error: )")
 _FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")
 _TRACEBACK = re.compile(r'^\s+File ".*", line \d+|^Complete log|^At least one job did not')
 _LOCKED = "Directory cannot be locked"
@@ -97,7 +97,7 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
     """
     if not _compiled():
         print("The first run compiles first, which takes about a minute.", flush=True)
-    lines = _run(snakemake_command(target, config, out, args), out, Progress(sys.stdout))
+    lines = _run(snakemake_arguments(target, config, out, args), out, Progress(sys.stdout))
     if ONLY_SHOW & set(args.snakemake_args):
         print("\n".join(lines))
         return False
@@ -106,55 +106,67 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
     return True
 
 
-def snakemake_command(target: str, config: Path, out: Path, args: argparse.Namespace) -> list[str]:
-    """The command that makes a target of the workflow in `out`.
+def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Namespace) -> list[str]:
+    """The arguments of Snakemake that make a target of the workflow in `out`.
 
     All cores that this process may use are used if `args` names none; on Slurm, what the profile says counts.
     """
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile")]
-    command += ["--profile", str(repository() / "slurm")] if args.slurm else []
+    arguments = ["--snakefile", str(repository() / "Snakefile"), "--directory", str(out)]
+    arguments += ["--profile", str(repository() / "slurm")] if args.slurm else []
     if args.cores or not args.slurm:
-        command += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
-    return [*command, "--directory", str(out), target, "--configfile", str(config.absolute()), *args.snakemake_args]
+        arguments += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
+    return [*arguments, target, "--configfile", str(config.absolute()), *args.snakemake_args]
 
 
-def _run(command: list[str], out: Path, progress: Progress) -> list[str]:
-    """Run Snakemake with its log in `out`; returns what it printed."""
+def _run(arguments: list[str], out: Path, progress: Progress) -> list[str]:
+    """Run Snakemake with its log in `out`; returns what it printed.
+
+    It runs in a copy of this process, since all that it imports of this library is there already.
+    """
+    printed, write_end = os.pipe()
+    process = multiprocessing.get_context("fork").Process(target=_snakemake, args=(arguments, out, write_end))
+    process.start()
+    os.close(write_end)
     lines = []
-    with (
-        open(out / LOG, "w", encoding="utf-8", errors="replace") as log,
-        subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            encoding="utf-8", errors="replace", env=_environment(out),
-        ) as process,
-    ):  # fmt: skip
-        try:
-            for line in process.stdout:
+    try:
+        with open(out / LOG, "w", encoding="utf-8") as log, open(printed, encoding="utf-8", errors="replace") as text:
+            for line in text:
                 log.write(line)
                 log.flush()
                 lines.append(line.rstrip("\n"))
                 progress.show(lines[-1])
-        except KeyboardInterrupt:
-            process.wait()  # Snakemake was interrupted, too, and ends its jobs
-            raise RunError("interrupted", remedy="the same command goes on from here") from None
-        finally:
-            progress.clear()
-    if process.returncode:
-        killed = [f"Snakemake was killed by signal {-process.returncode}."] if process.returncode < 0 else []
+        process.join()
+    except KeyboardInterrupt:
+        process.join()  # Snakemake was interrupted, too, and ends its jobs
+        raise RunError("interrupted", remedy="the same command goes on from here") from None
+    finally:
+        progress.clear()
+    if process.exitcode:
+        killed = [f"Snakemake was killed by signal {-process.exitcode}."] if process.exitcode < 0 else []
         reason = "\n".join(killed or why_it_failed(lines))
         raise RunError(f"The run failed; {out / LOG} has all that was printed.\n{reason}")
     return lines
 
 
-def _environment(out: Path) -> dict[str, str]:
-    """This environment; with a cache folder in `out` where the user's cannot be written."""
-    own = str((out / CACHE).absolute())
+def _snakemake(arguments: list[str], out: Path, write_end: int) -> None:
+    """What `python -m snakemake` does, printed into a pipe."""
+    from snakemake.cli import main
+
+    for stream in (1, 2):
+        os.dup2(write_end, stream)
+    os.close(write_end)
+    os.environ.update(_cache_of_its_own(out))
+    main(arguments)
+
+
+def _cache_of_its_own(out: Path) -> dict[str, str]:
+    """Environment variables for a cache folder in `out`, where the user's cannot be written; otherwise none."""
     try:
         _user_cache().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=_user_cache()):
-            return dict(os.environ)
+            return {}
     except OSError:
-        return {**os.environ, "XDG_CACHE_HOME": own, "MPLCONFIGDIR": own}
+        return dict.fromkeys(("XDG_CACHE_HOME", "MPLCONFIGDIR"), str((out / CACHE).absolute()))
 
 
 def _user_cache() -> Path:
