@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         if "run" in args:
             return args.run(args)
         print(answers[args.command](args), end="")
-    except TopoRankError as error:
+    except (TopoRankError, OSError) as error:
         sys.exit(str(error))
     return 0
 

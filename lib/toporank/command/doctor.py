@@ -29,6 +29,7 @@ SCRIPT = "workflow_scripts/score.py"
 PROGRAMS = {
     "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: workflow_scripts/install_dssp.sh",
     "mmseqs": "only for `training.similarity: mmseqs2`: install MMseqs2",
+    "chromium": "only for the tests of the report page",
     "sbatch": "only for --slurm: start on a login node of a cluster",
 }
 """Programs that few need, and what for."""

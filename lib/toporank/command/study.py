@@ -12,16 +12,11 @@ from toporank.command.given import name_of
 from toporank.command.run import SETTINGS, make, out_folder
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
+from toporank.shipped import repository
 
 OWN_CONFIG = Path("config/config.yaml")
-
-
 COMMANDS = {
-    "train": (
-        "all",
-        (layout.FINAL_CHECKPOINT, layout.REPORT),
-        "the study of a configuration: train, evaluate, score",
-    ),
+    "train": ("all", (layout.FINAL_CHECKPOINT, layout.REPORT), "the study of a configuration, from decoys to report"),
     "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of decoys whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }
@@ -46,7 +41,7 @@ def run_study(args: argparse.Namespace) -> int:
     """Run the workflow and say where the results are. Raises TopoRankError when it cannot be done."""
     target, results, _ = COMMANDS[args.command]
     if not args.config.exists():
-        remedy = "give a file, such as a copy of config/config.yaml of the repository"
+        remedy = f"give a file, such as a copy of {repository() / OWN_CONFIG}"
         raise ConfigError("there is no such configuration", where=args.config, remedy=remedy)
     out = out_folder(args.out)
     config = _for_natives(args, out) if args.config.is_dir() else args.config
