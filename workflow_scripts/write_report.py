@@ -38,7 +38,7 @@ def main() -> None:
         study = read_study(**{name: value for name, value in vars(args).items() if name not in written})
     except TopoRankError as error:
         sys.exit(str(error))
-    page = render(study)
+    page = render(study, args.page.parent)
     write_text(args.page, page)
     if args.study_leakage:
         write_study_leakage(args.study_leakage, study.leakage)

@@ -45,6 +45,8 @@ class Result(NamedTuple):
     split: str
     n_chains: int | None
     n_interface_residues: int | None
+    path: str
+    duplicate_of: str
     rank: int | None
     pred_dockq: float | None
     pred_sd: float | None
@@ -74,6 +76,7 @@ class Study:
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
+    folders : where the ranking of each data set lies.
     """
 
     datasets: list[str]
@@ -86,6 +89,7 @@ class Study:
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
+    folders: dict[str, Path] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -117,6 +121,7 @@ def read_study(
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
     split_of = split_of_targets(read_splits(splits)) if splits else {}
+    rankings = list(rankings)
     covered = {path.parent.name: _decided(read_coverage(path), split_of, path.parent.name) for path in coverage}
     ranked = {path.parent.name: read_ranking(path) for path in rankings}
     evaluated = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in evaluations}
@@ -128,7 +133,8 @@ def read_study(
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
-    read = read_description(checkpoint), known, meetings, crossed, rank_by
+    folders = {path.parent.name: path.parent for path in rankings}
+    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 
