@@ -35,7 +35,7 @@ rule report_study:
 
 
 rule report_scores:
-    """Run card, coverage and ranking of one data set."""
+    """The answer, ranking, coverage and run card of one data set; and the same for PyMOL, ChimeraX and MultiQC."""
     input:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
@@ -45,6 +45,7 @@ rule report_scores:
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
+        beside=layout.BESIDE_PAGE,
     log:
         "logs/report/{dataset}.log",
     conda:
@@ -53,5 +54,5 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page}"
-        " > {log} 2>&1"
+        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
+        " --page {output.page} > {log} 2>&1"

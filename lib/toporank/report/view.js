@@ -8,7 +8,7 @@ const STEP = { left: [-15, "y"], right: [15, "y"], up: [-15, "x"], down: [15, "x
 const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "in", "=": "in", "-": "out", 0: "whole" };
 const colour = document.getElementById("colour");
 const panes = view ? $(".pane", view).map(node => ({ node, select: node.querySelector("select"), canvas: node.querySelector(".canvas"), viewer: null, shown: null })) : [];
-let current = 0, ready = null;
+let current = 0, ready = null, why = "";
 
 async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), sign => sign.charCodeAt(0));
@@ -69,7 +69,7 @@ function paint(pane) {
 async function put(pane) {
   const shown = structures[current][pane.select.value];
   const text = await unpacked(shown.z);
-  if (structures[current]?.[pane.select.value] !== shown) return;
+  if (structures[current]?.[pane.select.value] !== shown) return; // another was chosen meanwhile
   const touching = new Set(shown.t), { viewer } = pane;
   pane.shown = shown;
   viewer.removeAllModels();
@@ -116,8 +116,10 @@ async function showStructures(left, right) {
     pane.select.value = Math.min([left, right][k], known.length - 1);
     pane.node.hidden = k === 1 && known.length === 1;
   });
+  const chosen = current;
   await start();
-  await Promise.all(panes.map(put));
+  if (current === chosen) await Promise.all(panes.map(put));
+  if (current !== chosen) return;
   for (const pane of panes) pane.viewer.resize();
   legend();
   look(true);
@@ -128,7 +130,7 @@ function choose(place, right = 1) {
   current = place;
   articles.forEach((article, k) => { article.hidden = k !== place; });
   if (which) which.value = place;
-  if (panes.length && !impossible()) return showStructures(0, right);
+  if (panes.length && !why) return showStructures(0, right);
 }
 
 function act(name) {
@@ -149,7 +151,8 @@ if (which) {
 }
 articles.forEach((article, k) => { article.hidden = k > 0; });
 if (panes.length) {
-  const why = impossible(), missing = document.getElementById("no-view");
+  why = impossible();
+  const missing = document.getElementById("no-view");
   missing.textContent = `${why}: open top.pml in PyMOL or top.cxc in ChimeraX, beside this page.`;
   missing.hidden = !why;
   if (!why) {
