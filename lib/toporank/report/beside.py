@@ -51,7 +51,7 @@ def opened(study: Study, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
 
 
 def pymol_script(study: Study, folder: Path) -> str:
-    """top.pml: the best decoys of each target, superposed, coloured by partner, interfaces by quality if it is known."""
+    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is known."""
     lines = [
         "# Opens the best decoys of each target: pymol top.pml",
         "# Paths are relative to this file: move it together with the structures.",

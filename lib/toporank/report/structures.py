@@ -33,10 +33,12 @@ loop_
 _atom_site.id
 _atom_site.label_atom_id
 _atom_site.type_symbol
-_atom_site.auth_comp_id
-_atom_site.auth_asym_id
+_atom_site.label_comp_id
+_atom_site.label_asym_id
 _atom_site.auth_seq_id
 _atom_site.pdbx_PDB_ins_code
+_atom_site.label_alt_id
+_atom_site.occupancy
 _atom_site.B_iso_or_equiv
 _atom_site.group_PDB
 _atom_site.Cartn_x
@@ -143,7 +145,7 @@ def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None
         x, y, z = complex_.xyz[i]
         label = gemmi.cif.quote(name)
         text.write(f"{n} {label} {name[0]} {complex_.parents[r]} {gemmi.cif.quote(chain)} {number} ")
-        text.write(f"{insertion.strip() or '?'} {b} ATOM {x:.1f} {y:.1f} {z:.1f}\n")
+        text.write(f"{insertion.strip() or '?'} . 1 {b} ATOM {x:.1f} {y:.1f} {z:.1f}\n")
     return text.getvalue()
 
 

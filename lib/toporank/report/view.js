@@ -4,6 +4,7 @@
 const articles = $(".answer"), which = document.getElementById("which"), view = document.getElementById("view");
 const PARTNERS = ["#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b"];
 const QUALITY = [[200, 80, 30], [232, 196, 104], [127, 184, 216], [28, 95, 168]];
+const PALE = "#c3ccd2";
 const STEP = { left: [-15, "y"], right: [15, "y"], up: [-15, "x"], down: [15, "x"] };
 const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "in", "=": "in", "-": "out", 0: "whole" };
 const colour = document.getElementById("colour");
@@ -52,8 +53,8 @@ function painted(shown) {
   const partner = new Map(shown.p.flatMap((chains, k) => chains.map(chain => [chain, PARTNERS[k % PARTNERS.length]])));
   const byQuality = colour.value === "quality" && shown.q;
   return atom => {
-    if (byQuality) return atom.b > 0 ? graded(atom.b) : "#a9b2b9";
-    const full = partner.get(atom.chain) ?? "#a9b2b9";
+    if (byQuality) return atom.b > 0 ? graded(atom.b) : PALE;
+    const full = partner.get(atom.chain) ?? PALE;
     return atom.touching ? full : mixed(full, "#c9d0d4", 0.62);
   };
 }
@@ -91,7 +92,7 @@ function legend() {
   const key = (tone, text) => { const item = make("li", { class: "key" }, text); item.style.setProperty("--tone", tone); return item; };
   colour.closest("label").hidden = !structures[current].some(each => each.q);
   if (colour.value === "quality" && shown.q)
-    list.replaceChildren(make("li", {}, "predicted quality of interface residues: 0", make("span", { class: "scale" }), "1"), key("#a9b2b9", "no interface residue"));
+    list.replaceChildren(make("li", {}, "predicted quality of interface residues: 0", make("span", { class: "scale" }), "1"), key(PALE, "no interface residue"));
   else
     list.replaceChildren(...shown.p.map((chains, k) => key(PARTNERS[k % PARTNERS.length], `chain${chains.length > 1 ? "s" : ""} ${chains.join(", ")}`)),
       make("li", {}, "full colour: in contact with another partner"));
@@ -100,6 +101,7 @@ function legend() {
 function look(whole) {
   const [{ viewer }, other] = panes;
   viewer.zoomTo(whole ? {} : { predicate: atom => atom.touching });
+  viewer.zoom(0.95);
   other.viewer.setView(viewer.getView());
 }
 
