@@ -7,7 +7,6 @@ import gzip
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +86,9 @@ def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
         for (dataset, _), rows in by_target(study.decoys)
     ]
     found: dict[int, list[Shown]] = {}
-    for shown_of_targets in zip_longest(*targets):
-        for i, shown in enumerate(shown_of_targets):
+    for _ in range(MOST):
+        for i, decoys in enumerate(targets):
+            shown = next(decoys, None)
             if shown is None:
                 continue
             budget -= len(shown.packed)
