@@ -7,6 +7,9 @@ STUDY is the folder in which `cross_validate` ran. Needs LightGBM (requirements-
 a decoy come from the fold that was trained without its cluster, and so do those of the trees. What is chosen here was
 chosen on these folds; nothing else was looked at.
 
+The scorer has the networks of two seeds in each fold. Of three seeds there are three such pairs: each is a round with
+trees of its own, and figures are means over the rounds. The first round is what ships.
+
 Trees see each training decoy three times: among all decoys of its target, among some of them drawn at random, and
 alone, so that the number of decoys of a target tells nothing and a single decoy has a score.
 """
@@ -15,8 +18,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +31,11 @@ from toporank import layout
 from toporank.building.store import Store
 from toporank.combining.combine import Trees, leaning, predicted, write_trees
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import NETWORK, VOTES, joined, network_inputs, vote_inputs
+from toporank.combining.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.combining.trees import Forest, from_lightgbm
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
+from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.comparison import stored_contacts
 from toporank.evaluation.confidence import Calibration, Scorer, calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
@@ -37,8 +43,15 @@ from toporank.evaluation.metrics import ranking_loss, spearman
 from toporank.files import write_text
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
+from toporank.similarity.tables import read_splits
+from toporank.training.cross_validation import out_of_fold
 
 SEED = 2026
+NETWORKS = 2
+"""Seeds of the networks of a scorer, in each fold."""
+LEAN = 0.05
+"""`combine.Trees.lean`"""
+ALONE = "scorer, each decoy alone"
 ROUNDS = 1000
 """Of the bootstrap over clusters."""
 SPREAD = 0.1
@@ -53,6 +66,34 @@ WEIGHTS = (1.0, 0.5, 0.3)
 """Of a decoy among all of its target, among some of them, and alone."""
 PREDICTED = ("bm55-af2-boltz",)
 """Groups of models that predictors made."""
+LEFT_OUT = (
+    ("bm55-af2-boltz",),
+    ("docked",),
+    ("protac-megadock",),
+    ("sabdab-docked",),
+    ("perturbed",),
+    ("sampled",),
+    ("perturbed", "sampled"),
+)
+"""Groups without which trees are grown, to learn what they are worth."""
+FAMILIES = {
+    "areas": ("area", "buried_apolar", "buried_polar", *(f"residue_{name}" for name in ("buried", "shared", "free"))),
+    "potentials of mean force": ("energy", "residue_energy"),
+    "pairs of atoms by distance": ("atom_pairs",),
+    "hydrogen bonds and charges": ("hydrogen_bonds", "salt_bridges", "like_charges", "residue_unsatisfied"),
+    "amino acids": ("aa_", "buried_aa_"),
+    "orientations": ("axes", "side_chain", "from", "to"),
+}
+"""Descriptors, by the beginnings of their names."""
+SHOWN = ("bm55-af2-boltz", "bm55-rigid", "docked", "protac-megadock", "sabdab-docked", "sampled", "perturbed")
+METRICS = {
+    "ranking_loss": "Ranking loss",
+    "spearman_per_target": "Spearman per target",
+    "spearman_pooled": "Spearman, pooled",
+    "mse": "MSE",
+}
+MEANINGLESS = 2
+"""From here on, a mean squared error is that of something that is no DockQ."""
 MADE, OF_MADE = ("perturbed", "sampled"), 0.4
 """Decoys made around natives, which agree with each other more than predictors do: they count less."""
 
@@ -62,140 +103,215 @@ def main() -> None:
     parser.add_argument("study", type=Path)
     parser.add_argument("--out", type=Path, help="written: the scorer")
     parser.add_argument("--tables", type=Path, help="written: what was measured")
-    parser.add_argument("--seeds", type=int, default=3, help="of the trees")
+    parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
+    parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
+    parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
-    decoys, names, descriptors, similarity = read_study(args.study)
-    table = Table(decoys, descriptors, names, similarity)
-    judges = [[*names, *VOTES], [*NETWORK, *VOTES]]
-    answers = {
-        "scorer": judges,
-        "scorer, each decoy alone": judges,
-        "descriptors and votes": judges[:1],
-        "networks and votes": judges[1:],
-        "descriptors, networks and votes in one forest": [[*names, *NETWORK, *VOTES]],
-        "descriptors": [names],
-        "descriptors and networks": [[*names, *NETWORK]],
-    }
-    contacts, clashes = (descriptors[:, names.index(name)] for name in ("contact_sum", "atom_pairs_0_2.5_sum"))
-    found = {
+    study = Study(args.study)
+    rounds = list(itertools.combinations(study.runs(args.config), NETWORKS))
+    kept = []
+    for i, runs in enumerate(rounds):
+        table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
+        found = (ablations if args.ablations else answers)(table, SEED + i)
+        if args.published:
+            found["published weights of TopoQA"] = published(table.decoys, args.published)
+        kept.append(pd.concat([judged(table.decoys, answer, values) for answer, values in found.items()]))
+        if i == 0:
+            first, of_first = table, found
+    result = pd.concat(kept).groupby(["answer", "group", "metric"], sort=False).mean().reset_index()
+    print(markdown(result))
+    if args.tables:
+        name = "ablations" if args.ablations else "metrics"
+        args.tables.mkdir(parents=True, exist_ok=True)
+        result.round(4).to_csv(args.tables / f"{name}.csv", index=False)
+        write_text(args.tables / f"{name}.md", markdown(result))
+    if args.tables and not args.ablations:
+        keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
+        values = {"network": first.decoys["pred_dockq"], "scorer": of_first["scorer"], "alone": of_first[ALONE]}
+        first.decoys[keep].assign(**values).round(4).to_csv(args.tables / "predictions.csv.gz", index=False)
+    if args.out and not args.ablations:
+        everything = np.ones(len(first.decoys), bool)
+        grown = [first.grow(inputs, everything, SEED) for inputs in (first.names, *first.judges)]
+        write_scorer(study, args.out, rounds[0], Trees(grown[0], grown[1:], LEAN))
+        write_intervals(args.study, args.out, first.decoys.assign(predicted=of_first["scorer"], alone=of_first[ALONE]))
+
+
+def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
+    """What each way to judge says of every decoy, out of fold."""
+    decoys, names = table.decoys, table.names
+    column = dict(zip(names, table.descriptors.T, strict=True))
+    by_descriptors, by_networks = (table.out_of_fold(inputs, seed) for inputs in table.judges)
+    alone = [table.out_of_fold(inputs, seed, alone=True) for inputs in table.judges]
+    return {
         "random": np.zeros(len(decoys)),
-        "interface residues": descriptors[:, names.index("residues")],
-        "contacts − 5 × clashes": contacts - 5 * clashes,
+        "interface residues": column["residues"],
+        "contacts − 5 × clashes": column["contact_sum"] - 5 * column["atom_pairs_0_2.5_sum"],
         "consensus": decoys["consensus"].fillna(0).to_numpy(),
         "networks": decoys["pred_dockq"].to_numpy(),
+        "scorer": table.leaning(by_descriptors, by_networks),
+        ALONE: np.clip(np.mean(alone, axis=0), 0, 1),
+        "scorer, not leaning to the consensus": (by_descriptors + by_networks) / 2,
+        "descriptors and votes": by_descriptors,
+        "networks and votes": by_networks,
+        "descriptors, networks and votes in one forest": table.out_of_fold([*table.judges[0], *NETWORK], seed),
+        "descriptors not relative to the target, and votes": table.out_of_fold([*names, *VOTES], seed),
+        "descriptors": table.out_of_fold(names, seed),
+        "descriptors and networks": table.out_of_fold([*names, *NETWORK], seed),
     }
-    for answer, inputs in answers.items():
-        alone = answer.endswith("alone")
-        found[answer] = np.mean([table.out_of_fold(inputs, SEED + i, alone) for i in range(args.seeds)], axis=0)
-    found["scorer, not leaning to the consensus"] = found["scorer"]
-    found["scorer"] = leaning(found["scorer"], table.seen[0])
-    result = pd.concat([judged(decoys, answer, values) for answer, values in found.items()], ignore_index=True)
-    print(
-        result.drop(columns=["low", "high"])
-        .pivot_table(index=["group", "answer"], columns="metric", values="value", sort=False)
-        .round(3)
-        .to_string()
+
+
+def ablations(table: Table, seed: int) -> dict[str, np.ndarray]:
+    """What the scorer says of every decoy, out of fold, when trees do without something."""
+    whole = [table.out_of_fold(inputs, seed) for inputs in table.judges]
+    found = {"scorer": table.leaning(*whole)}
+    for groups in LEFT_OUT:
+        weight = table.weight * ~table.decoys["group"].isin(groups).to_numpy()
+        judged_ = (table.out_of_fold(inputs, seed, weight=weight) for inputs in table.judges)
+        found[f"without {' and '.join(groups)}"] = table.leaning(*judged_)
+    for family, columns in FAMILIES.items():
+        inputs = [name for name in table.judges[0] if not name.startswith(columns)]
+        found[f"without {family}"] = table.leaning(table.out_of_fold(inputs, seed), whole[1])
+    return found
+
+
+def published(decoys: pd.DataFrame, folder: Path) -> np.ndarray:
+    """What the rankings of `folder` say of every decoy, nan where they have none: a data set for each group."""
+    tables = {path.parent.name: read_table(path) for path in sorted(folder.glob(layout.RANKING.format(dataset="*")))}
+    rankings = pd.concat([table.assign(group=group) for group, table in tables.items()])
+    keys = ["group", "target", "decoy"]
+    return (
+        decoys[keys]
+        .merge(rankings[[*keys, "pred_dockq"]], on=keys, how="left", validate="1:1")["pred_dockq"]
+        .to_numpy()
     )
-    if args.tables:
-        args.tables.mkdir(parents=True, exist_ok=True)
-        result.round(4).to_csv(args.tables / "metrics.csv", index=False)
-        keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
-        decoys[keep].assign(network=decoys["pred_dockq"], scorer=found["scorer"]).round(4).to_csv(
-            args.tables / "predictions.csv.gz", index=False
-        )
-    if args.out:
-        everything = np.ones(len(decoys), bool)
-        grown = [table.grow(inputs, everything, SEED) for inputs in (names, *judges)]
-        write_scorer(args.study, args.out, Trees(grown[0], grown[1:]))
-        write_intervals(args.study, args.out, decoys.assign(predicted=found["scorer"]))
 
 
-def read_study(study: Path) -> tuple[pd.DataFrame, list[str], np.ndarray, dict[tuple[str, str], np.ndarray]]:
-    """Labelled decoys with a graph and an out-of-fold prediction; names and values of their descriptors; similarity of
-    the decoys of each target, (n, n), in their order."""
-    predictions = pd.read_csv(study / layout.FOLD_PREDICTIONS, dtype={"target": str, "decoy": str, "cluster": str})
-    parts, values, names, similarity = [], [], [], {}
-    store = Store(study / ".toporank/store")
-    for dataset, rows in predictions.groupby("dataset", sort=True):
-        graphs = PackedGraphs.open([study / layout.PACK.format(dataset=dataset)])
-        names, of_graphs = describe(graphs)
-        copies = {
-            (row.target, row.decoy)
-            for row in read_coverage(study / layout.COVERAGE.format(dataset=dataset))
-            if row.duplicate_of
-        }
-        place = {key: i for i, key in enumerate(zip(graphs.target, graphs.decoy, strict=True))}
-        rows = rows[[key in place and key not in copies for key in zip(rows["target"], rows["decoy"], strict=True)]]
-        rows = rows.sort_values(["target", "decoy"], ignore_index=True)
-        values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-        contacts = stored_contacts(dataset, store)
-        for target, own in rows.groupby("target"):
-            _, compared, _, _ = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
-            alike = np.array([*similarities(compared)])
-            similarity[dataset, target] = alike
-            rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
-        parts.append(rows)
-    return pd.concat(parts, ignore_index=True), names, np.concatenate(values), similarity
+class Study:
+    """Labelled decoys with a graph, but copies.
+
+    decoys : as in predictions.csv, with the consensus. names, descriptors : (n, k). similarity : of data set and
+    target, (n, n), in the order of its decoys.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder, store = folder, Store(folder / ".toporank/store")
+        predictions = read_table(folder / layout.FOLD_PREDICTIONS).drop_duplicates(["dataset", "target", "decoy"])
+        parts, values, self.similarity = [], [], {}
+        for dataset, rows in predictions.groupby("dataset", sort=True):
+            graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
+            self.names, of_graphs = describe(graphs)
+            coverage = read_coverage(folder / layout.COVERAGE.format(dataset=dataset))
+            copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
+            place = {key: i for i, key in enumerate(zip(graphs.target, graphs.decoy, strict=True))}
+            keys = zip(rows["target"], rows["decoy"], strict=True)
+            rows = rows[[key in place and key not in copies for key in keys]]
+            rows = rows.sort_values(["target", "decoy"], ignore_index=True)
+            values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
+            contacts = stored_contacts(dataset, store)
+            for target, own in rows.groupby("target"):
+                _, compared, _, _ = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
+                alike = np.array([*similarities(compared)])
+                self.similarity[dataset, target] = alike
+                rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
+            parts.append(rows)
+        self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
+
+    def runs(self, config: str) -> list[str]:
+        """The names of the runs of a configuration, one for each seed."""
+        paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
+        return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
+
+    def summaries(self, runs: Iterable[str]) -> list[Path]:
+        """The summary of each run in every fold."""
+        found = [self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json") for run in runs]
+        return sorted(itertools.chain(*found))
+
+    def with_networks(self, runs: Iterable[str]) -> pd.DataFrame:
+        """The decoys with what the networks of some runs say of them, each those trained without its fold."""
+        datasets = self.decoys["dataset"].unique()
+        labels = {d: read_split_labels(self.folder / layout.LABELS.format(dataset=d)) for d in datasets}
+        packs = [self.folder / layout.PACK.format(dataset=d) for d in datasets]
+        splits = read_splits(self.folder / layout.SPLITS)
+        said = pd.DataFrame(out_of_fold(self.summaries(runs), "val_loss", packs, splits, labels))
+        keys, said_by = ["dataset", "target", "decoy"], ["pred_dockq", "pred_sd", "pred_local"]
+        return self.decoys.drop(columns=said_by).merge(said[[*keys, *said_by]], on=keys, how="left", validate="1:1")
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """predictions.csv; names that look like numbers stay text."""
+    return pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
 
 
 class Table:
     """All decoys as trees see them: among all decoys of their target, among some, and alone."""
 
     def __init__(self, decoys: pd.DataFrame, descriptors: np.ndarray, names: list[str], similarity: dict):
-        self.decoys, self.names = decoys, names
+        self.decoys, self.names, self.descriptors = decoys, names, descriptors
+        self.judges = [[*names, *(f"{name}{ABOVE}" for name in names), *VOTES], [*NETWORK, *VOTES]]
         self.weight = np.where(decoys["group"].isin(MADE), OF_MADE, 1.0)
         self.weight = self.weight / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
         known = dict(zip(names, descriptors.T, strict=True))
         self.seen = [known] * 3
-        self.worth = np.clip(self.out_of_fold([names], SEED), 0, 1)
+        self.worth = np.clip(self.out_of_fold(names, SEED), 0, 1)
         rng = np.random.default_rng(SEED)
         targets = [*decoys.groupby(["dataset", "target"]).indices.items()]
         some = [rng.choice(rows, rng.integers(2, len(rows) + 1), replace=False) for _, rows in targets if len(rows) > 1]
+        known |= {
+            name: decoys[f"pred_{column}"].to_numpy(float)
+            for name, column in zip(SAID, ("dockq", "local"), strict=True)
+        }
         self.seen = [
-            {**known, **self._among([rows for _, rows in targets], similarity)},
-            {**known, **self._among([np.sort(rows) for rows in some], similarity)},
-            {**known, **self._among([np.array([i]) for i in range(len(decoys))], similarity)},
+            {**known, **self._among(known, groups, similarity)}
+            for groups in ([rows for _, rows in targets], [np.sort(rows) for rows in some], [])
         ]
 
-    def _among(self, groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
-        """Votes and networks of decoys in groups of one target each; the other decoys are alone."""
-        network = self.decoys[["pred_dockq", "pred_local"]].to_numpy(float)
+    def _among(self, known: dict[str, np.ndarray], groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
+        """What groups of decoys of one target each say of each other; the other decoys are alone."""
         within = self.decoys.groupby(["dataset", "target"]).cumcount().to_numpy()
         keys = list(zip(self.decoys["dataset"], self.decoys["target"], strict=True))
-        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate(groups))
+        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate([np.zeros(0, int), *groups]))
         found = []
         for rows in [*groups, *(np.array([i]) for i in alone)]:
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])] if len(rows) > 1 else ()
-            inputs = vote_inputs(votes(alike, self.worth[rows]))
-            found.append((rows, {**inputs, **network_inputs(*network[rows].T)}))
-        return joined(found, len(self.decoys))
+            found.append((rows, vote_inputs(votes(alike, self.worth[rows]))))
+        return {**relative(known, groups), **joined(found, len(self.decoys))}
 
-    def grow(self, inputs: list[str], rows: np.ndarray, seed: int) -> Forest:
-        """Trees that see some rows, bool, (n,)."""
+    def grow(self, inputs: list[str], rows: np.ndarray, seed: int, weight: np.ndarray | None = None) -> Forest:
+        """Trees that see some rows, bool, (n,). weight : of the decoys, (n,)."""
         import lightgbm
 
+        weight = self.weight if weight is None else weight
         seen = list(zip(self.seen, WEIGHTS, strict=True)) if set(inputs) - {*self.names} else [(self.seen[0], 1.0)]
         values = np.concatenate([np.column_stack([known[name][rows] for name in inputs]) for known, _ in seen])
         dockq = np.tile(self.decoys["dockq"].to_numpy()[rows], len(seen))
-        weight = np.concatenate([self.weight[rows] * factor for _, factor in seen])
+        weight = np.concatenate([weight[rows] * factor for _, factor in seen])
         data = lightgbm.Dataset(values, dockq, weight=weight, feature_name=list(inputs))
         return from_lightgbm(lightgbm.train({**PARAMETERS, "seed": seed}, data, TREES_GROWN).dump_model())
 
-    def out_of_fold(self, judges: list[list[str]], seed: int, alone: bool = False) -> np.ndarray:
-        """Mean of forests of these inputs for every decoy; they saw none of its cluster. alone : each by itself."""
+    def out_of_fold(
+        self, inputs: list[str], seed: int, alone: bool = False, weight: np.ndarray | None = None
+    ) -> np.ndarray:
+        """What a forest of these inputs says of every decoy; it saw none of its cluster. alone : each by itself."""
         fold, found = self.decoys["fold"].to_numpy(), np.full(len(self.decoys), np.nan)
         known = self.seen[2 if alone else 0]
         for k in np.unique(fold):
             here = fold == k
-            forests = [self.grow(inputs, ~here, seed) for inputs in judges]
-            found[here] = np.mean([predicted(f, {n: v[here] for n, v in known.items()}) for f in forests], axis=0)
+            forest = self.grow(inputs, ~here, seed, weight)
+            found[here] = predicted(forest, {name: values[here] for name, values in known.items()})
         return found
+
+    def leaning(self, *judges: np.ndarray) -> np.ndarray:
+        """The mean of what forests say, leaning to the consensus."""
+        return leaning(np.mean(judges, axis=0), self.seen[0], LEAN)
 
 
 def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFrame:
-    """Metrics of an answer for every group of decoys, with 95 % intervals by bootstrap over clusters."""
+    """Metrics of an answer for every group of decoys, with 95 % intervals by bootstrap over clusters; decoys without a
+    value are left out.
+    """
     rng, rows = np.random.default_rng(SEED), []
     table = decoys.assign(p=values)
+    table = table[table["p"].notna()]
     for group, own in table.groupby("group"):
         targets = []
         for _, part in own.groupby(["dataset", "target"]):
@@ -221,13 +337,40 @@ def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFram
     return found.assign(answer=answer)
 
 
-def write_scorer(study: Path, out: Path, trees: Trees) -> None:
-    """The networks of all folds as an ensemble, and the trees."""
+def markdown(result: pd.DataFrame) -> str:
+    """Tables of every metric, answers by groups, and of the scorer with its intervals."""
+    result = result[result["group"].isin(SHOWN)]
+    values = result.set_index(["metric", "answer", "group"])
+    lines = []
+    for metric, title in METRICS.items():
+        lines += [f"## {title}", "", f"| | {' | '.join(SHOWN)} |", "| --- |" + " ---: |" * len(SHOWN)]
+        for answer in result["answer"].unique():
+            cells = [values["value"].get((metric, answer, group), np.nan) for group in SHOWN]
+            if np.nanmax(cells) < MEANINGLESS:
+                numbers = ("" if np.isnan(value) else f"{value:.3f}" for value in cells)
+                lines.append(f"| {'**scorer**' if answer == 'scorer' else answer} | {' | '.join(numbers)} |")
+        lines.append("")
+    lines += [
+        "## The scorer with 95 % intervals",
+        "",
+        f"| | {' | '.join(METRICS.values())} |",
+        "| --- |" + " ---: |" * 4,
+    ]
+    for group in SHOWN:
+        rows = [values.loc[metric, "scorer", group] for metric in METRICS if (metric, "scorer", group) in values.index]
+        numbers = (
+            "–" if np.isnan(r["value"]) else f"{r['value']:.3f} ({r['low']:.3f} to {r['high']:.3f})" for r in rows
+        )
+        lines.append(f"| {group} | {' | '.join(numbers)} |")
+    return "\n".join([*lines, ""])
+
+
+def write_scorer(study: Study, out: Path, runs: Iterable[str], trees: Trees) -> None:
+    """The networks of some runs in all folds as an ensemble, and the trees."""
     shutil.rmtree(out / "ensemble", ignore_errors=True)
     (out / "ensemble").mkdir(parents=True)
-    summaries = sorted(study.glob(layout.FOLD_RUN.format(fold="*", run="*") + "/summary.json"))
     losses = {}
-    for path in summaries:
+    for path in study.summaries(runs):
         name = f"{path.parent.parent.name}_{path.parent.name}"
         shutil.copyfile(path.with_name("best_loss.ckpt"), out / "ensemble" / f"{name}.ckpt")
         losses[name] = json.loads(path.read_text())["best_loss"]["val_loss"]
@@ -235,7 +378,7 @@ def write_scorer(study: Path, out: Path, trees: Trees) -> None:
     shutil.copyfile(out / "ensemble" / f"{best}.ckpt", out / "best.ckpt")
     members = {"score": "mean", "rule": "val_loss", "members": sorted(losses)}
     write_text(out / "ensemble" / layout.MEMBERS, json.dumps(members, indent=1))
-    pack = next(study.glob(layout.PACK.format(dataset="*")))
+    pack = next(study.folder.glob(layout.PACK.format(dataset="*")))
     features = PackedGraphs.open([pack]).metadata["features"]
     write_trees(out / layout.TREES, trees, features)
     digest = hashlib.sha256((out / layout.TREES).read_bytes()).hexdigest()[:16]
@@ -265,21 +408,24 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     scorer = scorer_of(out / "best.ckpt", members, mean=True)
     fold = decoys["fold"].to_numpy()
     write_calibration(out / layout.CALIBRATION, calibrated(decoys, pooled, scorer, np.ones(len(decoys), bool)))
-    held = np.zeros(len(decoys), bool)
-    for k in np.unique(fold):
-        here = fold == k
-        known = calibrated(decoys, pooled, scorer, ~here)
-        columns = (decoys.loc[here, name] for name in ("predicted", *sizes))
-        bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here])])
-        held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
-    print("80 % intervals hold:", decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict())
+    for column, alone in (("predicted", False), ("alone", True)):
+        held = np.zeros(len(decoys), bool)
+        for k in np.unique(fold):
+            here = fold == k
+            known = calibrated(decoys, pooled, scorer, ~here)
+            columns = (decoys.loc[here, name] for name in (column, *sizes))
+            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone)])
+            held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
+        shares = decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict()
+        print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)
 
 
 def calibrated(decoys: pd.DataFrame, pooled: np.ndarray, scorer: Scorer, rows: np.ndarray) -> Calibration:
     """The domain of some decoys, bool, (n,), with the intervals of those that predictors made: what users score."""
     predicted = rows & decoys["group"].isin(PREDICTED).to_numpy()
-    intervals = calibrate(decoys[predicted], pooled[predicted], scorer).intervals
-    return calibrate(decoys[rows], pooled[rows], scorer).model_copy(update={"intervals": intervals})
+    of_these = calibrate(decoys[predicted], pooled[predicted], scorer)
+    update = {"intervals": of_these.intervals, "alone": of_these.alone}
+    return calibrate(decoys[rows], pooled[rows], scorer).model_copy(update=update)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ HUNDREDTHS = np.arange(100) / 100 + 0.005
 TREES = Trees(
     alone=steps("residues", 3.5, 4.5, 5.5, 6.5),
     judges=[steps("weighted", *HUNDREDTHS), steps("network", *HUNDREDTHS)],
+    lean=0.1,
 )
 DECOYS = {"a": range(10), "b": range(10), "c": range(5, 15), "d": range(30, 40)}
 """The contacts of each."""
@@ -160,8 +161,8 @@ def judged(folder: Path, trees: Path | None, names: str = "abcd", copies: dict[s
 
 
 def expected(name: str) -> float:
-    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and 0.4
-    of how much more than others of the target it shares.
+    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and 0.1
+    for each standard deviation by which it shares more than others of the target.
     """
     worth = {"a": 0.01, "b": 0.25, "c": 1.0, "d": 0.75}
     alike = {frozenset("ab"): 1.0, frozenset("ac"): 0.5, frozenset("bc"): 0.5}
@@ -169,7 +170,8 @@ def expected(name: str) -> float:
     weights = [worth[other] ** 2 for other in others]
     vote = np.average([alike.get(frozenset((name, other)), 0.0) for other in others], weights=weights)
     consensus = {"a": 1 / 2, "b": 1 / 2, "c": 1 / 3, "d": 0.0}
-    return (vote + NETWORKS[name]) / 2 + 0.4 * (consensus[name] - 1 / 3)
+    deviation = np.std([*consensus.values()]) + 0.01
+    return (vote + NETWORKS[name]) / 2 + 0.1 * (consensus[name] - 1 / 3) / deviation
 
 
 def test_the_prediction_is_the_mean_of_both_judges_and_leans_to_the_consensus(tmp_path, trees):
@@ -213,7 +215,7 @@ def test_predictions_stay_between_zero_and_one(tmp_path):
     high, low = (steps("residues", 0.0)._replace(leaf=np.array([[0.0, leaf]])) for leaf in (7.0, -7.0))
     for forest, value in ((high, 1.0), (low, 0.0)):
         path = tmp_path / f"{value}"
-        write_trees(path, Trees(forest, [forest]), FEATURES)
+        write_trees(path, Trees(forest, [forest], 0.0), FEATURES)
         assert {score.pred_dockq for score in judged(tmp_path / f"of {value}", path).values()} == {value}
 
 
@@ -227,8 +229,14 @@ def test_trees_of_other_features_or_unknown_inputs_are_refused(tmp_path, trees):
             judged(tmp_path / str(id(wrong)), trees)
 
 
-def test_judges_may_ask_for_everything_that_is_known(tmp_path, trees, monkeypatch):
-    monkeypatch.setattr("toporank.combining.combine.LEAN", 0.0)
+def test_trees_of_too_few_forests_or_an_odd_lean_are_refused(tmp_path, trees):
+    for wrong in (TREES._replace(judges=[]), TREES._replace(lean=7.0)):
+        write_trees(trees, wrong, FEATURES)
+        with pytest.raises(CheckpointError, match=r"two forests at least and a lean.*restore the file"):
+            judged(tmp_path / str(id(wrong)), trees)
+
+
+def test_judges_may_ask_for_everything_that_is_known(tmp_path, trees):
     for name in (*VOTES, *NETWORK):
-        write_trees(trees, TREES._replace(judges=[steps(name, 0.5)]), FEATURES)
+        write_trees(trees, TREES._replace(judges=[steps(name, 0.5)], lean=0.0), FEATURES)
         assert all(score.pred_dockq in (0, 1) for score in judged(tmp_path / name, trees).values()), name

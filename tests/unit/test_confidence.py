@@ -77,6 +77,18 @@ def test_intervals_are_within_0_and_1_as_dockq_is(fresh):
     assert (fresh["pred_low"] < fresh["pred_high"]).all()
 
 
+def test_a_decoy_without_others_has_an_interval_of_its_own():
+    """Alone, decoys are predicted with twice the error here."""
+    table, pooled = predicted_decoys(150, seed=3)
+    alone = table.assign(alone=np.clip(table["predicted"] + (table["predicted"] - table["dockq"]), 0, 1))
+    found = calibrate(alone, pooled, SCORER)
+    asked = [0.5], [50], [3], pooled[:1]
+    among, lone = (estimates(found, *asked, [is_alone])[0] for is_alone in (False, True))
+    assert lone.pred_high - lone.pred_low > 1.5 * (among.pred_high - among.pred_low)
+    plain = calibrate(table, pooled, SCORER)
+    assert estimates(plain, *asked, [True]) == estimates(plain, *asked, [False])
+
+
 def test_a_prediction_that_is_always_too_low_is_moved():
     table, pooled = predicted_decoys(150, seed=3)
     table["predicted"] = table["dockq"] * 0.5

@@ -8,7 +8,7 @@ from _contacts import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.combining.inputs import NETWORK, VOTES, joined, network_inputs, vote_inputs
+from toporank.combining.inputs import NETWORK, VOTES, joined, relative, vote_inputs
 from toporank.comparison.compare import compare, read_decoys
 from toporank.comparison.votes import Votes, similarities, votes
 
@@ -88,6 +88,8 @@ def test_consensus_is_told_beside_that_of_the_others():
     assert found["consensus_mean"].tolist() == pytest.approx([0.4] * 4)
     assert found["consensus_best"].tolist() == [0.8] * 4
     assert found["consensus_above_mean"].tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
+    deviation = np.std(consensus) + 0.01
+    assert (found["consensus_deviations"] * deviation).tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
     assert found["consensus_of_best"].tolist() == pytest.approx([0.25, 1, 0.25, 0.5])
     assert found["consensus_rank"].tolist() == [1.5 / 4, 1, 1.5 / 4, 3 / 4]  # mid-ranks, the best one 1
 
@@ -96,13 +98,14 @@ def test_what_is_not_known_of_a_single_decoy_is_nan():
     alone = vote_inputs(votes(iter(()), np.array([0.5])))
     assert tuple(alone) == VOTES
     assert all(np.isnan(values).all() for values in alone.values())
-    network = network_inputs(np.array([0.3]), np.array([np.nan]))
-    assert tuple(network) == NETWORK
-    assert network["network"].tolist() == [0.3]
-    assert np.isnan(network["network_above_mean"]).all()
-    two = network_inputs(np.array([0.2, 0.6]), np.array([0.1, 0.5]))
-    assert two["network_above_mean"].tolist() == pytest.approx([-0.2, 0.2])
-    assert two["local_above_mean"].tolist() == pytest.approx([-0.2, 0.2])
+
+
+def test_values_are_told_relative_to_the_mean_of_the_target():
+    values = {"network": np.array([0.2, 0.3, 0.6]), "local": np.array([0.1, 0.9, 0.5])}
+    found = relative(values, [np.array([0, 2]), np.array([1])])
+    assert [*values, *found] == [*NETWORK]
+    np.testing.assert_allclose(found["network_above_mean"], [-0.2, np.nan, 0.2])
+    np.testing.assert_allclose(found["local_above_mean"], [-0.2, np.nan, 0.2])
 
 
 def test_columns_of_targets_are_put_in_their_places_and_what_none_has_is_nan():

@@ -1,8 +1,8 @@
 """The prediction of a scorer that has trees beside its networks.
 
 Three forests: the first sees descriptors only and says what a decoy by itself is worth, with which it votes for others.
-The second sees descriptors and votes, the third networks and votes; the prediction is the mean of these two, and leans
-a little to the consensus.
+The second sees descriptors and votes, the third networks and votes, both also how far each value is above the mean of
+the target; the prediction is the mean of these two, and leans a little to the consensus.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import joined, network_inputs, vote_inputs
+from toporank.combining.inputs import SAID, joined, relative, vote_inputs
 from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
@@ -23,18 +23,19 @@ from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.graphs.packfile import PackedGraphs
 
-LEAN = 0.4
-"""Of DockQ for a consensus of 1 above the mean of the target: between models that are nearly alike, where trees see
-little, it says which is the better one."""
 Key = tuple[str, str]
 """Target and decoy."""
 
 
 class Trees(NamedTuple):
-    """The forests of a scorer. alone : of descriptors. judges : of what is known of a decoy among others."""
+    """The forests of a scorer. alone : of descriptors. judges : of what is known of a decoy among others. lean : DockQ
+    for each standard deviation by which a decoy's consensus is above the mean of its target: between models that are
+    nearly alike, where trees see little, it says which is the better one.
+    """
 
     alone: Forest
     judges: list[Forest]
+    lean: float
 
     def worth(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """What each decoy by itself is worth, between 0 and 1. columns : by name, (n,)."""
@@ -42,7 +43,7 @@ class Trees(NamedTuple):
 
     def judge(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """Predicted DockQ, between 0 and 1. columns : by name, (n,), nan where unknown."""
-        return leaning(np.mean([predicted(forest, columns) for forest in self.judges], axis=0), columns)
+        return leaning(np.mean([predicted(forest, columns) for forest in self.judges], axis=0), columns, self.lean)
 
 
 def predicted(forest: Forest, columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -50,9 +51,9 @@ def predicted(forest: Forest, columns: dict[str, np.ndarray]) -> np.ndarray:
     return forest.predict(np.column_stack([columns[name] for name in forest.inputs]))
 
 
-def leaning(values: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
+def leaning(values: np.ndarray, columns: dict[str, np.ndarray], lean: float) -> np.ndarray:
     """Predictions, (n,), moved a little towards what the other decoys of the target agree on, between 0 and 1."""
-    return _between(values + LEAN * np.nan_to_num(columns["consensus_above_mean"]))
+    return _between(values + lean * np.nan_to_num(columns["consensus_deviations"]))
 
 
 def _between(values: np.ndarray) -> np.ndarray:
@@ -61,7 +62,16 @@ def _between(values: np.ndarray) -> np.ndarray:
 
 def write_trees(path: Path, trees: Trees, features: dict) -> None:
     """Write trees.safetensors. features : records of the modules of the graphs that they were grown on."""
-    write_forests(path, [trees.alone, *trees.judges], {"features": features})
+    write_forests(path, [trees.alone, *trees.judges], {"features": features, "lean": trees.lean})
+
+
+def read_trees(path: Path) -> tuple[Trees, dict]:
+    """The trees of a file, and the features that they were grown on. Raises CheckpointError when it is damaged."""
+    forests, said = read_forests(path)
+    lean = said.get("lean")
+    if len(forests) < 2 or not isinstance(lean, float) or not 0 <= lean <= 1:
+        raise CheckpointError("the trees of a scorer are two forests at least and a lean", where=path, remedy=RESTORE)
+    return Trees(forests[0], forests[1:], lean), said.get("features")
 
 
 def combine(
@@ -80,36 +90,33 @@ def combine(
     """
     if trees is None or not scores:
         return scores
-    (alone, *judges), said = read_forests(trees)
+    forests, features = read_trees(trees)
     graphs = PackedGraphs.open(packs)
-    if not same_features(graphs.metadata.get("features"), said.get("features")):
+    if not same_features(graphs.metadata.get("features"), features):
         what = "these trees were grown on other features than the graphs have"
         raise CheckpointError(what, where=trees, remedy=RESTORE)
     names, values = describe(graphs)
     columns = dict(zip(names, values.T, strict=True))
-    _check_inputs([alone], columns, trees)
-    forests = Trees(alone, judges)
+    _check_inputs([forests.alone], columns, trees)
     worth = forests.worth(columns)
-    network = np.array(
-        [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
-    )
+    said = [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]
+    columns |= dict(zip(SAID, np.array(said).T, strict=True))
     first = {(score.target, score.decoy): i for i, score in enumerate(scores) if not score.interface}
     copy_of = {key: name for key, name in copy_of.items() if (key[0], name) in first}
-    found = []
-    for (target, interface), places in _of_targets(scores, copy_of).items():
+    targets, found = _of_targets(scores, copy_of), []
+    for (target, interface), places in targets.items():
         alike = ()
         if not interface:
             _, compared, _, _ = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
             alike = similarities(compared)
-        vote = votes(alike, worth[places])
-        found.append((places, {**vote_inputs(vote), **network_inputs(*network[places].T)}))
-    columns |= joined(found, len(scores))
+        found.append((places, vote_inputs(votes(alike, worth[places]))))
+    columns |= {**relative(columns, targets.values()), **joined(found, len(scores))}
     for i, score in enumerate(scores):
         if not score.interface and (score.target, score.decoy) in copy_of:
             original = first[score.target, copy_of[score.target, score.decoy]]
             for values in columns.values():
                 values[i] = values[original]
-    _check_inputs(judges, columns, trees)
+    _check_inputs(forests.judges, columns, trees)
     return [
         score._replace(pred_dockq=round(value, DECIMALS), pred_network=score.pred_dockq)
         for score, value in zip(scores, forests.judge(columns).tolist(), strict=True)

@@ -8,10 +8,15 @@ import numpy as np
 
 from toporank.comparison.votes import Votes
 
-RELATIVE = ("mean", "best", "above_mean", "of_best", "rank")
+RELATIVE = ("mean", "best", "above_mean", "deviations", "of_best", "rank")
 VOTES = (*Votes._fields, *(f"consensus_{name}" for name in RELATIVE))
-NETWORK = ("network", "network_above_mean", "local", "local_above_mean")
+ABOVE = "_above_mean"
+"""Ends the name of what is meant relative to the other decoys of a target."""
+SAID = ("network", "local")
+NETWORK = (*SAID, *(f"{name}{ABOVE}" for name in SAID))
 LEAST = 1e-3
+DEVIATION = 0.01
+"""Added to the standard deviation of the consensus within a target, so that differences of nothing stay small."""
 
 
 def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
@@ -22,15 +27,23 @@ def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
     mean, best = consensus.mean(), max(consensus.max(), LEAST)
     ordered = np.sort(consensus)
     rank = (np.searchsorted(ordered, consensus) + np.searchsorted(ordered, consensus, side="right") + 1) / 2
-    each = np.full(len(consensus), mean), np.full(len(consensus), best), consensus - mean, consensus / best
+    above = consensus - mean
+    deviations = above / (consensus.std() + DEVIATION)
+    each = np.full(len(consensus), mean), np.full(len(consensus), best), above, deviations, consensus / best
     return dict(zip(VOTES, (*votes, *each, rank / len(consensus)), strict=True))
 
 
-def network_inputs(score: np.ndarray, local: np.ndarray) -> dict[str, np.ndarray]:
-    """What networks say of the decoys of one target, and how far it is above their mean: (n,) each."""
-    alone = len(score) < 2
-    above = [np.full(len(each), np.nan) if alone else each - each.mean() for each in (score, local)]
-    return dict(zip(NETWORK, (score, above[0], local, above[1]), strict=True))
+def relative(columns: dict[str, np.ndarray], targets: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
+    """How far each value is above the mean of its target, unknown for a decoy that is alone: (n,) each.
+
+    columns : (n,). targets : the places of the decoys of each.
+    """
+    values = np.array([*columns.values()])
+    above = np.full(values.shape, np.nan)
+    for places in targets:
+        if len(places) > 1:
+            above[:, places] = values[:, places] - values[:, places].mean(axis=1, keepdims=True)
+    return {f"{name}{ABOVE}": row for name, row in zip(columns, above, strict=True)}
 
 
 def joined(rows: Iterable[tuple[np.ndarray, dict[str, np.ndarray]]], n: int) -> dict[str, np.ndarray]:

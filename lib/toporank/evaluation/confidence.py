@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.8
 """Share of decoys whose DockQ lies in their interval."""
-BINS, FEWEST_CLUSTERS = 10, 20
+BINS, FEWEST_CLUSTERS = 10, 40
 """Bins of the predicted DockQ, at most, and clusters that each of several bins has at least."""
 RARE = 0.005
 """Share of the training decoys beyond either end of a range of sizes; twice that is beyond the limit of distance."""
@@ -124,11 +124,14 @@ class Measured(Section):
 
 
 class Calibration(Section):
-    """The content of calibration.json. in_domain, out_of_domain : its decoys, judged by those of other clusters."""
+    """The content of calibration.json. in_domain, out_of_domain : its decoys, judged by those of other clusters.
+    alone : for a decoy that is the only one of its target; the same as `intervals` where others change no score.
+    """
 
     format: Literal[1] = 1
     scorer: Scorer
     intervals: Intervals
+    alone: Intervals | None = None
     domain: Domain
     in_domain: Measured
     out_of_domain: Measured
@@ -156,7 +159,8 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     ----------
     predictions : one row for each labelled decoy, predicted by networks that were trained without its cluster as the
         scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
-        `n_chains` as in coverage.tsv. Other columns are ignored.
+        `n_chains` as in coverage.tsv; where it is there, `alone`, the prediction for a decoy without the others of its
+        target. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
         (`model.scoring.embed`).
     scorer : from `scorer_of`.
@@ -166,7 +170,8 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     import pandas as pd  # which takes longer to import than to apply a calibration
 
     seen = np.asarray(pooled, dtype=np.float64)
-    table = predictions[["cluster", "dockq", "predicted", *SIZES]].reset_index(drop=True)
+    own = [name for name in ("alone",) if name in predictions]
+    table = predictions[["cluster", "dockq", "predicted", *own, *SIZES]].reset_index(drop=True)
     if table["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
         needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
         raise ValueError(f"{needed}: there are {table['cluster'].nunique()}, and an array of shape {seen.shape}")
@@ -175,14 +180,15 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     fold = table["cluster"].factorize(sort=True)[0] % FOLDS
     judged = []
     for part in range(FOLDS):
-        own, others = table[fold == part], table[fold != part]
-        low, high = _bounds(_intervals(others), own["predicted"].to_numpy())
-        reasons = _reasons(_domain(others, seen[others.index]), *(own[name] for name in SIZES), seen[own.index])
-        judged.append(own.assign(inside=own["dockq"].between(low, high), domain=reasons))
+        here, others = table[fold == part], table[fold != part]
+        low, high = _bounds(_intervals(others), here["predicted"].to_numpy())
+        reasons = _reasons(_domain(others, seen[others.index]), *(here[name] for name in SIZES), seen[here.index])
+        judged.append(here.assign(inside=here["dockq"].between(low, high), domain=reasons))
     rows = pd.concat(judged)
     return Calibration(
         scorer=scorer,
         intervals=_intervals(table),
+        alone=_intervals(table.assign(predicted=table["alone"])) if own else None,
         domain=_domain(table, seen),
         in_domain=_measured(rows[rows["domain"] == ""]),
         out_of_domain=_measured(rows[rows["domain"] != ""]),
@@ -283,13 +289,23 @@ def why_of_another(calibration: Calibration, scorer: Scorer) -> str:
 
 
 def estimates(
-    calibration: Calibration, predicted: ArrayLike, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats
+    calibration: Calibration,
+    predicted: ArrayLike,
+    n_interface_residues: ArrayLike,
+    n_chains: ArrayLike,
+    pooled: Floats,
+    alone: ArrayLike | bool = False,
 ) -> list[Estimate]:
     """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
 
-    Raises RecordError when the calibration is for vectors of another length.
+    alone : whether each is the only decoy of its target. Raises RecordError when the calibration is for vectors of
+    another length.
     """
-    low, high = _bounds(calibration.intervals, np.asarray(predicted, dtype=np.float64))
+    scores = np.asarray(predicted, dtype=np.float64)
+    of_all, of_lone = (
+        _bounds(each, scores) for each in (calibration.intervals, calibration.alone or calibration.intervals)
+    )
+    low, high = np.where(alone, of_lone, of_all)
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
     bounds = zip(low.round(DECIMALS).tolist(), high.round(DECIMALS).tolist(), strict=True)
     return [Estimate(*both, reason) for both, reason in zip(bounds, reasons, strict=True)]

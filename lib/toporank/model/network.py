@@ -87,8 +87,10 @@ class LocalHead(nn.Module):
     def forward(self, x: Tensor, adjacency: Adjacency, edge: Tensor) -> Tensor:
         """x : (n, hidden), edge : (E, hidden) → logit of each edge, (E,), in single precision at least."""
         source, destination = (x.index_select(0, nodes) for nodes in (adjacency.source, adjacency.destination))
-        joined = torch.cat([source + destination, source * destination, edge], dim=1)
-        return _exact(self.out(F.relu(self.ends(joined)))).squeeze(1)
+        of_sum, of_product, of_edge = self.ends.weight.chunk(3, dim=1)
+        joined = F.linear(source + destination, of_sum, self.ends.bias)
+        joined = joined + F.linear(source * destination, of_product) + F.linear(edge, of_edge)
+        return _exact(self.out(F.relu(joined))).squeeze(1)
 
 
 class Prediction(NamedTuple):

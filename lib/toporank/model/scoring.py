@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -147,12 +148,14 @@ def how_far_to_trust(
     keys = _names(store)
     of_decoys = {(score.target, score.decoy): score.pred_dockq for score in scores if not score.interface}
     rows = {(row.target, row.decoy): row for row in coverage}
+    models = Counter(target for target, decoy in keys if not rows[target, decoy].duplicate_of)
     found = estimates(
         known,
         [of_decoys[key] for key in keys],
         [rows[key].n_interface_residues for key in keys],
         [rows[key].n_chains for key in keys],
         embed(checkpoint, store),
+        [models[target] < 2 for target, _ in keys],
     )
     return dict(zip(keys, found, strict=True)), ""
 
