@@ -48,7 +48,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),
-        "decoys_json": json(rankings.decoys_for_script(study, folder)),
+        "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
         "toy": toy(study.checkpoint),
@@ -59,7 +59,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
     }
 
 
-def json(data: Any) -> str:
+def as_json(data: Any) -> str:
     """Data for a script of the page, as short as can be."""
     return htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False)
 
@@ -74,7 +74,7 @@ def answer_content(study: Study) -> dict[str, Any]:
     return {
         "answers": found,
         "summary": answer.summary(found),
-        "structures_json": json(structures.for_script(shown)),
+        "structures_json": as_json(structures.for_script(shown)),
         "viewer": structures.viewer_packed() if shown else "",
         "n_shown": len(shown),
     }
