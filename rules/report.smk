@@ -15,6 +15,7 @@ rule report_study:
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
+        embeddings=expand(layout.EMBEDDINGS, dataset=JOBS.datasets),
         splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
         checkpoint=JOBS.scorer(REPOSITORY),
@@ -30,7 +31,7 @@ rule report_study:
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
-        " --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
+        " --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
@@ -41,6 +42,7 @@ rule report_scores:
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
         leakage=layout.LEAKAGE,
+        embeddings=layout.EMBEDDINGS,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
@@ -54,5 +56,5 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
+        " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
         " --page {output.page} > {log} 2>&1"

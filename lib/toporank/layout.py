@@ -82,6 +82,7 @@ FOLD_METRICS = "results/cross_validation/metrics.csv"
 
 RANKING = "results/scores/{dataset}/ranking.csv"
 SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
+EMBEDDINGS = "results/scores/{dataset}/embeddings.parquet"
 MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
 LEAKAGE = "results/scores/{dataset}/leakage.csv"
 STUDY_LEAKAGE = "results/leakage.csv"

@@ -10,7 +10,7 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.evaluation.confidence import LEVEL
 from toporank.model.checkpoint import toy
-from toporank.report import answer, formatting, rankings, tables
+from toporank.report import answer, embedding, formatting, rankings, tables
 from toporank.report.results import Study
 
 
@@ -48,6 +48,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),
+        "map_json": as_json(places) if (places := embedding.maps_for_script(study)) else "",
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],

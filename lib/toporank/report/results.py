@@ -14,6 +14,7 @@ from toporank import layout
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, read_coverage
+from toporank.evaluation.embeddings import Vectors, read_embeddings
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
@@ -76,7 +77,7 @@ class Study:
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
-    folders : where the ranking of each data set lies.
+    folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     """
 
     datasets: list[str]
@@ -90,6 +91,7 @@ class Study:
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
     folders: dict[str, Path] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -113,6 +115,7 @@ def read_study(
     splits: Path | None = None,
     folds: Path | None = None,
     rank_by: str = "complex",
+    embeddings: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -134,7 +137,8 @@ def read_study(
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
     folders = {path.parent.name: path.parent for path in rankings}
-    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders
+    vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
+    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders, vectors
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 

@@ -1,0 +1,53 @@
+"""Where decoys lie for the network: its pooled vector of each, as a table and as a map of two axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from toporank.evaluation.interfaces import Score
+from toporank.files import replacing
+
+Vectors = dict[tuple[str, str], np.ndarray]
+"""(target, decoy) → its pooled vector, (k,)."""
+
+
+def write_embeddings(path: Path | str, scores: Iterable[Score]) -> None:
+    """Write embeddings.parquet: target, decoy, and v0, v1 … of each decoy's pooled vector, single precision."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from toporank.features.residue_tables import numbers, texts
+
+    decoys = [score for score in scores if not score.interface and score.pooled]
+    vectors = np.array([score.pooled for score in decoys], dtype=np.float32).reshape(len(decoys), -1)
+    columns = {name: texts([getattr(score, name) for score in decoys]) for name in ("target", "decoy")}
+    columns |= {f"v{k}": numbers(vectors[:, k]) for k in range(vectors.shape[1])}
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary, compression="zstd", use_dictionary=["target"])
+
+
+def read_embeddings(path: Path | str) -> Vectors:
+    """Read embeddings.parquet."""
+    import pyarrow.parquet as pq
+
+    from toporank.features.residue_tables import matrix
+
+    table = pq.ParquetFile(path).read(use_threads=False)
+    keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
+    return dict(zip(keys, matrix(table, table.column_names[2:]), strict=True))
+
+
+def principal_plane(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of vectors, (n, k), along their two leading principal axes, (n, 2), and the share of variance of each.
+
+    Each axis points to where its largest entry is positive, so that the same vectors always give the same map.
+    """
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0)
+    values, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), range(2)])
+    total = values.sum()
+    return centred @ axes, values[::-1][:2] / total if total > 0 else np.zeros(2)
