@@ -43,6 +43,7 @@ rule report_scores:
         interfaces=layout.SCORED_INTERFACES,
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
+        training_vectors=JOBS.beside_scorer(layout.TRAINING_VECTORS, REPOSITORY),
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
@@ -56,5 +57,5 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
+        " --leakage {input.leakage} --embeddings {input.embeddings} --training-vectors {input.training_vectors:q} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
         " --page {output.page} > {log} 2>&1"

@@ -55,7 +55,7 @@ def main() -> None:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
-    write_embeddings(args.embeddings, scores)
+    write_embeddings(args.embeddings, scores, args.checkpoint)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)

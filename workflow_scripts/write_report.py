@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")
+    parser.add_argument("--training-vectors", type=Path, nargs="?", help="training_vectors.parquet of the scorer")
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
     parser.add_argument("--study-leakage", type=Path, help="written: leakage.csv of all data sets")

@@ -73,6 +73,8 @@ MEMBERS = "members.json"
 """Beside the checkpoints of an ensemble: their runs, and whether the score is their mean."""
 TREES = "trees.safetensors"
 """Beside the checkpoint that scores: trees that have the last word."""
+TRAINING_VECTORS = "training_vectors.parquet"
+"""Beside the checkpoint that scores: where it sees some of the decoys it learned from."""
 CALIBRATION = "calibration.json"
 """Beside the checkpoint that scores: how far to trust it, and within which domain."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ STEPS = 999
 def maps_for_script(study: Study) -> dict[str, Any]:
     """Places of decoys along the two leading principal axes of their pooled vectors, for the page's script.
 
-    In `all` the axes are those of all decoys; in `each`, those of each target, by its place in `by_target`, if it has
-    `FEWEST` decoys or more. Both hold x and y as whole numbers up to `STEPS`, and v the shares of variance in per cent.
-    `all` has t and i, places of the target and of the decoy in it; `each` has i. Empty without vectors.
+    In `all` the axes are those of some training decoys, if they are known, else of all decoys; in `each`, those of each
+    target, by its place in `by_target`, if it has `FEWEST` decoys or more. Both hold x and y as whole numbers up to
+    `STEPS`, i, places of decoys in their target, and v, the shares of variance in per cent; `all` has t, places of
+    targets, and X and Y, those of training decoys, too. Empty without vectors.
     """
     found = [
         (t, i, study.vectors.get(row.dataset, {}).get((row.target, row.decoy)))
@@ -37,11 +39,19 @@ def maps_for_script(study: Study) -> dict[str, Any]:
         own = np.flatnonzero(target == t)
         if len(own) >= FEWEST:
             each[str(t)] = {"i": decoy[own].tolist(), **_plane(vectors[own])}
-    return {"all": {"t": target.tolist(), "i": decoy.tolist(), **_plane(vectors)}, "each": each}
+    return {"all": {"t": target.tolist(), "i": decoy.tolist(), **_plane(vectors, study.training_vectors)}, "each": each}
 
 
-def _plane(vectors: np.ndarray) -> dict[str, Any]:
-    places, shares = principal_plane(vectors)
-    low, span = places.min(axis=0), max(float(np.ptp(places, axis=0).max()), 1e-9)
-    x, y = np.rint(STEPS * (places - low) / span).astype(int).T.tolist()
-    return {"x": x, "y": y, "v": [round(100 * share) for share in shares.tolist()]}
+def _plane(vectors: np.ndarray, training: Sequence[np.ndarray] = ()) -> dict[str, Any]:
+    others = np.array(training).reshape(len(training), vectors.shape[1])
+    if len(others) >= FEWEST:
+        learned, own, shares = principal_plane(others, vectors)
+    else:
+        own, learned, shares = principal_plane(vectors, others)
+    both = np.concatenate([own, learned])
+    low, span = both.min(axis=0), max(float(np.ptp(both, axis=0).max()), 1e-9)
+    x, y = np.rint(STEPS * (both - low) / span).astype(int).T.tolist()
+    n, more = len(own), {}
+    if len(learned):
+        more = {"X": x[n:], "Y": y[n:]}
+    return {"x": x[:n], "y": y[:n], **more, "v": [round(100 * share) for share in shares.tolist()]}

@@ -25,6 +25,7 @@ from toporank.similarity.splits import decided
 from toporank.similarity.tables import read_splits, split_of_targets
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from toporank.evaluation.cross_validation import GroupMetric
@@ -78,6 +79,7 @@ class Study:
     interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
+    training_vectors : those of some decoys that the scorer learned from, if they are known.
     """
 
     datasets: list[str]
@@ -92,6 +94,7 @@ class Study:
     rank_by: str = "complex"
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
+    training_vectors: list[np.ndarray] = field(default_factory=list)
 
     @property
     def decoys(self) -> list[Result]:
@@ -116,6 +119,7 @@ def read_study(
     folds: Path | None = None,
     rank_by: str = "complex",
     embeddings: Iterable[Path] = (),
+    training_vectors: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -138,7 +142,8 @@ def read_study(
     crossed = read_folds(folds) if folds else []
     folders = {path.parent.name: path.parent for path in rankings}
     vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
-    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders, vectors
+    learned = [*read_embeddings(training_vectors, checkpoint).values()] if training_vectors else []
+    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders, vectors, learned
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 
