@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from _shown import scored_example
@@ -412,6 +413,29 @@ def test_another_target_is_chosen_and_another_decoy_shown_from_its_table(answere
 def test_structures_need_no_request_and_give_no_complaint(answered):
     assert answered.complaints == []
     assert len(answered.requests) == 1
+
+
+def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_asked_for(browser, tmp_path):
+    shown = scored_example(tmp_path, ("S", "T"))
+    draw = np.random.default_rng(0)
+    shown.vectors["bench"] = {(row.target, row.decoy): draw.normal(size=4) for row in shown.decoys}
+    shown.training_vectors.extend(draw.normal(size=(9, 4)))
+    browser.open(write(tmp_path, shown))
+    browser.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }))")
+    assert browser.run("document.getElementById('map-said').textContent") == "S/near1: predicted 0.850"
+    keys = "[...document.querySelectorAll('#map-keys .key')].map(key => key.textContent)"
+    assert browser.run(keys) == ["incorrect", "acceptable", "medium", "high", "a decoy of the training"]
+    set_value(browser, "map-by", "target", "change")
+    assert browser.run(keys) == ["S", "T", "a decoy of the training"]
+    set_value(browser, "map-of", "1", "change")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("4 decoys; ")
+    painted = """(() => {
+        const canvas = document.getElementById("map");
+        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        return pixels.filter((value, k) => k % 4 === 3 && value > 0).length;
+    })()"""
+    assert browser.run(painted) > 100
+    assert browser.complaints == []
 
 
 def test_without_webgl_the_page_says_what_to_open_instead(browser, tmp_path):

@@ -26,9 +26,9 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: Path
     from toporank.features.residue_tables import numbers, texts
 
     decoys = [score for score in scores if not score.interface and score.pooled]
-    vectors = np.array([score.pooled for score in decoys], dtype=np.float32).reshape(len(decoys), -1)
+    vectors = zip(*(score.pooled for score in decoys), strict=True)
     columns = {name: texts([getattr(score, name) for score in decoys]) for name in ("target", "decoy")}
-    columns |= {f"v{k}": numbers(vectors[:, k]) for k in range(vectors.shape[1])}
+    columns |= {f"v{k}": numbers(np.array(entries, dtype=np.float32)) for k, entries in enumerate(vectors)}
     table = pa.table(columns).replace_schema_metadata({OF_CHECKPOINT: sha256(checkpoint)})
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", use_dictionary=["target"])

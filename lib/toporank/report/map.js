@@ -23,7 +23,7 @@
     const keys = by.value === "target" ? data.targets.map((t, k) => key(hue(k), t.name)) :
       by.value === "set" ? sets.map((name, k) => key(hue(k), name)) : data.classes.map((name, k) => key(`var(--c${k})`, name));
     const rest = keys.length > LISTED ? [make("li", {}, `and ${keys.length - LISTED} more`)] : [];
-    const training = withTraining ? [key("var(--line)", "a decoy of the training")] : [];
+    const training = withTraining ? [key("var(--muted)", "a decoy of the training")] : [];
     document.getElementById("map-keys").replaceChildren(...keys.slice(0, LISTED), ...rest, ...training);
   }
 
