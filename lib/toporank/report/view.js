@@ -101,7 +101,7 @@ function legend() {
 function look(whole) {
   const [{ viewer }, other] = panes;
   viewer.zoomTo(whole ? {} : { predicate: atom => atom.touching });
-  viewer.zoom(0.95);
+  viewer.zoom(1.1);
   other.viewer.setView(viewer.getView());
 }
 
