@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-sampling clean dssp
+.PHONY: help demo test lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -55,6 +55,9 @@ bench-network: .venv/installed-dev ## time one step of the network against plain
 
 bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))
+
+bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 decoys
+	PYTHONPATH=lib:tests:tests/unit $(BIN)/python tests/benchmarks/bench_page.py
 
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
 	$(BIN)/python -m pip install --quiet -r requirements-sampling.txt

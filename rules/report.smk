@@ -16,6 +16,7 @@ rule report_study:
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
+        embeddings=expand(layout.EMBEDDINGS, dataset=JOBS.datasets),
         splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
         checkpoint=JOBS.scorer(REPOSITORY),
@@ -31,22 +32,26 @@ rule report_study:
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
-        " --leakage {input.leakage} --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
+        " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
+        " --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
-    """Run card, coverage and ranking of one data set."""
+    """The answer, ranking, coverage and run card of one data set; and the same for PyMOL, ChimeraX and MultiQC."""
     input:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
         confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
+        embeddings=layout.EMBEDDINGS,
+        training_vectors=JOBS.beside_scorer(layout.TRAINING_VECTORS, REPOSITORY),
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
+        beside=layout.BESIDE_PAGE,
     log:
         "logs/report/{dataset}.log",
     conda:
@@ -55,5 +60,6 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --confidence {input.confidence} --splits {input.splits}"
-        " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
+        " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
+        " --training-vectors {input.training_vectors:q} --splits {input.splits} --checkpoint {input.checkpoint:q}"
+        " --rank-by {params.rank_by} --beside --page {output.page} > {log} 2>&1"

@@ -23,6 +23,7 @@ rule score_decoys:
         export=layout.MODEL_PRED_DOCKQ,
         leakage=report(layout.LEAKAGE, category="Ranking"),
         comparison=layout.COMPARISON,
+        embeddings=layout.EMBEDDINGS,
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -39,6 +40,7 @@ rule score_decoys:
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
         " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
+        " --embeddings {output.embeddings}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 
 

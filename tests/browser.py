@@ -27,7 +27,8 @@ class Browser:
 
     def __init__(self, program: str, folder: Path):
         self._profile = folder / "profile"
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        options = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"]
+        options += ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]  # WebGL without a graphics card
         self._process = subprocess.Popen(
             [program, *options, "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "about:blank"],
             stdout=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from toporank.combining.combine import combine
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
+from toporank.evaluation.embeddings import write_embeddings
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
@@ -23,12 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
-    parser.add_argument(
-        "--ensemble",
-        type=Path,
-        nargs="?",
-        help="folder of checkpoints for the spread, and for the score if it says so",
-    )
+    parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints for spread and, maybe, score")
     parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
     parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer: the last word")
     for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
@@ -36,7 +32,7 @@ def main() -> None:
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage"):
+    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
 
@@ -59,6 +55,7 @@ def main() -> None:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
+    write_embeddings(args.embeddings, scores, args.checkpoint)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)

@@ -8,6 +8,7 @@ from pathlib import Path
 from toporank.errors import TopoRankError
 from toporank.evaluation.leakage import write_study_leakage
 from toporank.files import write_text
+from toporank.report.beside import beside
 from toporank.report.formatting import ORDERS
 from toporank.report.page import render
 from toporank.report.results import read_study
@@ -27,20 +28,25 @@ def main() -> None:
     parser.add_argument("--confidence", type=Path, nargs="*", default=[], help="confidence.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
+    parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")
+    parser.add_argument("--training-vectors", type=Path, nargs="?", help="training_vectors.parquet of the scorer")
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
     parser.add_argument("--study-leakage", type=Path, help="written: leakage.csv of all data sets")
     parser.add_argument("--rank-by", choices=ORDERS, default="complex", help="what decides on the ranking")
+    parser.add_argument("--beside", action="store_true", help="write files for PyMOL, ChimeraX and MultiQC beside it")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    written = {"page", "study_leakage"}
+    written = {"page", "study_leakage", "beside"}
     try:
         study = read_study(**{name: value for name, value in vars(args).items() if name not in written})
     except TopoRankError as error:
         sys.exit(str(error))
-    page = render(study)
+    page = render(study, args.page.parent)
     write_text(args.page, page)
+    for name, text in beside(study, args.page.parent).items() if args.beside else ():
+        write_text(args.page.with_name(name), text)
     if args.study_leakage:
         write_study_leakage(args.study_leakage, study.leakage)
     print(f"{args.page}: {len(page) / 1e6:.2f} MB, {len(study.decoys)} decoys")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from _shown import scored_example
 
 from browser import NAMES, Browser, find_browser
 from described_checkpoint import DESCRIPTION, METRICS
@@ -177,6 +180,61 @@ def test_targets_can_be_put_in_another_order(page):
         assert shown_targets(page) == expected
 
 
+# ---- the table of a target, and the CSV -------------------------------------------------------------------
+
+
+def open_target(page: Browser, name: str) -> None:
+    page.run(f"""new Promise(done => {{
+        const node = [...document.querySelectorAll(".target")].find(node => node.dataset.name === {name!r});
+        node.open = true;
+        setTimeout(() => done(), 50);
+    }})""")
+
+
+def decoys_by(page: Browser, name: str, column: str) -> list[str]:
+    """The decoys of a target after a click on a heading of its table."""
+    return page.run(f"""(() => {{
+        const node = [...document.querySelectorAll(".target")].find(node => node.dataset.name === {name!r});
+        const button = [...node.querySelectorAll("thead button")].find(button => button.textContent === {column!r});
+        button.click();
+        return [...node.querySelectorAll("tbody tr")].map(row => row.cells[1].textContent);
+    }})()""")
+
+
+def test_the_decoys_of_a_target_sort_by_any_column_and_what_is_missing_comes_last(page):
+    open_target(page, "1PPE")
+    assert decoys_by(page, "1PPE", "predicted DockQ") == ["rest", "best", "lost0"]
+    assert decoys_by(page, "1PPE", "predicted DockQ") == ["best", "rest", "lost0"]
+    assert decoys_by(page, "1PPE", "class") == ["rest", "best", "lost0"]
+    assert decoys_by(page, "1PPE", "decoy") == ["best", "lost0", "rest"]
+    sorted_by = "[...document.querySelectorAll('.target[open] th[aria-sort]')].map(th => th.textContent + th.ariaSort)"
+    assert page.run(sorted_by) == ["decoyascending"]
+    assert page.run("document.activeElement.textContent") == "decoy"
+    assert decoys_by(page, "1PPE", "rank") == ["best", "rest", "lost0"]
+
+
+def test_decoys_are_filtered_by_predicted_class(page):
+    set_value(page, "least", "2", "change")
+    assert shown_targets(page) == sorted(t for t, s in zip(TARGETS, SCORES, strict=True) if s >= 0.49)
+    assert page.run("document.getElementById('count').textContent") == "4 of 24 decoys, 4 of 8 targets"
+    set_value(page, "least", "0", "change")
+
+
+def test_the_csv_has_what_is_shown_in_its_order(page):
+    set_value(page, "filter", "1PPE", "input")
+    open_target(page, "1PPE")
+    assert decoys_by(page, "1PPE", "predicted DockQ")[0] == "rest"
+    table = pd.read_csv(io.StringIO(page.run("csvText()")))
+    set_value(page, "filter", "", "input")
+    assert table["decoy"].tolist() == ["rest", "best", "lost0"]
+    assert set(table["dataset"]) == {"bench"}
+    assert set(table["target"]) == {"1PPE"}
+    assert table["pred_dockq"].tolist()[:2] == [0.155, 0.31]
+    assert table["pred_capri"].tolist()[:2] == ["incorrect", "acceptable"]
+    assert table["dockq"].tolist()[:2] == [0.1, 0.5]
+    assert table["status"].tolist() == ["scored", "scored", "failed"]
+
+
 def test_a_page_says_and_asks_nothing(page):
     assert page.complaints == []
     assert [url.split("/")[-1] for url in page.requests] == ["report.html"]
@@ -208,10 +266,16 @@ def test_a_long_list_is_shown_in_two_steps(browser, tmp_path):
 def test_a_single_target_is_open_and_names_stay_text(browser, tmp_path):
     browser.open(write(tmp_path, study(("<img src=x onerror=alert(1)>",), None, labelled=False)))
     assert browser.run("document.querySelector('.target').open")
-    assert browser.run("document.querySelector('.tools').hidden")
+    assert browser.run("[...document.querySelectorAll('.of-many')].every(label => label.hidden)")
     assert browser.run("document.querySelectorAll('main img').length") == 0
     assert browser.complaints == []
     assert len(browser.requests) == 1
+
+
+def test_a_name_that_a_spreadsheet_would_calculate_and_a_comma_come_out_as_text(browser, tmp_path):
+    browser.open(write(tmp_path, study(('=1+1,"x"',), None, labelled=False)))
+    (target, *_) = pd.read_csv(io.StringIO(browser.run("csvText()")))["target"]
+    assert target == '\'=1+1,"x"'
 
 
 def test_a_page_without_decoys_has_no_error(browser, tmp_path):
@@ -265,4 +329,122 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     assert red > blue + 80
     hint = browser.run("document.querySelector('.target .caution').textContent")
     assert hint == "H and L touch in every decoy; if they are one partner, say partners=H+L:A"
+    assert browser.complaints == []
+
+
+# ---- the answer, in three dimensions ----------------------------------------------------------------------
+
+DRAWN = """new Promise((done, fail) => {
+    const view = document.getElementById("view"), since = Date.now();
+    const look = () => {
+        if (view.dataset.drawn === "%d") done();
+        else if (Date.now() - since > 60000) fail(Error("not drawn"));
+        else setTimeout(look, 50);
+    };
+    look();
+})"""
+"""Waits for the structures of the target at a place."""
+COLOURED = """[...document.querySelectorAll(".canvas canvas")].map(canvas => {
+    const flat = document.createElement("canvas");
+    flat.width = canvas.width; flat.height = canvas.height;
+    const context = flat.getContext("2d");
+    context.drawImage(canvas, 0, 0);
+    const pixels = context.getImageData(0, 0, flat.width, flat.height).data, found = [0, 0];
+    for (let i = 0; i < pixels.length; i += 4) {
+        if (pixels[i + 3] < 200) continue;
+        if (pixels[i + 2] > pixels[i] + 40) found[0] += 1;
+        if (pixels[i] > pixels[i + 2] + 40) found[1] += 1;
+    }
+    return found;
+})"""
+"""Of each canvas the numbers of its blue and its orange pixels, in which the first two partners are drawn."""
+
+
+@pytest.fixture(scope="module")
+def answered(browser, tmp_path_factory) -> Browser:
+    """The browser with the page of two targets that were scored, and of which only the first has its files."""
+    folder = tmp_path_factory.mktemp("answer")
+    shown = scored_example(folder, ("S", "T"))
+    browser.open(write(folder, shown))
+    browser.run("document.getElementById('view').scrollIntoView()")
+    browser.run(DRAWN % 0)
+    return browser
+
+
+def test_the_two_best_decoys_are_drawn_side_by_side_each_partner_in_its_colour(answered):
+    left, right = answered.run(COLOURED)
+    assert min(*left, *right) > 100
+    chosen = "[...document.querySelectorAll('.pane select')].map(select => select.selectedOptions[0].textContent)"
+    assert answered.run(chosen) == ["1. near1 (0.850)", "2. mid1 (0.500)"]
+    labels = answered.run("[...document.querySelectorAll('.canvas')].map(node => node.getAttribute('aria-label'))")
+    assert labels[0].startswith("Structure of near1: partners A, B, ")
+    assert answered.run("[...document.querySelectorAll('#legend .key')].map(key => key.textContent)") == [
+        "chain A", "chain B",
+    ]  # fmt: skip
+
+
+def test_the_arrow_keys_turn_both_structures(answered):
+    image = "document.querySelectorAll('.canvas canvas')[%d].toDataURL()"
+    before = [answered.run(image % k) for k in (0, 1)]
+    answered.run("""new Promise(done => {
+        const canvas = document.querySelector(".canvas");
+        canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+        setTimeout(done, 500);
+    })""")
+    assert all(answered.run(image % k) != before[k] for k in (0, 1))
+
+
+def test_another_target_is_chosen_and_another_decoy_shown_from_its_table(answered):
+    set_value(answered, "which", "1", "change")
+    answered.run(DRAWN % 1)
+    articles = "[...document.querySelectorAll('.answer')].map(node => node.hidden)"
+    assert answered.run(articles) == [True, False]
+    answered.run("document.querySelectorAll('.target')[0].open = true")
+    answered.run("new Promise(done => setTimeout(done, 100))")
+    names = answered.run("[...document.querySelectorAll('button.see')].map(node => node.ariaLabel)")
+    assert names == ["show near1 in 3-D", "show mid1 in 3-D", "show far1 in 3-D"]
+    answered.run("document.querySelectorAll('button.see')[2].click()")
+    answered.run(DRAWN % 0)
+    assert answered.run("document.querySelectorAll('.pane select')[1].selectedOptions[0].textContent") == (
+        "3. far1 (0.100)"
+    )
+
+
+def test_structures_need_no_request_and_give_no_complaint(answered):
+    assert answered.complaints == []
+    assert len(answered.requests) == 1
+
+
+def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_asked_for(browser, tmp_path):
+    shown = scored_example(tmp_path, ("S", "T"))
+    draw = np.random.default_rng(0)
+    shown.vectors["bench"] = {(row.target, row.decoy): draw.normal(size=4) for row in shown.decoys}
+    shown.training_vectors.extend(draw.normal(size=(9, 4)))
+    browser.open(write(tmp_path, shown))
+    browser.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }))")
+    assert browser.run("document.getElementById('map-said').textContent") == "S/near1: predicted 0.850"
+    keys = "[...document.querySelectorAll('#map-keys .key')].map(key => key.textContent)"
+    assert browser.run(keys) == ["incorrect", "acceptable", "medium", "high", "a decoy of the training"]
+    set_value(browser, "map-by", "target", "change")
+    assert browser.run(keys) == ["S", "T", "a decoy of the training"]
+    set_value(browser, "map-of", "1", "change")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("4 decoys; ")
+    painted = """(() => {
+        const canvas = document.getElementById("map");
+        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        return pixels.filter((value, k) => k % 4 === 3 && value > 0).length;
+    })()"""
+    assert browser.run(painted) > 100
+    assert browser.complaints == []
+
+
+def test_without_webgl_the_page_says_what_to_open_instead(browser, tmp_path):
+    page = write(tmp_path, scored_example(tmp_path))
+    text = page.read_text(encoding="utf-8")
+    page.write_text(
+        text.replace("<head>", "<head><script>HTMLCanvasElement.prototype.getContext = () => null</script>", 1)
+    )
+    browser.open(page)
+    assert browser.run("document.getElementById('view').hidden")
+    assert browser.run("document.getElementById('no-view').textContent").startswith("This browser has no WebGL")
     assert browser.complaints == []

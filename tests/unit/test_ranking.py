@@ -316,7 +316,8 @@ def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, e
     folder = ensemble("mean")
     members, _ = read_ensemble(folder)
     copied = Path(shutil.copy(members[1], tmp_path / "copied.ckpt"))
-    assert score_pack(copied, members, pack, mean=True) == score_pack(members[0], members, pack, mean=True)
+    first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
+    assert [score._replace(pooled=()) for score in first] == [score._replace(pooled=()) for score in other]
     kept = members[:1]
     with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* none of them \(score with one"):
         score_pack(copied, kept, pack, mean=True)

@@ -550,7 +550,7 @@ def test_the_page_of_a_scored_data_set_needs_little(scored_only: Files) -> None:
         "import sys; from pathlib import Path; from toporank.report.page import render;"
         "from toporank.report.results import read_study;"
         "render(read_study([Path(sys.argv[1])], [Path(sys.argv[2])], [], None, Path(sys.argv[3])));"
-        "print(*{'torch', 'pandas', 'matplotlib', 'scipy', 'numba', 'pyarrow', 'gemmi'} & set(sys.modules))"
+        "print(*{'torch', 'pandas', 'matplotlib', 'scipy', 'numba', 'pyarrow'} & set(sys.modules))"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code, scored_only.coverage[0], scored_only.rankings[0], scored_only.checkpoint],

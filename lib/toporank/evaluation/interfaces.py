@@ -22,7 +22,8 @@ class Score(NamedTuple):
     """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
 
     pred_network : what the networks alone predict, where trees have the last word (`combining.combine`). pred_local :
-    mean local quality of its contacts that they predict, if they do.
+    mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
+    sees of it.
     """
 
     target: str
@@ -32,6 +33,7 @@ class Score(NamedTuple):
     interface: str = ""
     pred_network: float | None = None
     pred_local: float | None = None
+    pooled: tuple[float, ...] = ()
 
 
 MOST_HINTS = 3

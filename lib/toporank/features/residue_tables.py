@@ -29,29 +29,30 @@ def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], m
     ids = [complex_.residues[r] for r in index]
     labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
     identity = {
-        "chain": _texts([i.chain for i in ids]),
-        "number": _numbers(np.array([i.number for i in ids], np.int32)),
-        "insertion_code": _texts([i.insertion_code for i in ids]),
-        "residue": _texts([complex_.names[r] for r in index]),
-        "label_chain": _texts([chain or None for chain, _ in labels]),
-        "label_number": _numbers(
+        "chain": texts([i.chain for i in ids]),
+        "number": numbers(np.array([i.number for i in ids], np.int32)),
+        "insertion_code": texts([i.insertion_code for i in ids]),
+        "residue": texts([complex_.names[r] for r in index]),
+        "label_chain": texts([chain or None for chain, _ in labels]),
+        "label_number": numbers(
             np.array([number or 0 for _, number in labels], np.int32), [number is not None for _, number in labels]
         ),
     }
-    others = {name: _numbers(c) if isinstance(c, np.ndarray) else _texts(c) for name, c in columns.items()}
+    others = {name: numbers(c) if isinstance(c, np.ndarray) else texts(c) for name, c in columns.items()}
     table = pa.table({**identity, **others}).replace_schema_metadata({METADATA_KEY: canonical(metadata)})
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, compression="zstd", use_dictionary=list(IDENTITY), write_statistics=False)
     return stream.getvalue().to_pybytes()
 
 
-def _numbers(values: np.ndarray, known: list[bool] | None = None) -> pa.Array:
-    """known : of which numbers; by default of all."""
+def numbers(values: np.ndarray, known: list[bool] | None = None) -> pa.Array:
+    """A column of numbers. known : of which rows; by default of all."""
     dtype = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(dtype, len(values), [_bits(known), pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def _texts(values: list[str | None]) -> pa.Array:
+def texts(values: list[str | None]) -> pa.Array:
+    """A column of texts, null where there is None."""
     encoded, known = [(text or "").encode() for text in values], [text is not None for text in values]
     ends = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32))
     return pa.StringArray.from_buffers(len(values), ends, pa.py_buffer(b"".join(encoded)), _bits(known))

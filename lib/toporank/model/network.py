@@ -98,13 +98,14 @@ class Prediction(NamedTuple):
     """What a network says of a batch.
 
     score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its edges, between 0 and 1.
-    edge_logit : (E,), that of each edge, as a logit, edges sorted by destination. The last two are None where the
-    network does not predict them.
+    edge_logit : (E,), that of each edge, as a logit, edges sorted by destination. These two are None where the
+    network does not predict them. pooled : (B, k), what the head sees of each graph.
     """
 
     score: Tensor
     local: Tensor | None
     edge_logit: Tensor | None
+    pooled: Tensor
 
 
 class Network(nn.Module, ABC):
@@ -188,7 +189,7 @@ class DockQNet(Network):
                     score = F.dropout(score, self.dropout, self.training)
                 score = layer(score)
             local = None if edge_logit is None else seen[:, -1 if self.contact is None else -2]
-            return Prediction(torch.sigmoid(score).squeeze(1), local, edge_logit)
+            return Prediction(torch.sigmoid(score).squeeze(1), local, edge_logit, seen)
 
     def pooled(self, batch: GraphBatch) -> Tensor:
         """What the head sees of each graph: (B, hidden + hidden // 2), and one or two means of the local quality."""

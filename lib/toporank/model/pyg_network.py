@@ -13,7 +13,7 @@ from torch_geometric.nn import GATv2Conv
 from torch_geometric.utils import scatter
 
 from toporank.graphs.pack import GraphBatch
-from toporank.model.network import DockQNet
+from toporank.model.network import DockQNet, Prediction
 
 
 class PlainLayer(nn.Module):
@@ -70,6 +70,7 @@ class PlainNetwork(DockQNet):
         edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
         return torch.cat([nodes, self.pooled_edges(edges)], dim=1)
 
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Predicted DockQ of each graph: (B,), between 0 and 1."""
-        return torch.sigmoid(self.head(self.pooled(batch))).squeeze(1)
+    def predictions(self, batch: GraphBatch) -> Prediction:
+        """DockQ of each graph."""
+        seen = self.pooled(batch)
+        return Prediction(torch.sigmoid(self.head(seen)).squeeze(1), None, None, seen)

@@ -125,11 +125,12 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
 class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
 
-    local is None of a network that does not predict it.
+    local is None of a network that does not predict it. pooled : what the head sees of each graph, (B, k).
     """
 
     score: Tensor
     local: Tensor | None
+    pooled: Tensor
 
 
 @torch.inference_mode()
@@ -141,10 +142,11 @@ def predict(network: Network, store: GraphStore, batch_size: int = 64) -> Tensor
 @torch.inference_mode()
 def predict_local(network: Network, store: GraphStore, batch_size: int = 64) -> Predicted:
     """What a network predicts of every graph of a store, in one pass."""
-    if network.local_head is None or len(store) == 0:
-        return Predicted(predict(network, store) if len(store) else torch.zeros(0), None)
-    found = (network.predictions(batch) for batch in _batches(store, batch_size))
-    return Predicted(*(torch.cat(parts) for parts in zip(*((each.score, each.local) for each in found), strict=True)))
+    if len(store) == 0:
+        return Predicted(torch.zeros(0), None, torch.zeros(0, 0))
+    found = [network.predictions(batch) for batch in _batches(store, batch_size)]
+    score, pooled = (torch.cat([getattr(each, name) for each in found]) for name in ("score", "pooled"))
+    return Predicted(score, None if found[0].local is None else torch.cat([each.local for each in found]), pooled)
 
 
 def _batches(store: GraphStore, batch_size: int) -> Iterator[GraphBatch]:

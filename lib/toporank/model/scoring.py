@@ -97,10 +97,11 @@ def score_pack(
         )
     _check_alike([*scorers.values()], store)
     found = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
-    predicted = {content: scores for content, (scores, _) in found.items()}
+    predicted = {content: scores for content, (scores, *_) in found.items()}
     own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
     local = [found[contents[path]][1] for path in (members if mean else [checkpoint])]
     local = [values for values in local if values is not None]
+    pooled = found[contents[checkpoint]][2]
     return [
         Score(
             target,
@@ -109,6 +110,7 @@ def score_pack(
             round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
             str(store.split[i]) if store.part_of[i] else "",
             pred_local=_mean([each[i] for each in local]) if local else None,
+            pooled=tuple(pooled[i]),
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
@@ -146,15 +148,15 @@ def how_far_to_trust(
     if len(store) == 0:
         return {}, ""
     keys = _names(store)
-    of_decoys = {(score.target, score.decoy): score.pred_dockq for score in scores if not score.interface}
+    of_decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
     rows = {(row.target, row.decoy): row for row in coverage}
     models = Counter(target for target, decoy in keys if not rows[target, decoy].duplicate_of)
     found = estimates(
         known,
-        [of_decoys[key] for key in keys],
+        [of_decoys[key].pred_dockq for key in keys],
         [rows[key].n_interface_residues for key in keys],
         [rows[key].n_chains for key in keys],
-        embed(checkpoint, store),
+        np.array([of_decoys[key].pooled for key in keys]),
         [models[target] < 2 for target, _ in keys],
     )
     return dict(zip(keys, found, strict=True)), ""
@@ -194,16 +196,16 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
     )
 
 
-def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[float] | None]:
-    """Predicted DockQ and local quality of every graph. Raises GraphError when a prediction is not a number."""
+def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[float] | None, list[list[float]]]:
+    """Predicted DockQ, local quality and pooled vector of every graph. Raises GraphError when a score is no number."""
     if len(store) == 0:
-        return [], None
+        return [], None, []
     network = scorer.network
     if scorer.description.get("origin") == topoqa.ORIGIN:
         from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
 
         network = PlainNetwork.of(network).eval()
-    score, local = predict_local(network, store)
+    score, local, pooled = predict_local(network, store)
     values = score.double().tolist()
     odd = [name for name, value in zip(_names(store), values, strict=True) if not math.isfinite(value)]
     if odd:
@@ -212,4 +214,4 @@ def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[
             where=scorer.path,
             remedy="the graphs hold numbers far from those it was trained on",
         )
-    return values, None if local is None else local.double().tolist()
+    return values, None if local is None else local.double().tolist(), pooled.double().tolist()

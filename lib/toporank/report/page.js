@@ -3,6 +3,7 @@
 
 const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const data = JSON.parse(document.getElementById("decoys").textContent);
+const structures = JSON.parse(document.getElementById("structures")?.textContent ?? "{}");
 const DASH = "–";
 const fixed = value => value == null ? DASH : value.toFixed(3);
 const percent = value => `${(100 * Math.min(1, Math.max(0, value))).toFixed(2)}%`;
@@ -97,24 +98,43 @@ function lane(target, i) {
   return svg;
 }
 
+// `key` is its name in the CSV, `value` what it sorts by and what goes into the CSV, `cell` what is shown.
+
 const COLUMNS = [
-  { head: "rank", number: true, cell: (t, i) => t.r?.[i] ?? DASH },
-  { head: "decoy", name: true, cell: (t, i) => t.d[i] },
-  { head: "predicted DockQ", number: true, cell: (t, i) => fixed(t.p?.[i]) },
-  { head: "interval", number: true, needs: "l", cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
-  { head: "class", cell: (t, i) => chip(t.P?.[i]) },
+  { key: "rank", head: "rank", number: true, value: (t, i) => t.r?.[i] },
+  { key: "decoy", head: "decoy", name: true, value: (t, i) => t.d[i], cell: decoyCell },
+  { key: "pred_dockq", head: "predicted DockQ", number: true, value: (t, i) => t.p?.[i], cell: (t, i) => fixed(t.p?.[i]) },
+  { key: "pred_low", head: "interval", number: true, needs: "l", value: (t, i) => t.l[i], cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
+  { key: "pred_high", needs: "h", value: (t, i) => t.h[i] },
+  { key: "pred_capri", head: "class", value: (t, i) => data.classes[t.P?.[i]], order: (t, i) => t.P && Number(t.P[i]), cell: (t, i) => chip(t.P?.[i]) },
   { head: "0 – 1", lane: true, cell: lane },
-  { head: "true DockQ", number: true, needs: "y", cell: (t, i) => fixed(t.y?.[i]) },
-  { head: "true class", needs: "Y", cell: (t, i) => chip(t.Y?.[i]) },
-  { head: "interface residues", number: true, cell: (t, i) => t.n?.[i] ?? DASH },
-  { head: "chains", number: true, cell: (t, i) => t.c?.[i] ?? DASH },
-  { head: "cluster (rank)", number: true, needs: "k", cell: (t, i) => t.k[i] == null ? DASH : `${t.k[i]} (${t.K?.[i] ?? DASH})` },
-  { head: "consensus", number: true, needs: "o", cell: (t, i) => fixed(t.o[i]) },
-  { head: "twin of", name: true, needs: "t", cell: (t, i) => t.t[i] || "" },
-  { head: "disagreement of the ensemble", number: true, needs: "s", cell: (t, i) => fixed(t.s[i]) },
-  { head: "out of domain", name: true, needs: "m", cell: (t, i) => t.m[i] || "" },
-  { head: "status", status: true, cell: (t, i) => status(data.fates[t.f[i]]) },
+  { key: "dockq", head: "true DockQ", number: true, needs: "y", value: (t, i) => t.y[i], cell: (t, i) => fixed(t.y[i]) },
+  { key: "capri", head: "true class", needs: "Y", value: (t, i) => data.classes[t.Y[i]], order: (t, i) => Number(t.Y[i]), cell: (t, i) => chip(t.Y[i]) },
+  { key: "n_interface_residues", head: "interface residues", number: true, value: (t, i) => t.n?.[i] },
+  { key: "n_chains", head: "chains", number: true, value: (t, i) => t.c?.[i] },
+  { key: "cluster", head: "cluster (rank)", number: true, needs: "k", value: (t, i) => t.k[i], cell: (t, i) => t.k[i] == null ? DASH : `${t.k[i]} (${t.K?.[i] ?? DASH})` },
+  { key: "cluster_rank", needs: "K", value: (t, i) => t.K[i] },
+  { key: "consensus", head: "consensus", number: true, needs: "o", value: (t, i) => t.o[i], cell: (t, i) => fixed(t.o[i]) },
+  { key: "twin_of", head: "twin of", name: true, needs: "t", value: (t, i) => t.t[i] },
+  { key: "duplicate_of", head: "copy of", name: true, needs: "x", value: (t, i) => t.x[i] },
+  { key: "pred_sd", head: "disagreement of the ensemble", number: true, needs: "s", value: (t, i) => t.s[i], cell: (t, i) => fixed(t.s[i]) },
+  { key: "domain", head: "out of domain", name: true, needs: "m", value: (t, i) => t.m[i] },
 ];
+const LAST = { key: "status", head: "status", status: true, value: (t, i) => data.fates[t.f[i]], cell: (t, i) => status(data.fates[t.f[i]]) };
+
+// A name is a link to the file, and has a button where the page holds the structure.
+
+function decoyCell(t, i) {
+  const name = t.d[i], pattern = t.u?.[t.U[i]];
+  const link = pattern ? make("a", { href: pattern.replace("*", () => encodeURIComponent(name)) }, name) : document.createTextNode(name);
+  const cell = make("span", {}, link), target = data.targets.indexOf(t);
+  if (structures[target]?.some(shown => shown.i === i)) {
+    const button = make("button", { type: "button", class: "see", "aria-label": `show ${name} in 3-D` }, "3-D");
+    button.addEventListener("click", () => document.dispatchEvent(new CustomEvent("view", { detail: { target, decoy: i } })));
+    cell.append(button);
+  }
+  return cell;
+}
 
 // What is wrong with an interface, or with a decoy, is written out, in red.
 
@@ -122,55 +142,95 @@ const WRONG = ["partner apart", "chain missing", "no interface", "unreadable", "
 const wrong = text => make("span", { class: "wrong" }, text);
 const status = text => WRONG.includes(text) ? wrong(text) : text;
 const interfaces = target => (target.i || []).map((head, k) => ({
-  head, number: true, cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
+  key: `pred_dockq ${head}`, head, number: true, value: (t, i) => t.I[k][i],
+  cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
 }));
 
 // Measures of the predictor's own confidence, those that are known.
 
 const measures = target => (target.q || []).map(([head, digits], k) => ({
-  head, number: true, cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
+  key: `confidence ${head}`, head, number: true, value: (t, i) => t.Q[k][i], cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
 }));
+const columnsOf = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...interfaces(target), ...measures(target), LAST];
 
-function decoyTable(target, name, wanted) {
-  const columns = COLUMNS.filter(column => !column.needs || target[column.needs]);
-  columns.splice(-1, 0, ...interfaces(target), ...measures(target));
+// The order of decoys in a table: as ranked, until a heading is clicked. What is missing comes last.
+
+function inOrder(target, column, descending) {
+  const rows = target.content.d.map((_, i) => i);
+  if (!column) return rows;
+  const key = column.order ?? column.value;
+  const missing = v => v == null || v === "" || Number.isNaN(v);
+  const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : names.compare(a, b);
+  const values = rows.map(i => key(target.content, i));
+  return rows.sort((a, b) => missing(values[a]) - missing(values[b]) ||
+    (missing(values[a]) ? 0 : compare(values[a], values[b]) * (descending ? -1 : 1)) || a - b);
+}
+
+const wantedRows = target => inOrder(target, target.by, target.descending).filter(i => target.wanted[i]);
+
+function decoyTable(target) {
+  const { content } = target, columns = columnsOf(content).filter(column => column.head);
   const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
-  const head = make("tr", {}, ...columns.map(column => make("th", { scope: "col", class: style(column) }, column.head)));
-  const body = make("tbody");
-  target.d.forEach((decoy, i) => {
-    if (wanted && !wanted(decoy)) return;
-    body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell(target, i)))));
+  const heads = columns.map(column => {
+    const head = make("th", { scope: "col", class: style(column) });
+    if (column.lane) { head.append(column.head); return head; }
+    const button = make("button", { type: "button" }, column.head);
+    if (target.by?.key === column.key) head.setAttribute("aria-sort", target.descending ? "descending" : "ascending");
+    button.addEventListener("click", () => {
+      target.descending = target.by?.key === column.key && !target.descending;
+      target.by = column;
+      fill(target, true);
+      $("thead button", target.box).find(other => other.textContent === column.head).focus();
+    });
+    head.append(button);
+    return head;
   });
-  const shown = body.rows.length, all = target.d.length;
-  const caption = `${shown < all ? `${shown} of ${all}` : all} decoys of ${name}, ${data.order}`;
-  return make("table", {}, make("caption", {}, caption), make("thead", {}, head), body);
+  const wanted = wantedRows(target), rows = target.all ? wanted : wanted.slice(0, ROWS);
+  const body = make("tbody");
+  for (const i of rows)
+    body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell ? column.cell(content, i) : column.value(content, i) ?? (column.name ? "" : DASH)))));
+  const all = content.d.length, order = target.by ? `by ${target.by.head}` : data.order;
+  const caption = `${wanted.length < all ? `${wanted.length} of ${all}` : all} decoys of ${target.name}, ${order}`;
+  const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
+  if (rows.length === wanted.length) return [table];
+  const rest = make("button", { type: "button", class: "more" }, `Show all ${wanted.length} decoys`);
+  rest.addEventListener("click", () => { target.all = true; fill(target, true); });
+  return [table, rest];
 }
 
 // Filter, choice of a target, order, and the rest of a long list.
 
-const FIRST = 25;
+const FIRST = 25, ROWS = 200;
 const targets = $(".target").map((node, i) => ({
-  node, i, content: data.targets[i], name: node.dataset.name, box: node.querySelector(".decoys"), drawn: null,
+  node, i, content: data.targets[i], name: node.dataset.name, box: node.querySelector(".decoys"),
+  drawn: "", wanted: [], by: null, descending: false, all: false,
 }));
 const list = document.getElementById("targets");
-const filter = document.getElementById("filter"), choice = document.getElementById("choice"), order = document.getElementById("order");
-const more = document.getElementById("more"), empty = document.getElementById("empty");
+const [filter, choice, order, least, likes, more, empty, count] =
+  ["filter", "choice", "order", "least", "likes", "more", "empty", "count"].map(id => document.getElementById(id));
 let everything = false;
 
-function fill(target) {
-  const query = filter.value.trim().toLowerCase();
-  const whole = !query || target.name.toLowerCase().includes(query);
-  const state = whole ? "" : query;
-  if (!target.node.open || target.drawn === state) return;
-  target.box.replaceChildren(decoyTable(target.content, target.name, whole ? null : decoy => decoy.toLowerCase().includes(query)));
+function fill(target, again = false) {
+  const state = target.wanted.join("");
+  if (!target.node.open || target.drawn === state && !again) return;
+  target.box.replaceChildren(...decoyTable(target));
   target.drawn = state;
 }
 
+// Which decoys of a target the filters leave: 1 or 0 each.
+
+function wanted(target) {
+  const query = filter.value.trim().toLowerCase(), t = target.content;
+  const whole = !query || target.name.toLowerCase().includes(query);
+  const fits = i => (whole || t.d[i].toLowerCase().includes(query)) &&
+    (least.value === "0" || Number(t.P?.[i]) >= Number(least.value)) &&
+    !(likes.value && t.x?.[i]) && !(likes.value === "t" && t.t?.[i]);
+  return t.d.map((_, i) => Number((choice.value === "" || target.i === Number(choice.value)) && fits(i)));
+}
+
 function show() {
-  const query = filter.value.trim().toLowerCase();
-  const fits = target => (choice.value === "" || target.i === Number(choice.value)) &&
-    (!query || target.name.toLowerCase().includes(query) || target.content.d.some(decoy => decoy.toLowerCase().includes(query)));
-  const found = targets.filter(fits);
+  for (const target of targets) target.wanted = wanted(target);
+  const found = targets.filter(target => target.wanted.includes(1));
   const shown = new Set(everything ? found : found.slice(0, FIRST));
   for (const target of targets) {
     target.node.hidden = !shown.has(target);
@@ -179,6 +239,32 @@ function show() {
   more.hidden = shown.size === found.length;
   more.textContent = `Show all ${found.length} targets`;
   empty.hidden = found.length > 0;
+  const left = found.reduce((sum, target) => sum + target.wanted.reduce((a, b) => a + b, 0), 0);
+  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + target.content.d.length, 0)} decoys, ${found.length} of ${targets.length} targets`;
+}
+
+// The CSV: the decoys that the filters leave, in the order of the page. A name that a spreadsheet would take for a
+// formula has an apostrophe before it.
+
+function csvText() {
+  const found = targets.filter(target => target.wanted.includes(1));
+  const keys = ["dataset", "target", ...new Set(found.flatMap(target => columnsOf(target.content)).map(column => column.key).filter(Boolean))];
+  const quoted = value => {
+    const text = value == null ? "" : typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = found.flatMap(target => {
+    const of = new Map(columnsOf(target.content).filter(column => column.key).map(column => [column.key, column]));
+    return wantedRows(target).map(i => keys.map(key =>
+      quoted(key === "dataset" ? target.content.set : key === "target" ? target.content.name : of.get(key)?.value(target.content, i))).join(","));
+  });
+  return [keys.map(quoted).join(","), ...lines, ""].join("\n");
+}
+
+function download() {
+  const address = URL.createObjectURL(new Blob([csvText()], { type: "text/csv" }));
+  make("a", { href: address, download: "decoys.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 function arrange() {
@@ -206,8 +292,12 @@ if (list) {
     show();
   });
   order.addEventListener("change", arrange);
+  least.addEventListener("change", show);
+  likes.addEventListener("change", show);
+  document.getElementById("csv").addEventListener("click", download);
   more.addEventListener("click", () => { everything = true; show(); });
-  document.querySelector(".tools").hidden = targets.length < 2;
+  document.getElementById("finder").hidden = false;
+  for (const label of $(".of-many")) label.hidden = targets.length < 2;
   if (targets.length === 1) targets[0].node.open = true;
   show();
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -9,12 +10,15 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.evaluation.confidence import LEVEL
 from toporank.model.checkpoint import toy
-from toporank.report import confidence, formatting, rankings, tables
+from toporank.report import answer, confidence, embedding, formatting, rankings, tables
 from toporank.report.results import Study
 
 
-def render(study: Study) -> str:
-    """The page of a study as HTML that loads nothing; the same study gives the same bytes."""
+def render(study: Study, folder: Path | None = None) -> str:
+    """The page of a study as HTML that loads nothing; the same study gives the same bytes.
+
+    folder : where the page will lie, for links to the files of decoys.
+    """
     environment = Environment(
         loader=PackageLoader("toporank.report", "."),
         autoescape=True,
@@ -25,12 +29,12 @@ def render(study: Study) -> str:
     )
     environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
     environment.globals |= {"interval": formatting.interval}
-    return environment.get_template("page.html.j2").render(content(study))
+    return environment.get_template("page.html.j2").render(content(study, folder))
 
 
-def content(study: Study) -> dict[str, Any]:
+def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
-    training, assessed, decoys = training_content(study), assessment_content(study), rankings.decoys_for_script(study)
+    training, assessed = training_content(study), assessment_content(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
@@ -44,7 +48,9 @@ def content(study: Study) -> dict[str, Any]:
         **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
-        "decoys_json": htmlsafe_json_dumps(decoys, separators=(",", ":"), ensure_ascii=False),
+        **answer_content(study),
+        "map_json": as_json(places) if (places := embedding.maps_for_script(study)) else "",
+        "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
         "toy": toy(study.checkpoint),
@@ -52,6 +58,27 @@ def content(study: Study) -> dict[str, Any]:
         "out_of_domain": rankings.out_of_domain(study),
         "has_deviation": any(row.pred_sd is not None for row in study.results),
         "not_scored": tables.not_scored(study),
+    }
+
+
+def as_json(data: Any) -> str:
+    """Data for a script of the page, as short as can be."""
+    return htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+
+def answer_content(study: Study) -> dict[str, Any]:
+    """The best decoy of each target and what it looks like, of a page that scores; a study has learned instead."""
+    if study.leaderboard is not None or not study.decoys:
+        return {"answers": [], "summary": "", "structures_json": "", "viewer": "", "n_shown": 0}
+    from toporank.report import structures  # with gemmi
+
+    found, shown = answer.answers(study, toy(study.checkpoint)), structures.embedded(study)
+    return {
+        "answers": found,
+        "summary": answer.summary(found),
+        "structures_json": as_json(structures.for_script(shown)),
+        "viewer": structures.viewer_packed() if shown else "",
+        "n_shown": len(shown),
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from toporank.evaluation.interfaces import InterfaceRow, partners_hint
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
@@ -62,15 +65,16 @@ def out_of_domain(study: Study) -> tuple[int, int] | None:
     return (sum(bool(row.domain) for row in known), len(known)) if known else None
 
 
-def decoys_for_script(study: Study) -> dict[str, Any]:
+def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """The decoys of all targets for the page's script: lists of equal length, by rank, targets as `target_lines`.
 
     d names, r ranks, p predicted DockQ, l and h bounds of its interval, m why it is out of domain, s disagreement of
-    the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin of which
-    decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
+    the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin and x
+    copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
+    u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
     is wrong in words. q names and decimals of measures of the predictor's confidence, and Q for each of them that of
-    every decoy. A list without any value is left out.
+    every decoy. A list without any value is left out. folder : of the page; without it no file has an address.
     """
     meetings, said = interfaces_of_targets(study), confidence.of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
@@ -80,7 +84,9 @@ def decoys_for_script(study: Study) -> dict[str, Any]:
         "classes": list(CAPRI_NAMES),
         "fates": [fate_name(fate) for fate in order],
         "targets": [
-            decoy_lists(rows, order)
+            {"name": key[1], "set": key[0]}
+            | decoy_lists(rows, order)
+            | (addresses(rows, folder) if folder else {})
             | interface_lists(rows, meetings.get(key, []))
             | confidence.measure_lists(rows, said.get(key, {}))
             for key, rows in by_target(study.decoys)
@@ -119,11 +125,21 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
         "K": [row.cluster_rank for row in rows],
         "o": [rounded(row.consensus) for row in rows],
         "t": [row.twin_of for row in rows],
+        "x": [row.duplicate_of for row in rows],
         "f": [order.index(row.fate) for row in rows],
         "P": "".join(class_digit(row.pred_capri) for row in rows),
         "Y": "".join(class_digit(row.capri) for row in rows),
     }
     return {key: entry for key, entry in lists.items() if key == "d" or any(v not in (None, "-", "") for v in entry)}
+
+
+def addresses(rows: list[Result], folder: Path) -> dict[str, Any]:
+    """One target's files for `decoys_for_script`, as they are reached from the folder of the page."""
+    patterns = [
+        quote(os.path.relpath(row.path, folder)).replace(quote(row.decoy), "*", 1) if row.path else "" for row in rows
+    ]
+    known = list(dict.fromkeys(patterns))
+    return {"u": known, "U": [known.index(pattern) for pattern in patterns]}
 
 
 def rounded(value: float | None, digits: int = DIGITS) -> float | None:

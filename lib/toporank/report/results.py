@@ -16,6 +16,7 @@ from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
 from toporank.evaluation.agreement import Disagreement, disagreements
 from toporank.evaluation.coverage import CoverageRow, read_coverage
+from toporank.evaluation.embeddings import Vectors, read_embeddings
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
@@ -26,6 +27,7 @@ from toporank.similarity.splits import decided
 from toporank.similarity.tables import read_splits, split_of_targets
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from toporank.evaluation.cross_validation import GroupMetric
@@ -47,6 +49,8 @@ class Result(NamedTuple):
     split: str
     n_chains: int | None
     n_interface_residues: int | None
+    path: str
+    duplicate_of: str
     rank: int | None
     pred_dockq: float | None
     pred_sd: float | None
@@ -77,6 +81,8 @@ class Study:
     interfaces : scored, confidence : the predictor's own, disagreements : with it, all by data set.
     folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
+    folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
+    training_vectors : those of some decoys that the scorer learned from, if they are known.
     """
 
     datasets: list[str]
@@ -91,6 +97,9 @@ class Study:
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
+    folders: dict[str, Path] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
+    training_vectors: list[np.ndarray] = field(default_factory=list)
 
     @property
     def decoys(self) -> list[Result]:
@@ -115,6 +124,8 @@ def read_study(
     folds: Path | None = None,
     rank_by: str = "complex",
     confidence: Iterable[Path] = (),
+    embeddings: Iterable[Path] = (),
+    training_vectors: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -123,6 +134,7 @@ def read_study(
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
     split_of = split_of_targets(read_splits(splits)) if splits else {}
+    rankings = list(rankings)
     covered = {path.parent.name: _decided(read_coverage(path), split_of, path.parent.name) for path in coverage}
     ranked = {path.parent.name: read_ranking(path) for path in rankings}
     evaluated = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in evaluations}
@@ -136,7 +148,10 @@ def read_study(
     crossed = read_folds(folds) if folds else []
     said = {path.parent.name: read_confidence(path) for path in confidence}
     differ = {name: disagreements(ranked.get(name, []), rows) for name, rows in said.items()}
-    read = read_description(checkpoint), known, meetings, said, differ, crossed, rank_by
+    folders = {path.parent.name: path.parent for path in rankings}
+    vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
+    learned = [*read_embeddings(training_vectors, checkpoint).values()] if training_vectors else []
+    read = read_description(checkpoint), known, meetings, said, differ, crossed, rank_by, folders, vectors, learned
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 

@@ -1,0 +1,63 @@
+"""Where decoys lie for the network: its pooled vector of each, as a table and as a map of two axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from toporank.evaluation.interfaces import Score
+from toporank.files import replacing, sha256
+
+OF_CHECKPOINT = b"checkpoint_sha256"
+Vectors = dict[tuple[str, str], np.ndarray]
+"""(target, decoy) → its pooled vector, (k,)."""
+
+
+def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: Path) -> None:
+    """Write embeddings.parquet: target, decoy, and v0, v1 … of each decoy's pooled vector, single precision.
+
+    checkpoint : whose vectors they are; the file names its SHA-256.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from toporank.features.residue_tables import numbers, texts
+
+    decoys = [score for score in scores if not score.interface and score.pooled]
+    vectors = zip(*(score.pooled for score in decoys), strict=True)
+    columns = {name: texts([getattr(score, name) for score in decoys]) for name in ("target", "decoy")}
+    columns |= {f"v{k}": numbers(np.array(entries, dtype=np.float32)) for k, entries in enumerate(vectors)}
+    table = pa.table(columns).replace_schema_metadata({OF_CHECKPOINT: sha256(checkpoint)})
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", use_dictionary=["target"])
+
+
+def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors:
+    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one given."""
+    import pyarrow.parquet as pq
+
+    from toporank.features.residue_tables import matrix
+
+    table = pq.ParquetFile(path).read(use_threads=False)
+    if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != sha256(checkpoint):
+        return {}
+    keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
+    return dict(zip(keys, matrix(table, table.column_names[2:]), strict=True))
+
+
+def principal_plane(vectors: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of vectors, (n, k), along their two leading principal axes, (n, 2), and the share of variance of each.
+
+    Between the two stand the places of others, (m, k), along the same axes.
+
+    Each axis points to where its largest entry is positive, so that the same vectors always give the same map.
+    """
+    mean = vectors.mean(axis=0)
+    centred = vectors - mean
+    values, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), range(2)])
+    total = values.sum()
+    return centred @ axes, (others - mean) @ axes, values[::-1][:2] / total if total > 0 else np.zeros(2)

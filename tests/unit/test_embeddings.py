@@ -1,0 +1,111 @@
+"""Pooled vectors of decoys: the table of them, and the map on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from _shown import scored_example
+
+from toporank.evaluation.embeddings import principal_plane, read_embeddings, write_embeddings
+from toporank.evaluation.interfaces import Score
+from toporank.report.embedding import STEPS, maps_for_script
+
+NAMES = ("near1", "mid1", "mid2", "far1")
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    path = tmp_path / "best.ckpt"
+    path.write_bytes(b"weights")
+    return path
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_row_for_each_decoy_and_none_for_its_interfaces(tmp_path, checkpoint):
+    path = tmp_path / "embeddings.parquet"
+    scores = [Score("NA", "1", 0.5, None, pooled=(0.25, -1.5)), Score("NA", "1", 0.5, None, "A:B", pooled=(1.0, 1.0))]
+    write_embeddings(path, scores, checkpoint)
+    table = pd.read_parquet(path)
+    assert table.columns.tolist() == ["target", "decoy", "v0", "v1"]
+    assert table.to_numpy().tolist() == [["NA", "1", 0.25, -1.5]]
+    assert {key: vector.tolist() for key, vector in read_embeddings(path).items()} == {("NA", "1"): [0.25, -1.5]}
+
+
+def test_a_table_without_decoys_can_be_read(tmp_path, checkpoint):
+    write_embeddings(tmp_path / "none.parquet", [], checkpoint)
+    assert read_embeddings(tmp_path / "none.parquet") == {}
+
+
+def test_vectors_of_another_checkpoint_are_not_used(tmp_path, checkpoint):
+    path = tmp_path / "training_vectors.parquet"
+    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0,))], checkpoint)
+    assert len(read_embeddings(path, checkpoint)) == 1
+    checkpoint.write_bytes(b"other weights")
+    assert read_embeddings(path, checkpoint) == {}
+
+
+# ---- the axes ---------------------------------------------------------------------------------------------
+
+
+def test_the_plane_holds_what_lies_in_a_plane_and_says_how_much():
+    """Of points in a plane, distances on the map are those between them; variances are of a 3 : 1 ellipse."""
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    flat = np.column_stack([3 * np.cos(angle), np.sin(angle)])
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 2)))[0]
+    places, _, shares = principal_plane(flat @ axes.T + 7, np.zeros((0, 5)))
+    assert np.linalg.norm(places[3] - places[17]) == pytest.approx(np.linalg.norm(flat[3] - flat[17]))
+    assert shares == pytest.approx([0.9, 0.1])
+
+
+def test_others_lie_along_the_same_axes():
+    vectors = np.random.default_rng(1).normal(size=(30, 6))
+    places, others, _ = principal_plane(vectors, vectors[4:6])
+    assert others == pytest.approx(places[4:6])
+
+
+def test_equal_vectors_make_a_map_too():
+    places, _, shares = principal_plane(np.ones((4, 3)), np.zeros((0, 3)))
+    assert places.tolist() == [[0, 0]] * 4
+    assert shares.tolist() == [0, 0]
+
+
+# ---- the map ----------------------------------------------------------------------------------------------
+
+
+def mapped(study):
+    """The maps of a study whose vectors are drawn at random."""
+    for target in dict.fromkeys(row.target for row in study.decoys):
+        rng = np.random.default_rng(len(target) + ord(target[0]))
+        study.vectors.setdefault("bench", {}).update({(target, name): rng.normal(size=4) for name in NAMES})
+    return maps_for_script(study)
+
+
+def test_two_targets_with_the_same_names_have_their_own_places(tmp_path):
+    maps = mapped(scored_example(tmp_path, ("S", "T")))
+    assert maps["all"]["t"] == [0] * 4 + [1] * 4
+    assert maps["all"]["i"] == [0, 1, 2, 3] * 2
+    assert set(maps["each"]) == {"0", "1"}
+    for shown in (maps["all"], *maps["each"].values()):
+        assert len(shown["x"]) == len(shown["y"]) == len(shown["i"])
+        assert min(shown["x"]) == min(shown["y"]) == 0
+        assert max(*shown["x"], *shown["y"]) == STEPS
+
+
+def test_with_decoys_of_the_training_the_axes_are_theirs(tmp_path):
+    study = scored_example(tmp_path)
+    study.training_vectors.extend(
+        np.diag([9.0, 3.0, 0.0, 0.0]) @ v for v in np.random.default_rng(2).normal(size=(50, 4))
+    )
+    maps = mapped(study)
+    assert len(maps["all"]["X"]) == len(maps["all"]["Y"]) == 50
+    assert sum(maps["all"]["v"]) == 100
+    assert "X" not in maps["each"]["0"]
+
+
+def test_without_vectors_there_is_no_map(tmp_path):
+    assert maps_for_script(scored_example(tmp_path)) == {}
