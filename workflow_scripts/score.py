@@ -9,11 +9,12 @@ from pathlib import Path
 from toporank.building.store import Store
 from toporank.combining.combine import combine
 from toporank.errors import TopoRankError
-from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
+from toporank.evaluation.comparison import built, comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.evaluation.residues import why_no_residues, write_models, write_residues
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
@@ -23,12 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
-    parser.add_argument(
-        "--ensemble",
-        type=Path,
-        nargs="?",
-        help="folder of checkpoints for the spread, and for the score if it says so",
-    )
+    parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints for spread and, maybe, score")
     parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
     parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer: the last word")
     for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
@@ -36,7 +32,7 @@ def main() -> None:
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage"):
+    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage", "residues", "models"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
 
@@ -54,11 +50,13 @@ def main() -> None:
         trusted, why_not = how_far_to_trust(args.calibration, *scorer, args.pack, coverage, scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
+        write_models(args.models, table, scores, built(args.dataset, Store(args.store)))
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
+    write_residues(args.residues, scores)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
@@ -68,7 +66,7 @@ def main() -> None:
         print(f"  {line}")
     for line in hints(interfaces):
         print(f"  {line}")
-    for line in filter(None, [why_not, toy(scorers[0])]):
+    for line in filter(None, [why_not, why_no_residues(scores, args.pack), toy(scorers[0])]):
         print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}")

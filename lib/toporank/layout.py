@@ -82,6 +82,8 @@ FOLD_METRICS = "results/cross_validation/metrics.csv"
 
 RANKING = "results/scores/{dataset}/ranking.csv"
 SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
+RESIDUES = "results/scores/{dataset}/residues.csv"
+MODELS = "results/scores/{dataset}/models"
 MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
 LEAKAGE = "results/scores/{dataset}/leakage.csv"
 STUDY_LEAKAGE = "results/leakage.csv"

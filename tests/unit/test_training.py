@@ -830,7 +830,7 @@ def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path
     folder = train(run, pack)
     network, _ = load_weights(folder / "best_loss.ckpt")
     store = GraphStore.open([pack])
-    score, local = predict_local(network, store)
+    score, local, _ = predict_local(network, store)
     assert torch.equal(score, predict(network, store))
     batch = store.batch(split_indices(store, "val").tolist())
     truth = torch.stack([batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))])

@@ -22,7 +22,8 @@ class Score(NamedTuple):
     """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
 
     pred_network : what the networks alone predict, where trees have the last word (`combining.combine`). pred_local :
-    mean local quality of its contacts that they predict, if they do.
+    mean local quality of its contacts that they predict, if they do. residues : names of the residues of the graph of a
+    decoy, such as `A:52A`, and the quality that they predict for each; None for one without a contact.
     """
 
     target: str
@@ -32,8 +33,11 @@ class Score(NamedTuple):
     interface: str = ""
     pred_network: float | None = None
     pred_local: float | None = None
+    residues: tuple[tuple[str, float | None], ...] = ()
 
 
+QUALITY_DECIMALS = 4
+"""Of the predicted quality of residues."""
 MOST_HINTS = 3
 APART = "apart"
 """Status of an interface whose partners do not touch."""

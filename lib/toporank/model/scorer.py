@@ -15,7 +15,7 @@ from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import description_of, open_checkpoint
-from toporank.model.network import DockQNet
+from toporank.model.network import DockQNet, by_destination
 from toporank.model.scaling import Standardise, is_scaled
 from toporank.torch_files.archive import TorchFile
 from toporank.torch_files.pickles import DamagedFileError, SavedTensor
@@ -105,11 +105,13 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
 class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
 
-    local is None of a network that does not predict it.
+    residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
+    it, nan where there are none; shape (n,). The last two are None of a network that does not predict local quality.
     """
 
     score: Tensor
     local: Tensor | None
+    residues: Tensor | None
 
 
 @torch.inference_mode()
@@ -122,9 +124,16 @@ def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tenso
 def predict_local(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Predicted:
     """What a network predicts of every graph of a store, in one pass."""
     if network.local_head is None or len(store) == 0:
-        return Predicted(predict(network, store) if len(store) else torch.zeros(0), None)
-    found = (network.predictions(batch) for batch in _batches(store, batch_size))
-    return Predicted(*(torch.cat(parts) for parts in zip(*((each.score, each.local) for each in found), strict=True)))
+        return Predicted(predict(network, store) if len(store) else torch.zeros(0), None, None)
+    found = [_with_residues(network, by_destination(batch)) for batch in _batches(store, batch_size)]
+    return Predicted(*(torch.cat(parts) for parts in zip(*found, strict=True)))
+
+
+def _with_residues(network: DockQNet, batch: GraphBatch) -> Predicted:
+    found, destination = network.predictions(batch), batch.edge_index[1]
+    quality = torch.sigmoid(found.edge_logit)
+    total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
+    return Predicted(found.score, found.local, total / torch.bincount(destination, minlength=len(total)))
 
 
 def _batches(store: GraphStore, batch_size: int) -> Iterator[GraphBatch]:

@@ -17,7 +17,7 @@ from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import DECIMALS, Score
+from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
@@ -47,6 +47,14 @@ class _Scorer(NamedTuple):
     path: Path
     network: DockQNet
     description: dict[str, Any]
+
+
+class _Found(NamedTuple):
+    """Predicted DockQ and local quality of each graph, and the quality of all residues of all of them, (n,)."""
+
+    scores: list[float]
+    local: list[float] | None
+    residues: np.ndarray | None
 
 
 def read_ensemble(folder: Path) -> Ensemble:
@@ -96,10 +104,11 @@ def score_pack(
         )
     _check_alike([*scorers.values()], store)
     found = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
-    predicted = {content: scores for content, (scores, _) in found.items()}
+    predicted = {content: each.scores for content, each in found.items()}
     own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
-    local = [found[contents[path]][1] for path in (members if mean else [checkpoint])]
-    local = [values for values in local if values is not None]
+    judges = [found[contents[path]] for path in (members if mean else [checkpoint])]
+    local = [each.local for each in judges if each.local is not None]
+    residues = _of_residues(store, [each.residues for each in judges if each.residues is not None])
     return [
         Score(
             target,
@@ -108,6 +117,7 @@ def score_pack(
             round(statistics.stdev(each[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
             str(store.split[i]) if store.part_of[i] else "",
             pred_local=_mean([each[i] for each in local]) if local else None,
+            residues=residues.get(i, ()),
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
@@ -166,6 +176,17 @@ def _mean(values: list[float]) -> float:
     return round(statistics.fmean(values), DECIMALS)
 
 
+def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tuple[tuple[str, float | None], ...]]:
+    """Name and mean predicted quality of the residues of each decoy; of none, where no network predicts it."""
+    if not predicted:
+        return {}
+    quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
+    values = np.where(np.isnan(quality), None, quality).tolist()
+    ends = np.cumsum(store.n_nodes).tolist()
+    decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
+    return {i: tuple(zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys}
+
+
 def _check_alike(scorers: list[_Scorer], store: GraphStore) -> None:
     """Raise CheckpointError unless all networks were trained on the features that the graphs have."""
     first = scorers[0]
@@ -191,16 +212,16 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
     )
 
 
-def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[float] | None]:
-    """Predicted DockQ and local quality of every graph. Raises GraphError when a prediction is not a number."""
+def _predictions(scorer: _Scorer, store: GraphStore) -> _Found:
+    """What a network predicts of every graph. Raises GraphError when a prediction is not a number."""
     if len(store) == 0:
-        return [], None
+        return _Found([], None, None)
     network = scorer.network
     if scorer.description.get("origin") == topoqa.ORIGIN:
         from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
 
         network = PlainNetwork.of(network).eval()
-    score, local = predict_local(network, store)
+    score, local, residues = predict_local(network, store)
     values = score.double().tolist()
     odd = [name for name, value in zip(_names(store), values, strict=True) if not math.isfinite(value)]
     if odd:
@@ -209,4 +230,4 @@ def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[
             where=scorer.path,
             remedy="the graphs hold numbers far from those it was trained on",
         )
-    return values, None if local is None else local.double().tolist()
+    return _Found(values, None, None) if local is None else _Found(values, local.tolist(), residues.double().numpy())

@@ -41,7 +41,7 @@ def out_of_fold(
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
         part = _part(store, chosen)
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
-        score, local = predict_local(network, part)
+        score, local, _ = predict_local(network, part)
         both = zip(
             score.double().tolist(), [None] * len(score) if local is None else local.double().tolist(), strict=True
         )
@@ -57,7 +57,7 @@ def out_of_fold(
 
 def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
     """Some graphs of a store."""
-    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part")
+    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
     return dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in each})
 
 
