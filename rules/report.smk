@@ -41,6 +41,7 @@ rule report_scores:
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
         leakage=layout.LEAKAGE,
+        residues=layout.RESIDUES,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
@@ -53,5 +54,5 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page}"
-        " > {log} 2>&1"
+        " --leakage {input.leakage} --residues {input.residues} --splits {input.splits}"
+        " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ SHOWN = 3
 """Decoys of each target, by rank, that are written as structure files."""
 LEAST = 0.01
 """B-factor of the worst interface residue; 0 is what all others have."""
+
+
+Ranked = TypeVar("Ranked", bound=Any)
 
 
 class ResidueRow(NamedTuple):
@@ -71,24 +74,39 @@ def why_no_residues(scores: Iterable[Score], pack: Path) -> str:
     return f"residues.csv is empty, for an earlier version packed the graphs: delete {pack} and run again"
 
 
+def leading(rows: Iterable[Ranked]) -> list[Ranked]:
+    """The scored decoys of a target that are shown by residue: the first of each of the first `SHOWN` ranks.
+
+    rows : of one target, best first, with `rank` and `pred_dockq`.
+    """
+    found: dict[int, Ranked] = {}
+    for row in rows:
+        if row.pred_dockq is not None and row.rank <= SHOWN:
+            found.setdefault(row.rank, row)
+    return list(found.values())
+
+
+def of_leading(path: Path | str, table: Iterable[RankedDecoy]) -> dict[tuple[str, str], list[ResidueRow]]:
+    """(target, decoy) → its rows of residues.csv, of the `leading` decoys of a ranking."""
+    wanted = {row[1:3] for _, rows in groupby(table, key=attrgetter("target")) for row in leading(rows)}
+    return {key: list(rows) for key, rows in groupby(read_residues(path), key=lambda row: row[:2]) if key in wanted}
+
+
 def write_models(
     folder: Path, table: Iterable[RankedDecoy], scores: Iterable[Score], made: Callable[[tuple[str, str]], Making]
 ) -> None:
-    """Write the first `SHOWN` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
+    """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
 
-    Of decoys that share a rank, the first in the table is written. made : (target, decoy) → what it is made of. Raises
-    StructureError when a decoy is not in the store and its file is gone.
+    Of a decoy without known residues there is none. made : (target, decoy) → what it is made of. Raises StructureError
+    when a decoy is not in the store and its file is gone.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     known = {(score.target, score.decoy): dict(score.residues) for score in scores if score.residues}
-    ranked = (row for row in table if (row.target, row.decoy) in known)
-    for target, rows in groupby(ranked, key=attrgetter("target")):
-        written = set()
-        for row in rows:
-            if row.rank <= SHOWN and row.rank not in written:
-                written.add(row.rank)
-                text = model(made((target, row.decoy)), known[target, row.decoy])
+    for target, rows in groupby(table, key=attrgetter("target")):
+        for row in leading(rows):
+            if quality := known.get((target, row.decoy)):
+                text = model(made((target, row.decoy)), quality)
                 write_text(folder / target / f"{row.rank}_{row.decoy}.cif", text)
 
 

@@ -9,7 +9,7 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.evaluation.confidence import LEVEL
 from toporank.model.checkpoint import toy
-from toporank.report import formatting, rankings, tables
+from toporank.report import formatting, rankings, residues, tables
 from toporank.report.results import Study
 
 
@@ -31,6 +31,7 @@ def render(study: Study) -> str:
 def content(study: Study) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
     training, assessed, decoys = training_content(study), assessment_content(study), rankings.decoys_for_script(study)
+    profiles = residues.profiles_for_script(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
@@ -43,7 +44,8 @@ def content(study: Study) -> dict[str, Any]:
         **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
-        "decoys_json": htmlsafe_json_dumps(decoys, separators=(",", ":"), ensure_ascii=False),
+        "decoys_json": as_json(decoys),
+        "residues_json": as_json(profiles) if profiles else "",
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
         "toy": toy(study.checkpoint),
@@ -52,6 +54,11 @@ def content(study: Study) -> dict[str, Any]:
         "has_deviation": any(row.pred_sd is not None for row in study.results),
         "not_scored": tables.not_scored(study),
     }
+
+
+def as_json(values: Any) -> str:
+    """Compact JSON that can stand in a script element."""
+    return htmlsafe_json_dumps(values, separators=(",", ":"), ensure_ascii=False)
 
 
 def training_content(study: Study) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
+from toporank.evaluation.residues import ResidueRow, of_leading
 from toporank.model.checkpoint import read_description
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.similarity.splits import decided
@@ -73,7 +74,8 @@ class Study:
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
-    leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
+    leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration. residues : by
+        data set, of the decoys ranked first.
     """
 
     datasets: list[str]
@@ -86,6 +88,7 @@ class Study:
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
+    residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -109,6 +112,7 @@ def read_study(
     splits: Path | None = None,
     folds: Path | None = None,
     rank_by: str = "complex",
+    residues: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -128,7 +132,8 @@ def read_study(
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
-    read = read_description(checkpoint), known, meetings, crossed, rank_by
+    qualities = {path.parent.name: of_leading(path, ranked.get(path.parent.name, [])) for path in residues}
+    read = read_description(checkpoint), known, meetings, crossed, rank_by, qualities
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 
