@@ -20,7 +20,9 @@ from toporank.spreadsheets import restored, write_rows
 from toporank.structures.stored import from_bytes
 
 SHOWN = 3
-"""Decoys of each target, by rank, that are written as structure files."""
+"""Decoys of each target, by rank, that are shown by residue."""
+MANY = 50
+"""Targets from which on only the first decoy of each becomes a structure file: hundreds take as long as the networks."""
 LEAST = 0.01
 """B-factor of the worst interface residue; 0 is what all others have."""
 
@@ -74,14 +76,14 @@ def why_no_residues(scores: Iterable[Score], pack: Path) -> str:
     return f"residues.csv is empty, for an earlier version packed the graphs: delete {pack} and run again"
 
 
-def leading(rows: Iterable[Ranked]) -> list[Ranked]:
-    """The scored decoys of a target that are shown by residue: the first of each of the first `SHOWN` ranks.
+def leading(rows: Iterable[Ranked], most: int = SHOWN) -> list[Ranked]:
+    """The scored decoys of a target that are shown by residue: the first of each of the first ranks.
 
     rows : of one target, best first, with `rank` and `pred_dockq`.
     """
     found: dict[int, Ranked] = {}
     for row in rows:
-        if row.pred_dockq is not None and row.rank <= SHOWN:
+        if row.pred_dockq is not None and row.rank <= most:
             found.setdefault(row.rank, row)
     return list(found.values())
 
@@ -97,14 +99,15 @@ def write_models(
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
 
-    Of a decoy without known residues there is none. made : (target, decoy) → what it is made of. Raises StructureError
+    table : as from `ranking`. Of a decoy without known residues there is none. made : (target, decoy) → what it is made of. Raises StructureError
     when a decoy is not in the store and its file is gone.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     known = {(score.target, score.decoy): dict(score.residues) for score in scores if score.residues}
-    for target, rows in groupby(table, key=attrgetter("target")):
-        for row in leading(rows):
+    targets = {target: list(rows) for target, rows in groupby(table, key=attrgetter("target"))}
+    for target, rows in targets.items():
+        for row in leading(rows, SHOWN if len(targets) < MANY else 1):
             if quality := known.get((target, row.decoy)):
                 text = model(made((target, row.decoy)), quality)
                 write_text(folder / target / f"{row.rank}_{row.decoy}.cif", text)

@@ -33,13 +33,13 @@ def mmcif(complex_: Complex, b_factors: np.ndarray) -> str:
     """
     structure = _structure(complex_, b_factors)
     structure.assign_label_seq_id(True)
-    groups = gemmi.MmcifOutputGroups(False, atoms=True, entity=True, entity_poly=True, struct_asym=True)
+    groups = gemmi.MmcifOutputGroups(False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True)
     return structure.make_mmcif_document(groups).as_string()
 
 
 def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:
     """A complex as gemmi has it. b_factors : of the residues, shape (R,)."""
-    atom_names, xyz = [name.decode() for name in complex_.atom_names.tolist()], complex_.xyz.tolist()
+    atom_names, (x, y, z) = [name.decode() for name in complex_.atom_names.tolist()], complex_.xyz.T.tolist()
     starts, b_factors = complex_.atom_slices.tolist(), b_factors.tolist()
     chains: dict[str, list[gemmi.Residue]] = {}
     for r, ((chain, number, insertion_code), name) in enumerate(zip(complex_.residues, complex_.names, strict=True)):
@@ -48,7 +48,7 @@ def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:
         for i in range(starts[r], starts[r + 1]):
             atom = gemmi.Atom()
             atom.name, atom.element = atom_names[i], _element(atom_names[i], name, bool(complex_.parents[r]))
-            atom.pos, atom.b_iso = gemmi.Position(*xyz[i]), b_factors[r]
+            atom.pos, atom.b_iso = gemmi.Position(x[i], y[i], z[i]), b_factors[r]
             residue.add_atom(atom)
         chains.setdefault(chain, []).append(residue)
     model = gemmi.Model(1)
