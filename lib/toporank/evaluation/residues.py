@@ -8,26 +8,25 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toporank.building.stages import Making
 from toporank.evaluation.interfaces import Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.files import write_text
 from toporank.spreadsheets import restored, write_rows
 from toporank.structures.stored import from_bytes
 
+if TYPE_CHECKING:
+    from toporank.building.stages import Making
+
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
 MANY = 50
-"""Targets from which on only the first decoy of each becomes a structure file: hundreds take as long as the networks."""
+"""Targets from which on only the first decoy of each becomes a structure file, which takes 10 ms."""
 LEAST = 0.01
 """B-factor of the worst interface residue; 0 is what all others have."""
-
-
-Ranked = TypeVar("Ranked", bound=Any)
 
 
 class ResidueRow(NamedTuple):
@@ -76,12 +75,12 @@ def why_no_residues(scores: Iterable[Score], pack: Path) -> str:
     return f"residues.csv is empty, for an earlier version packed the graphs: delete {pack} and run again"
 
 
-def leading(rows: Iterable[Ranked], most: int = SHOWN) -> list[Ranked]:
+def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:
     """The scored decoys of a target that are shown by residue: the first of each of the first ranks.
 
     rows : of one target, best first, with `rank` and `pred_dockq`.
     """
-    found: dict[int, Ranked] = {}
+    found: dict[int, Any] = {}
     for row in rows:
         if row.pred_dockq is not None and row.rank <= most:
             found.setdefault(row.rank, row)
@@ -99,8 +98,9 @@ def write_models(
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
 
-    table : as from `ranking`. Of a decoy without known residues there is none. made : (target, decoy) → what it is made of. Raises StructureError
-    when a decoy is not in the store and its file is gone.
+    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from `ranking`.
+    made : (target, decoy) → what it is made of. Raises StructureError when a decoy is not in the store and its file is
+    gone.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
