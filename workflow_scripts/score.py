@@ -9,12 +9,13 @@ from pathlib import Path
 from toporank.building.store import Store
 from toporank.combining.combine import combine
 from toporank.errors import TopoRankError
-from toporank.evaluation.comparison import built, comparison_table, stored_contacts, write_comparison
+from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
+from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import why_no_residues, write_models, write_residues
+from toporank.evaluation.residues import why_no_residues, write_residues
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
@@ -50,7 +51,7 @@ def main() -> None:
         trusted, why_not = how_far_to_trust(args.calibration, *scorer, args.pack, coverage, scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
-        write_models(args.models, table, scores, built(args.dataset, Store(args.store)))
+        write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -7,9 +7,9 @@ To be started in the folder in which `cross_validate` ran, after `scorer.py` wro
 over the networks that were trained without the cluster of a decoy. What is right comes from the native: a contact
 (heavy atoms within 5 Å) that it has, too; a residue that keeps at least half of its contacts in the native, one with
 none there keeps none; and the interface lDDT of a residue, over CA within 15 Å of it in the native on other partners.
-Counted are residues that touch another partner in the decoy or in the native. Beside the networks stand the predicted
-DockQ of the whole decoy, which is the same for all its residues, and the consensus: the share of the other decoys that
-have a contact, and its mean over the contacts of a residue.
+Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
+decoy, which is the same for all its residues; the consensus: the share of the other decoys that have a contact, and its
+mean over the contacts of a residue; and the mean of quality and consensus.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ KEPT = 0.5
 BINS = 200
 """Of qualities, in which AUROC over all decoys is computed."""
 BATCH = 64
-ANSWERS = ("quality", "decoy", "consensus")
+ANSWERS = ("quality", "decoy", "consensus", "both")
+WITHIN = "auroc_within"
+SHOWN = (("residues", "auroc"), ("residues", WITHIN), ("contacts", WITHIN))
 
 
 def main() -> None:
@@ -68,8 +70,24 @@ def main() -> None:
         contacts.append(of_contacts)
     found = [*judged(pd.concat(contacts), "contacts"), *judged(pd.concat(residues), "residues")]
     table = pd.DataFrame(found, columns=["group", "of", "answer", "metric", "value", "low", "high"])
-    print(table.pivot_table(index=["of", "metric", "group"], columns="answer", values="value").round(3).to_string())
     table.round(4).to_csv(args.table, index=False)
+    print("\n".join(lines(table)))
+
+
+def lines(table: pd.DataFrame) -> Iterator[str]:
+    """The table of docs/scorer.md."""
+    shown = [
+        (of, metric, answer) for of, metric in SHOWN for answer in ANSWERS if (metric, answer) != (WITHIN, "decoy")
+    ]
+    known = table.set_index(["of", "metric", "answer", "group"])
+    for group in table["group"].unique():
+        cells = [known.loc[(*key, group)] for key in shown]
+        values = [f"{cell.value:.2f}" for cell in cells]
+        bounds = [
+            f" ({cell.low:.2f} to {cell.high:.2f})" * (key[2] == "quality" and cell.low < cell.high)
+            for key, cell in zip(shown, cells, strict=True)
+        ]
+        yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"
 
 
 def of_dataset(dataset: str, natives: Path, known: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -171,7 +189,7 @@ def of_contacts(decoy: Decoy, edges: np.ndarray, quality: np.ndarray, share: np.
 def of_residues(
     decoy: Decoy, nodes: np.ndarray, edges: np.ndarray, quality: np.ndarray, share: np.ndarray
 ) -> pd.DataFrame:
-    """The nodes of a decoy that touch another partner in it or in the native, and are in both."""
+    """The nodes of a decoy that touch another partner and are in the native."""
     n = len(decoy.complex_.residues)
     touching, native = (np.bincount(pairs.ravel(), minlength=n) for pairs in (decoy.contacts, decoy.right))
     kept = np.bincount(
@@ -186,7 +204,7 @@ def of_residues(
         "right": (native > 0)[nodes] & (kept >= KEPT * native)[nodes],
         "lddt": interface_lddt(decoy, nodes),
     }
-    return pd.DataFrame(table)[(touching + native > 0)[nodes] & ~np.isnan(decoy.expected[nodes, 0])].dropna()
+    return pd.DataFrame(table)[(touching > 0)[nodes] & ~np.isnan(decoy.expected[nodes, 0])].dropna()
 
 
 def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
@@ -204,6 +222,7 @@ def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
 
 def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     """Group, what is judged, answer, metric, value and its 95 % interval by bootstrap over clusters."""
+    table = table.assign(both=(table["quality"] + table["consensus"]) / 2)
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)
@@ -215,7 +234,7 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
         for answer in ANSWERS:
             value, *samples = pooled_auroc(own["right"].to_numpy(), own[answer].to_numpy(), cluster, weights)
             yield group, of, answer, "auroc", value, *np.nanpercentile(samples, [2.5, 97.5])
-            measures = {"auroc_within": [auroc(rows["right"].to_numpy(), rows[answer].to_numpy()) for rows in decoys]}
+            measures = {WITHIN: [auroc(rows["right"].to_numpy(), rows[answer].to_numpy()) for rows in decoys]}
             if of == "residues":
                 yield group, of, answer, "spearman_lddt", spearman(own["lddt"], own[answer]), np.nan, np.nan
                 measures["spearman_lddt_within"] = [correlation(rows["lddt"], rows[answer]) for rows in decoys]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import gemmi
 import numpy as np
@@ -17,13 +16,12 @@ from torch_geometric.data import Data
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
 from toporank.errors import GraphError
 from toporank.evaluation.interfaces import Score
+from toporank.evaluation.models import MANY, write_models
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import (
-    MANY,
     of_leading,
     read_residues,
     why_no_residues,
-    write_models,
     write_residues,
 )
 from toporank.graphs.pack import GraphStore
@@ -230,9 +228,9 @@ COMPLEX = complex_of(
 )
 
 
-def made(key: tuple[str, str]) -> SimpleNamespace:
-    """What is made of each decoy: the same complex."""
-    return SimpleNamespace(complex=SimpleNamespace(content=to_bytes(COMPLEX)))
+def atoms_of(key: tuple[str, str]) -> bytes:
+    """Of each decoy the same."""
+    return to_bytes(COMPLEX)
 
 
 def b_factors(path: Path) -> dict[str, set[float]]:
@@ -243,7 +241,7 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
     quality = (("A:52", 0.9), ("A:52A", 0.2534), ("A:-3", 0.0), ("long:7", None))
-    write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], made)
+    write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
     expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
@@ -260,7 +258,7 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
         targets = [f"T{i}" for i in range(n_targets)]
         table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
         scores = [Score(row.target, row.decoy, 0.5, None, residues=(("A:52", 0.5),)) for row in table]
-        write_models(tmp_path / "models", table, scores, made)
+        write_models(tmp_path / "models", table, scores, atoms_of)
         return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
 
     assert files(MANY) == sorted(f"T{i}/1_d1.cif" for i in range(MANY))

@@ -43,20 +43,12 @@ def comparison_table(
     return table
 
 
-def built(dataset: str, store: Store) -> Callable[[tuple[str, str]], Making]:
-    """(target, decoy) → what is made of a decoy that is built, without features."""
-    current = read_current(dataset)
-    fates = last_fates(dataset, current)
-    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
-    return lambda key: making(decoys[key], fates[key].structure_sha256, {}, store)
-
-
 def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
     """The contacts of a decoy that is built: from the store, or made again.
 
     The function raises StructureError, naming the decoy, when they are not in the store and its file is gone.
     """
-    of_decoy = built(dataset, store)
+    of_decoy = _built(dataset, store)
 
     @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: tuple[str, str]) -> bytes:
@@ -66,6 +58,23 @@ def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], b
             raise StructureError(error.reason, where="/".join(key)) from error
 
     return contacts
+
+
+def stored_complexes(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
+    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or read again.
+
+    The function raises StructureError when they are not in the store and its file is gone.
+    """
+    of_decoy = _built(dataset, store)
+    return lambda key: of_decoy(key).complex.content
+
+
+def _built(dataset: str, store: Store) -> Callable[[tuple[str, str]], Making]:
+    """(target, decoy) → what is made of a decoy that is built, without features."""
+    current = read_current(dataset)
+    fates = last_fates(dataset, current)
+    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
+    return lambda key: making(decoys[key], fates[key].structure_sha256, {}, store)
 
 
 def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:
