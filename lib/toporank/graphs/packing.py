@@ -55,19 +55,14 @@ Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 
 
 def write_pack(
-    path: Path,
-    members: list[Member],
-    precision: str = "float32",
-    joined: int = 0,
-    quality: Quality | None = None,
+    path: Path, members: list[Member], precision: str = "float32", joined: int = 0, quality: Quality | None = None
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
     precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
-    quality : of the members with a `quality_sha256`. The result
-    does not depend on what was there before. A data set without any graph gives an empty pack. Raises GraphError naming
-    a graph that does not match its ledger's checksum or does not fit into `precision`, or two whose widths or feature
-    modules differ.
+    quality : of the members with a `quality_sha256`. The result does not depend on what was there before. A data set
+    without any graph gives an empty pack. Raises GraphError naming a graph that does not match its ledger's checksum or
+    does not fit into `precision`, or two whose widths or feature modules differ.
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
