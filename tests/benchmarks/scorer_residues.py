@@ -1,12 +1,12 @@
 """How well the networks of the shipped scorer know which contacts and residues of a decoy are right, out of fold.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer/predictions.csv.gz \
-        --table docs/scorer/residues.csv
+    PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer
 
-To be started in the folder in which `cross_validate` ran, after `scorer.py` wrote the predictions. Qualities are means
-over the networks that were trained without the cluster of a decoy. What is right comes from the native: a contact
-(heavy atoms within 5 Å) that it has, too; a residue that keeps at least half of its contacts in the native, one with
-none there keeps none; and the interface lDDT of a residue, over CA within 15 Å of it in the native on other partners.
+To be started in the folder in which `cross_validate` ran, after `scorer.py` wrote its predictions into the second
+folder, where the table goes, too. Qualities are means over the networks that were trained without the cluster of a
+decoy. What is right comes from the native: a contact (heavy atoms within 5 Å) that it has, too; a residue that keeps at
+least half of its contacts in the native, one with none there keeps none; and the interface lDDT of a residue, over CA
+within 15 Å of it in the native on other partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
 decoy, which is the same for all its residues; the consensus: the share of the other decoys that have a contact, and its
 mean over the contacts of a residue; and the mean of quality and consensus.
@@ -57,11 +57,10 @@ SHOWN = (("residues", "auroc"), ("residues", WITHIN), ("contacts", WITHIN))
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("config", type=Path)
-    parser.add_argument("predictions", type=Path, help="predictions.csv.gz of scorer.py")
-    parser.add_argument("--table", type=Path, required=True, help="written")
+    parser.add_argument("tables", type=Path, help="has predictions.csv.gz of scorer.py; residues.csv is written")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    known = pd.read_csv(args.predictions, dtype={"target": str, "decoy": str, "cluster": str})
+    known = pd.read_csv(args.tables / "predictions.csv.gz", dtype={"target": str, "decoy": str, "cluster": str})
     natives = {one["name"]: Path(one["natives"]) for one in yaml.safe_load(args.config.read_text())["datasets"]}
     residues, contacts = [], []
     for dataset, rows in known.groupby("dataset", sort=False):
@@ -70,7 +69,7 @@ def main() -> None:
         contacts.append(of_contacts)
     found = [*judged(pd.concat(contacts), "contacts"), *judged(pd.concat(residues), "residues")]
     table = pd.DataFrame(found, columns=["group", "of", "answer", "metric", "value", "low", "high"])
-    table.round(4).to_csv(args.table, index=False)
+    table.round(4).to_csv(args.tables / "residues.csv", index=False)
     print("\n".join(lines(table)))
 
 
