@@ -47,6 +47,7 @@ rule report_scores:
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
         training_vectors=JOBS.beside_scorer(layout.TRAINING_VECTORS, REPOSITORY),
+        residues=layout.RESIDUES,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
@@ -61,5 +62,6 @@ rule report_scores:
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
-        " --training-vectors {input.training_vectors:q} --splits {input.splits} --checkpoint {input.checkpoint:q}"
+        " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
+        " --checkpoint {input.checkpoint:q}"
         " --rank-by {params.rank_by} --beside --page {output.page} > {log} 2>&1"

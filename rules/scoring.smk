@@ -22,6 +22,8 @@ rule score_decoys:
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
         leakage=report(layout.LEAKAGE, category="Ranking"),
+        residues=layout.RESIDUES,
+        models=directory(layout.MODELS),
         comparison=layout.COMPARISON,
         embeddings=layout.EMBEDDINGS,
     log:
@@ -40,7 +42,7 @@ rule score_decoys:
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
         " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
-        " --embeddings {output.embeddings}"
+        " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 
 

@@ -26,6 +26,7 @@ def main() -> None:
     )
     parser.add_argument("--interfaces", type=Path, nargs="*", default=[], help="interfaces.csv of each data set")
     parser.add_argument("--confidence", type=Path, nargs="*", default=[], help="confidence.csv of each data set")
+    parser.add_argument("--residues", type=Path, nargs="*", default=[], help="residues.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")

@@ -16,7 +16,7 @@ from toporank.errors import CheckpointError, ConfigError
 from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import check_network, description_of, open_checkpoint
-from toporank.model.network import DockQNet, Network
+from toporank.model.network import DockQNet, Network, by_destination
 from toporank.model.scaling import Standardise, is_scaled
 from toporank.torch_files.archive import TorchFile
 from toporank.torch_files.pickles import DamagedFileError, SavedTensor
@@ -125,11 +125,14 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
 class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
 
-    local is None of a network that does not predict it. pooled : what the head sees of each graph, (B, k).
+    residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
+    it, nan where there are none; shape (n,). Both are None of a network that does not predict local quality.
+    pooled : what the head sees of each graph, (B, k).
     """
 
     score: Tensor
     local: Tensor | None
+    residues: Tensor | None
     pooled: Tensor
 
 
@@ -140,13 +143,28 @@ def predict(network: Network, store: GraphStore, batch_size: int = 64) -> Tensor
 
 
 @torch.inference_mode()
-def predict_local(network: Network, store: GraphStore, batch_size: int = 64) -> Predicted:
-    """What a network predicts of every graph of a store, in one pass."""
+def predict_all(networks: Sequence[Network], store: GraphStore, batch_size: int = 64) -> list[Predicted]:
+    """What each network predicts of every graph of a store, in one pass."""
     if len(store) == 0:
-        return Predicted(torch.zeros(0), None, torch.zeros(0, 0))
-    found = [network.predictions(batch) for batch in _batches(store, batch_size)]
-    score, pooled = (torch.cat([getattr(each, name) for each in found]) for name in ("score", "pooled"))
-    return Predicted(score, None if found[0].local is None else torch.cat([each.local for each in found]), pooled)
+        return [Predicted(torch.zeros(0), None, None, torch.zeros(0, 0)) for _ in networks]
+    found: list[list[Predicted]] = [[] for _ in networks]
+    for batch in _batches(store, batch_size):
+        for parts, network in zip(found, networks, strict=True):
+            parts.append(_predicted(network, by_destination(batch)))
+    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
+
+
+def _predicted(network: Network, batch: GraphBatch) -> Predicted:
+    found, destination = network.predictions(batch), batch.edge_index[1]
+    if found.edge_logit is None:
+        return Predicted(found.score, None, None, found.pooled)
+    quality = torch.sigmoid(found.edge_logit)
+    total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
+    return Predicted(found.score, found.local, total / torch.bincount(destination, minlength=len(total)), found.pooled)
+
+
+def _joined(parts: Sequence[Tensor | None]) -> Tensor | None:
+    return None if parts[0] is None else torch.cat(parts)
 
 
 def _batches(store: GraphStore, batch_size: int) -> Iterator[GraphBatch]:

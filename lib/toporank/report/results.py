@@ -21,6 +21,7 @@ from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
+from toporank.evaluation.residues import ResidueRow, of_leading
 from toporank.model.checkpoint import read_description
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.similarity.splits import decided
@@ -83,6 +84,7 @@ class Study:
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
+    residues : by data set, of the decoys ranked first.
     """
 
     datasets: list[str]
@@ -100,6 +102,7 @@ class Study:
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
+    residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -126,6 +129,7 @@ def read_study(
     confidence: Iterable[Path] = (),
     embeddings: Iterable[Path] = (),
     training_vectors: Path | None = None,
+    residues: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -151,7 +155,20 @@ def read_study(
     folders = {path.parent.name: path.parent for path in rankings}
     vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
     learned = [*read_embeddings(training_vectors, checkpoint).values()] if training_vectors else []
-    read = read_description(checkpoint), known, meetings, said, differ, crossed, rank_by, folders, vectors, learned
+    qualities = {path.parent.name: of_leading(path, ranked.get(path.parent.name, [])) for path in residues}
+    read = (
+        read_description(checkpoint),
+        known,
+        meetings,
+        said,
+        differ,
+        crossed,
+        rank_by,
+        folders,
+        vectors,
+        learned,
+        qualities,
+    )
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 
