@@ -123,7 +123,8 @@ def pinned(text: str, clone: Path) -> None:
 
 
 def scored_as_it_ships(text: str, clone: Path) -> None:
-    """The trees have the last word, what the networks said stands beside it, and every score has an interval."""
+    """The trees have the last word, what the networks said stands beside it, every score has an interval, every residue
+    a quality, which the structure files of the first show."""
     as_it_is(text, clone)
     ranking = pd.read_csv(clone / "results/scores/FOLDER/ranking.csv").query("pred_dockq.notna()")
     assert len(ranking) > 1
@@ -131,6 +132,10 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert ranking["pred_network"].between(0, 1).all()
     assert ranking["pred_low"].lt(ranking["pred_high"]).all()
     assert ranking["pred_dockq"].between(ranking["pred_low"], ranking["pred_high"]).all()
+    residues = pd.read_csv(clone / "results/scores/FOLDER/residues.csv").groupby(["target", "decoy"]).size()
+    assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    first = [row for row in ranking.itertuples() if row.rank <= 3]
+    assert all((clone / f"results/scores/FOLDER/models/{r.target}/{r.rank}_{r.decoy}.cif").is_file() for r in first)
 
 
 def needs_natives(text: str, clone: Path) -> None:
