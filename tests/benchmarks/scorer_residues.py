@@ -83,7 +83,7 @@ def lines(table: pd.DataFrame) -> Iterator[str]:
         cells = [known.loc[(*key, group)] for key in shown]
         values = [f"{cell.value:.2f}" for cell in cells]
         bounds = [
-            f" ({cell.low:.2f} to {cell.high:.2f})" * (key[2] == "quality" and cell.low < cell.high)
+            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] == "quality" and cell.low < cell.high else ""
             for key, cell in zip(shown, cells, strict=True)
         ]
         yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"

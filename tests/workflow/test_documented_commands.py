@@ -147,7 +147,8 @@ def on_the_path(text: str, clone: Path) -> None:
 
 
 def scored_as_it_ships(text: str, clone: Path) -> None:
-    """The trees have the last word, what the networks said stands beside it, and every score has an interval.
+    """The trees have the last word, what the networks said stands beside it, and every score has an
+    interval, every residue a quality, which the structure files of the first show.
 
     A person reads at most twelve lines, all that is written is in one folder, and a second run has nothing to do.
     """
@@ -170,6 +171,11 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert ranking["pred_network"].between(0, 1).all()
     assert ranking["pred_low"].lt(ranking["pred_high"]).all()
     assert ranking["pred_dockq"].between(ranking["pred_low"], ranking["pred_high"]).all()
+    beside = named["ranking"].parent
+    residues = pd.read_csv(beside / "residues.csv").groupby(["target", "decoy"]).size()
+    assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    first = [row for row in ranking.itertuples() if row.rank <= 3]
+    assert all((beside / f"models/{r.target}/{r.rank}_{r.decoy}.cif").is_file() for r in first)
 
 
 def needs_natives(text: str, clone: Path) -> None:

@@ -23,6 +23,7 @@ PROMISED = [
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
+    "scores/mini/residues.csv",
     "mini/chains.csv", "mini/comparison.csv", "splits.csv", "scores/mini/leakage.csv", "leakage.csv",
     "scores/mini/confidence.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
