@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
+.PHONY: help demo test lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -24,6 +24,10 @@ lint: .venv/installed-dev ## check style, formatting, the workflow and the floor
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory docs
+
+docs: .venv/installed-dev ## build the documentation site into site/, without a network; a link to nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .

@@ -12,6 +12,7 @@ rule report_study:
         coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
         rankings=JOBS.rankings(),
         interfaces=expand(layout.SCORED_INTERFACES, dataset=JOBS.datasets),
+        confidence=expand(layout.CONFIDENCE, dataset=JOBS.datasets),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
         leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
@@ -30,8 +31,9 @@ rule report_study:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --interfaces {input.interfaces} --leaderboard {input.leaderboard} --leakage {input.leakage}"
-        " --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds} --study-leakage {output.leakage}"
+        " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
+        " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
+        " --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
@@ -41,9 +43,11 @@ rule report_scores:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
         training_vectors=JOBS.beside_scorer(layout.TRAINING_VECTORS, REPOSITORY),
+        residues=layout.RESIDUES,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
     output:
@@ -57,5 +61,7 @@ rule report_scores:
         rank_by=CONFIG.rank_by,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --embeddings {input.embeddings} --training-vectors {input.training_vectors:q} --splits {input.splits} --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --beside"
-        " --page {output.page} > {log} 2>&1"
+        " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
+        " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
+        " --checkpoint {input.checkpoint:q}"
+        " --rank-by {params.rank_by} --beside --page {output.page} > {log} 2>&1"

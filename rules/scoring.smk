@@ -22,6 +22,8 @@ rule score_decoys:
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
         export=layout.MODEL_PRED_DOCKQ,
         leakage=report(layout.LEAKAGE, category="Ranking"),
+        residues=layout.RESIDUES,
+        models=directory(layout.MODELS),
         comparison=layout.COMPARISON,
         embeddings=layout.EMBEDDINGS,
     log:
@@ -40,8 +42,27 @@ rule score_decoys:
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
         " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
-        " --embeddings {output.embeddings}"
+        " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
+
+
+rule read_confidence:
+    """What predictors say of their models: pLDDT, pTM, ipTM, PAE, HADDOCK's score. A header alone if nothing does."""
+    input:
+        coverage=layout.COVERAGE,
+    output:
+        table=report(layout.CONFIDENCE, category="Ranking"),
+    log:
+        "logs/confidence/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    resources:
+        mem_mb=jobs.raised(4000),
+    params:
+        files=JOBS.confidence_state,
+    shell:
+        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --table {output.table}"
+        " > {log} 2>&1"
 
 
 rule evaluate_ranking:
@@ -49,6 +70,7 @@ rule evaluate_ranking:
     input:
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        confidence=layout.CONFIDENCE,
         made=JOBS.label_table,
         splits=JOBS.splits,
     output:
@@ -63,5 +85,5 @@ rule evaluate_ranking:
         contents=JOBS.contents,
     shell:
         "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
-        " --splits {input.splits}"
+        " --confidence {input.confidence} --splits {input.splits}"
         " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

@@ -5,6 +5,7 @@ import argparse
 import json
 from pathlib import Path
 
+from toporank.confidence.table import read_confidence
 from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.interfaces import read_interfaces
@@ -19,6 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ranking", type=Path, required=True)
     parser.add_argument("--interfaces", type=Path, required=True, help="interfaces.csv with scores")
+    parser.add_argument("--confidence", type=Path, required=True, help="confidence.csv")
     parser.add_argument("--labels", type=Path, required=True)
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, of a data set that is learned from")
     parser.add_argument("--per-target", type=Path, required=True, help="written")
@@ -29,7 +31,7 @@ def main() -> None:
     labels = decided(read_split_labels(args.labels, interfaces=True), split_of_targets(splits), name)
     clusters = {row.target: row.cluster for row in splits if row.dataset == name}
     ranking, interfaces = read_ranking(args.ranking), read_interfaces(args.interfaces)
-    table, summary = evaluate(ranking, labels, interfaces, clusters or None)
+    table, summary = evaluate(ranking, labels, interfaces, clusters or None, read_confidence(args.confidence))
     write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 

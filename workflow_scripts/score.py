@@ -9,12 +9,14 @@ from pathlib import Path
 from toporank.building.store import Store
 from toporank.combining.combine import combine
 from toporank.errors import TopoRankError
-from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
+from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.embeddings import write_embeddings
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
+from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
+from toporank.evaluation.residues import why_no_residues, write_residues
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
 from toporank.similarity.tables import compared, read_chains
@@ -32,7 +34,8 @@ def main() -> None:
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    for name in ("comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings"):
+    written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "models"
+    for name in written:
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
 
@@ -47,25 +50,25 @@ def main() -> None:
         scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, args.trees)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         scorer = args.checkpoint, ensemble, args.trees
-        trusted, why_not = how_far_to_trust(args.calibration, *scorer, args.pack, coverage, scores)
+        trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
+        write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
     write_embeddings(args.embeddings, scores, args.checkpoint)
+    write_residues(args.residues, scores)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
-    for line in best_of_each_target(table):
+    for line in (*best_of_each_target(table), *hints(interfaces)):
         print(f"  {line}")
-    for line in hints(interfaces):
-        print(f"  {line}")
-    for line in filter(None, [why_not, toy(scorers[0])]):
+    for line in filter(None, [why_not, why_no_residues(scores, args.pack), toy(scorers[0])]):
         print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}")

@@ -25,6 +25,8 @@ def main() -> None:
         "--leaderboard", type=Path, help="leaderboard.csv; its column `folder` says where the learning curves are"
     )
     parser.add_argument("--interfaces", type=Path, nargs="*", default=[], help="interfaces.csv of each data set")
+    parser.add_argument("--confidence", type=Path, nargs="*", default=[], help="confidence.csv of each data set")
+    parser.add_argument("--residues", type=Path, nargs="*", default=[], help="residues.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")

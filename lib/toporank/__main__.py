@@ -1,5 +1,8 @@
-"""`python -m toporank`: what there is to choose from.
+"""`toporank`, or `python -m toporank`: everything a user types.
 
+score FOLDER         the decoys of a folder, scored and ranked
+train, label, report the same for a configuration
+doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
 store list           the reuse store by kind: entries, size, how many a results folder shows, age
@@ -20,10 +23,14 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from toporank import __version__
+from toporank.command import doctor, score, study
+from toporank.command.run import running_arguments
 from toporank.config import Config, Workflow
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, TopoRankError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
+from toporank.plugins import BUILT_IN, networks
 from toporank.validation import did_you_mean
 from toporank.workflow import storekeeping
 
@@ -40,9 +47,15 @@ The tables list every key; they are generated from the classes that check the co
 """
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m toporank", description="What there is to choose from.")
+def main(arguments: list[str] | None = None) -> int:
+    prog = "toporank" if Path(sys.argv[0]).name == "toporank" else "python -m toporank"
+    parser = argparse.ArgumentParser(prog=prog, description="Rank the decoys of protein complexes by predicted DockQ.")
+    parser.add_argument("--version", action="version", version=f"toporank {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
+    running = running_arguments()
+    score.add(commands, running)
+    study.add(commands, running)
+    doctor.add(commands)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
     features.add_parser("list", help="all feature modules")
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
@@ -50,12 +63,14 @@ def main(arguments: list[str] | None = None) -> None:
     commands.add_parser("compile", help="compile all numba code, once after installing")
     _add_store(commands)
     args = parser.parse_args(arguments)
+    answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
     try:
-        answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
-        text = answers[args.command](args)
-    except ConfigError as error:
+        if "run" in args:
+            return args.run(args)
+        print(answers[args.command](args), end="")
+    except (TopoRankError, OSError) as error:
         sys.exit(str(error))
-    print(text, end="")
+    return 0
 
 
 def _add_store(commands: Any) -> None:
@@ -107,10 +122,12 @@ def features_list() -> str:
     for module in modules().values():
         mark = " *" if module.id in DEFAULT_MODULES.values() else ""
         columns = len(choose(module.stage, {"module": module.id}).columns)
-        rows.append((module.id + mark, module.alias, str(columns), module.summary))
+        package = f" (package {module.package})" if module.package else ""
+        rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
+    footer = [f"Presets: {', '.join(PRESETS)}", f"Networks: {', '.join([BUILT_IN, *networks()])}"]
+    return "\n".join([*lines, "", "* default of its stage", *footer, ""])
 
 
 def features_show(name: str) -> str:
@@ -202,4 +219,4 @@ def _unit(field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

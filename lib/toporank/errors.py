@@ -74,6 +74,10 @@ class OtherProteinError(LabelError):
     """A decoy is of another protein than its native."""
 
 
+class ConfidenceError(TopoRankError):
+    """What a predictor says of its model cannot be read, or is not of this model."""
+
+
 class RecordError(TopoRankError):
     """A file in which the workflow keeps its records is damaged."""
 

@@ -21,11 +21,12 @@ from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules,
 from toporank.graphs.pack import GraphBatch
 from toporank.model.network import by_destination
 from toporank.model.scorer import build_network
+from toporank.shipped import repository
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
 LIBRARY = Path(__file__).parent
-DECOY = LIBRARY.parents[1] / "resources/example/decoys/1PPE/near1.pdb.gz"
+DECOY = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
 COMPILED = ("persistence", "kabsch_sander", "features/kernels", "model")
 """The packages with compiled functions, as paths below the library."""
 
@@ -36,7 +37,7 @@ def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
     decoy : any complex with an interface. Raises ConfigError when it is missing.
     """
     if not decoy.is_file():
-        raise ConfigError("the example decoy is missing", where=decoy, remedy="clone the repository again")
+        raise ConfigError("the example decoy is missing", where=decoy, remedy="install TopoRank again")
     complex_, choices = read_complex(decoy), resolve({stage: {} for stage in DEFAULT_MODULES})
     residues = choices["interface"](complex_).index
     topology = choices["topology"](complex_, residues)

@@ -124,7 +124,6 @@ def main() -> None:
         name = "ablations" if args.ablations else "metrics"
         args.tables.mkdir(parents=True, exist_ok=True)
         result.round(4).to_csv(args.tables / f"{name}.csv", index=False)
-        write_text(args.tables / f"{name}.md", markdown(result))
     if args.tables and not args.ablations:
         keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
         values = {"network": first.decoys["pred_dockq"], "scorer": of_first["scorer"], "alone": of_first[ALONE]}

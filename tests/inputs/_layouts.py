@@ -19,6 +19,14 @@ class Layout(NamedTuple):
 MULTIMER = "unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
 LAYOUTS = [
     Layout(
+        "AlphaFold Server",
+        "an unpacked job, or the folder of several",
+        "each job is a target; its templates are not read, with a message",
+        ("fold_x_model_0.cif", "fold_x_model_1.cif", "fold_x_summary_confidences_0.json", "templates/fold_x_hit_0.cif"),
+        {"given": ("fold_x_model_0", "fold_x_model_1")},
+        ("templates/fold_x_hit_0.cif",),
+    ),
+    Layout(
         "AlphaFold 3",
         "the folder of all jobs",
         "each job is a target, and each of its samples a decoy; so is the copy of the best, `<job>_model.cif`",
@@ -54,13 +62,16 @@ LAYOUTS = [
         "Boltz",
         "`predictions`, in the output folder",
         "each input is a target",
-        ("one/one_model_0.cif", "one/one_model_1.cif", "two/two_model_0.pdb", "two/confidence_two_model_0.json"),
+        (
+            "one/one_model_0.cif", "one/confidence_one_model_0.json", "one/one_model_1.cif", "two/two_model_0.pdb",
+            "two/confidence_two_model_0.json",
+        ),
         {"one": ("one_model_0", "one_model_1"), "two": ("two_model_0",)},
     ),
     Layout(
         "Boltz",
         "the output folder",
-        "nothing is read, with a message: give `predictions`",
+        "nothing is read, with a message: give `predictions`; the command `toporank` takes it by itself",
         ("predictions/one/one_model_0.cif", "processed/manifest.json"),
         {},
         ("predictions/one/one_model_0.cif",),
@@ -71,6 +82,13 @@ LAYOUTS = [
         "each output folder is a target",
         ("one/pred.model_idx_0.cif", "one/pred.model_idx_1.cif", "one/scores.model_idx_0.npz"),
         {"one": ("pred.model_idx_0", "pred.model_idx_1")},
+    ),
+    Layout(
+        "Chai-1",
+        "an output folder with several trunk samples",
+        "it is one target",
+        ("trunk_0/pred.model_idx_0.cif", "trunk_1/pred.model_idx_0.cif"),
+        {"given": ("trunk_0_pred.model_idx_0", "trunk_1_pred.model_idx_0")},
     ),
     Layout(
         "ColabFold",
@@ -93,9 +111,22 @@ LAYOUTS = [
     Layout(
         "HADDOCK3",
         "one step of a run, such as `4_seletopclusts`",
-        "the models of the step are one target; of a whole run every step would be one",
+        "the models of the step are one target; of a whole run every step would be one, but the command `toporank`"
+        " takes its last step that has models",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
+    ),
+    Layout(
+        "Protenix",
+        "the output folder",
+        "each input is a target, with the samples of all its seeds",
+        (
+            "one/seed_101/predictions/one_seed_101_sample_0.cif",
+            "one/seed_102/predictions/one_seed_102_sample_0.cif",
+            "one/seed_102/predictions/one_seed_102_summary_confidence_sample_0.json",
+            "two/seed_101/predictions/two_sample_0.cif",
+        ),
+        {"one": ("one_seed_101_sample_0", "one_seed_102_sample_0"), "two": ("seed_101_two_sample_0",)},
     ),
     Layout(
         "anything else",
@@ -106,6 +137,19 @@ LAYOUTS = [
         ("T/b.cif.zst", "T/c.bcif", "T/more/d.pdb"),
     ),
 ]  # fmt: skip
+
+
+PARTS = [
+    ("Boltz", ("predictions/one/one_model_0.cif", "processed/x.npz", "lightning_logs/v/h.yaml"), "predictions"),
+    ("HADDOCK3", ("0_topoaa/a.pdb", "1_rigidbody/rigidbody_1.pdb.gz", "2_emref/emref_1.pdb.gz", "3_caprieval/c.tsv",
+                  "analysis/3_caprieval_analysis/report.html", "data/0_topoaa/a.pdb"), "2_emref"),
+    ("HADDOCK3", ("9_flexref/flexref_1.pdb", "10_seletopclusts/cluster_1_model_1.pdb"), "10_seletopclusts"),
+    ("HADDOCK 2", ("begin/a.pdb", "structures/it0/complex_1.pdb", "structures/it1/complex_1.pdb",
+                   "structures/it1/water/complex_1w.pdb"), "structures/it1/water"),
+    ("AlphaFold 3", ("job/seed-1_sample-0/model.cif",), "."),
+    ("anything else", ("deep/down/T/a.pdb", "deep/down/T/b.pdb"), "deep/down"),
+]  # fmt: skip
+"""Program, files of its output folder, and the part that the command takes."""
 
 
 def markdown() -> list[str]:

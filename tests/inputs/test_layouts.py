@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _layouts import LAYOUTS, Layout
+from _layouts import LAYOUTS, PARTS, Layout
 
 from toporank.decoys.folders import find_decoys, no_decoys, passed_over
+from toporank.decoys.predictors import PLAIN, part_to_score, programs
+from toporank.errors import ConfigError
 
 
 def laid(folder: Path, files: tuple[str, ...]) -> Path:
@@ -83,3 +85,29 @@ def test_where_nothing_can_be_read_deeper_down_the_form_of_a_data_set_is_told(tm
 def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
     folder = laid(tmp_path, ("T/deeper/a\tb\x1b.pdb",))
     assert str(no_decoys("set", folder, passed_over(folder, []))).isprintable()
+
+
+@pytest.mark.parametrize("layout", [each for each in LAYOUTS if each.decoys], ids=lambda layout: layout.program)
+def test_the_program_that_wrote_a_folder_is_recognised(tmp_path, layout: Layout):
+    said = programs(find_decoys("set", laid(tmp_path / "given", layout.files)))
+    if layout.program == "anything else":
+        assert said == PLAIN
+    else:
+        assert layout.program.startswith(said.split(" and ")[0])
+
+
+def test_decoys_of_two_programs_are_those_of_both(tmp_path):
+    files = ("T/ranked_0.pdb", "T/ranked_1.pdb", "T/pred.model_idx_0.cif")
+    assert programs(find_decoys("set", laid(tmp_path, files))) == "AlphaFold-Multimer and Chai"
+
+
+@pytest.mark.parametrize(("program", "files", "part"), PARTS)
+def test_the_part_of_an_output_folder_that_is_scored(tmp_path, program, files, part):
+    folder = laid(tmp_path / "given", files)
+    assert part_to_score(folder) == folder / part
+
+
+def test_of_several_outputs_one_must_be_given(tmp_path):
+    folder = laid(tmp_path, ("a/predictions/one/one_model_0.cif", "b/predictions/two/two_model_0.cif"))
+    with pytest.raises(ConfigError, match=r"no structure file found.*give \S*/a/predictions"):
+        part_to_score(folder)

@@ -146,6 +146,7 @@ def test_decoys_to_report(study, tmp_path):
         ("rule_pack_graphs", "4000M", "1:00:00"): 1,
         ("rule_train_sweep", "6000M", "12:00:00"): 1,
         ("rule_score_decoys", "4000M", "1:00:00"): 1,
+        ("rule_read_confidence", "4000M", "1:00:00"): 1,
     }
     assert set(jobs["state"]) == {"COMPLETED"}
     assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()

@@ -42,7 +42,8 @@ def pins() -> dict[str, str]:
 def conda(environment: Path) -> dict[str, str]:
     """Package → version constraint in a conda environment file."""
     entries = yaml.safe_load(environment.read_text())["dependencies"]
-    return {normal(name): version for name, _, version in (entry.partition(" ") for entry in entries)}
+    named = (entry.partition(" ") for entry in entries if isinstance(entry, str))
+    return {normal(name): version for name, _, version in named}
 
 
 @functools.cache
@@ -167,6 +168,15 @@ def as_numbers(version: str) -> tuple[int, ...]:
 def test_the_pins_are_allowed_by_the_package():
     for package, least in declared().items():
         assert as_numbers(pins()[package]) >= as_numbers(least), package
+
+
+def test_the_conda_environment_for_users_has_what_the_package_depends_on_and_what_the_jobs_have():
+    whole = conda(REPOSITORY / "environment.yaml")
+    assert {PIP_NAMES.get(name, name) for name in whole} == {*declared(), *ONLY_CONDA, "pip"}
+    for name in ("features.yaml", "learning.yaml", "report.yaml"):
+        assert conda(REPOSITORY / "envs" / name).items() <= whole.items()
+    for name in set(whole) - ONLY_CONDA - {"pip"}:
+        assert whole[name] == f"={pins()[PIP_NAMES.get(name, name)]}"
 
 
 def test_what_only_the_tests_import_is_no_dependency_of_the_package():

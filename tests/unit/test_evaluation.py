@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from toporank.confidence.table import Confidence
 from toporank.decoys.labels import Label
-from toporank.evaluation.evaluate import CONSENSUS, evaluate
+from toporank.evaluation.evaluate import CONFIDENCE, CONSENSUS, evaluate
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import RankedDecoy
 
@@ -142,3 +143,18 @@ def test_intervals_are_over_clusters_where_they_are_known():
         summary = evaluate(scored, given, clusters=clusters)[1]["val"]
         losses.append((summary["n_clusters"], *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low"))))
     assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]
+
+
+def test_each_measure_of_the_predictor_is_a_baseline_for_the_decoys_that_have_it():
+    """The scorer stands beside it for the same decoys; of PAE the lowest is best."""
+    said = [Confidence("V", f"d{n}", iptm=iptm, interface_pae=30 * (1 - iptm)) for n, iptm in ((1, 0.9), (2, 0.4))]
+    table, summary = evaluate(PREDICTED, LABELS, confidence=said)
+    assert CONFIDENCE not in summary["train"]
+    assert summary["val"][CONFIDENCE].keys() == {"iptm", "interface_pae"}
+    for found in summary["val"][CONFIDENCE].values():
+        assert (found["n_decoys"], found["per_target"]["ranking_loss"]["mean"]) == (2, 0.0)
+        assert found["scorer"] == {"ranking_loss": 0.5, "success_at_1": 1.0, "spearman": None}
+        assert found["pooled"].keys() == {"spearman", "pearson", "auroc"}
+    of_target = table.set_index("target")["iptm_ranking_loss"]
+    assert of_target["V"] == 0
+    assert pd.isna(of_target["A"])

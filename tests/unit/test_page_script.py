@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import re
@@ -22,6 +23,7 @@ from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.evaluate import evaluate
 from toporank.evaluation.interfaces import InterfaceRow, Score
 from toporank.evaluation.ranking import ComparedDecoy, ranking
+from toporank.evaluation.residues import ResidueRow
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
@@ -448,3 +450,39 @@ def test_without_webgl_the_page_says_what_to_open_instead(browser, tmp_path):
     assert browser.run("document.getElementById('view').hidden")
     assert browser.run("document.getElementById('no-view').textContent").startswith("This browser has no WebGL")
     assert browser.complaints == []
+
+
+# ---- each residue -----------------------------------------------------------------------------------------
+
+
+def test_the_residues_of_the_chosen_decoy_are_bars_and_a_table(browser, tmp_path):
+    def rows(target: str, decoy: str, quality: float) -> list[ResidueRow]:
+        return [ResidueRow(target, decoy, *place, quality) for place in (("A", "52"), ("A", "52A"), ("B", "-3"))]
+
+    known = {(t, d): rows(t, d, q) for t in ("1PPE", "T9") for d, q in (("best", 0.75), ("rest", 0.25))}
+    known["T9", "best"].append(ResidueRow("T9", "best", "B", "7", None))
+    shown = study(TARGETS, None, labelled=False)
+    browser.open(write(tmp_path, dataclasses.replace(shown, residues={"bench": known})))
+    texts = "[...document.querySelectorAll('#profile title')].map(node => node.textContent)"
+    options = "[...document.getElementById('residues-target').options].map(node => node.textContent)"
+    assert browser.run(options) == ["1PPE", "T9"]
+    assert browser.run(texts) == ["A 52: 0.75", "A 52A: 0.75", "B -3: 0.75"]
+    set_value(browser, "residues-decoy", "1", "change")
+    assert browser.run(texts) == ["A 52: 0.25", "A 52A: 0.25", "B -3: 0.25"]
+    set_value(browser, "residues-target", "1", "change")
+    cells = browser.run("""new Promise(done => {
+        const table = document.querySelector("#profile details"), cell = row => [...row.cells].map(c => c.textContent);
+        const read = () => done([...table.querySelectorAll("tbody tr")].map(row => cell(row).join(" ")));
+        table.addEventListener("toggle", () => setTimeout(read, 50));
+        table.open = true;
+    })""")
+    assert cells == ["A 52 0.75", "A 52A 0.75", "B -3 0.75", "B 7 –"]
+    labels = browser.run("[...document.querySelectorAll('#profile svg')].map(node => node.getAttribute('aria-label'))")
+    assert labels[1].startswith("Quality of 2 residues of chain B, from 0.75 to 0.75")
+    assert browser.complaints == []
+    assert len(browser.requests) == 1
+
+
+def test_a_page_without_residues_has_no_section_for_them(browser, tmp_path):
+    browser.open(write(tmp_path, study(TARGETS[:1], None, labelled=False)))
+    assert browser.run("document.getElementById('residues')") is None

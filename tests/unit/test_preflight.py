@@ -438,7 +438,7 @@ def test_another_folder_under_a_name_that_is_taken_is_refused():
     Path("first/T/d.pdb").write_text("atoms")
     assert scored("decoys") == scored("decoys") == scored(str(Path("decoys").resolve())) == []
     (problem,) = scored("first")
-    for part in ("results/models/", str(Path("first").resolve()), str(Path("decoys").resolve()), "score_name="):
+    for part in ("results/models/", str(Path("first").resolve()), str(Path("decoys").resolve()), "toporank -o"):
         assert part in problem
     assert scored("first", "other") == []
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from described_checkpoint import METRICS, write_description
+from toporank.confidence.table import Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
@@ -330,6 +331,33 @@ def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) 
     assert "Validation: DockQ is in the 80 % interval of 75 % of 4 decoys." in text
     assert "2 of 8 decoys are out of it" in text
     assert "The decoys of each target, best mean of the interfaces first." in text
+
+
+def test_the_predictors_confidence_is_a_column_and_a_plot_and_the_page_says_where_the_two_disagree(
+    files: Files,
+) -> None:
+    own = {"d1": 0.9, "d2": 0.2, "d3": 0.3, "d4": 0.4}
+    said = [Confidence("2XYZ", name, "Boltz", ranking_score=score) for name, score in own.items()]
+    said.append(Confidence("1ABC", "d1", status="incomplete", reason=f"{HOSTILE}.json is no readable json file"))
+    table = Path("results/scores/bench/confidence.csv")
+    write_confidence(table, said)
+    html = render(files.study(confidence=[table]))
+    _, second = decoys_of(html)["targets"]
+    assert second["q"] == [["ranking score", 3]]
+    assert dict(zip(second["d"], second["Q"][0], strict=True)) == {**own, HOSTILE: None}
+    text = Page(html).text
+    assert "The two disagree on 1 of 2 targets" in text
+    assert "the predictor prefers d1 (ranking score 0.9), which is number 2 of 4 here with predicted" in text
+    assert f"Not all could be read, of 1 decoy 1ABC/d1 : {' '.join(HOSTILE.split())}.json" in text
+    assert html.count("<circle cx=") == 4
+    assert "<script>alert" not in html
+
+
+def test_without_confidence_there_is_no_word_of_it(files: Files) -> None:
+    table = Path("results/scores/bench/confidence.csv")
+    write_confidence(table, [])
+    assert render(files.study(confidence=[table])) == render(files.study())
+    assert "confidence.csv" not in render(files.study())
 
 
 def test_a_toy_is_called_one(files: Files) -> None:

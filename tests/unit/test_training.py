@@ -28,7 +28,7 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import load_weights, predict, predict_local
+from toporank.model.scorer import load_weights, predict, predict_all
 from toporank.similarity.tables import Chain, write_chains
 from toporank.training import fit
 from toporank.training import train as training
@@ -830,7 +830,7 @@ def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path
     folder = train(run, pack)
     network, _ = load_weights(folder / "best_loss.ckpt")
     store = GraphStore.open([pack])
-    score, local, _ = predict_local(network, store)
+    ((score, local, *_),) = predict_all([network], store)
     assert torch.equal(score, predict(network, store))
     batch = store.batch(split_indices(store, "val").tolist())
     truth = torch.stack([batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))])

@@ -14,11 +14,11 @@ DOCUMENTS = (
     "config/*.yaml", "slurm/*.yaml", "profiles/*/*.yaml",
 )  # fmt: skip
 PROGRAMS = (
-    "apt-get", "bash", "cd", "conda", "cp", "curl", "export", "git", "make", "mamba", "mkdir", "pip", "pre-commit",
-    "pytest", "python", "python3", "python3.11", "sbatch", "snakemake", "source", "sudo",
+    "apt-get", "bash", "cd", "conda", "cp", "curl", "export", "git", "make", "mamba", "mkdir", "pip", "pipx",
+    "pre-commit", "pytest", "python", "python3", "python3.11", "sbatch", "snakemake", "source", "sudo", "toporank",
 )  # fmt: skip
 STARTS_LIKE_A_COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/bin/\S+|(?:{'|'.join(map(re.escape, PROGRAMS))}))(?= |$)")
-INLINE = re.compile(r"(?<!`)`((?:\S*/bin/)?(?:snakemake|make|python3?|apt-get) [^`]+)`(?!`)")
+INLINE = re.compile(r"(?<!`)`((?:\S*/bin/)?(?:snakemake|toporank|make|python3?|apt-get) [^`]+)`(?!`)")
 COMMENT = re.compile(r"^ *# +(.*)$", re.MULTILINE)
 
 

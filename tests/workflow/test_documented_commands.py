@@ -8,6 +8,7 @@ checked.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import os
 import re
@@ -15,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,10 +124,47 @@ def pinned(text: str, clone: Path) -> None:
     assert all("==" in line for line in lines if not line.startswith(("#", "-r ")))
 
 
+def as_a_module(text: str) -> str:
+    """The command of this clone, not one that is installed."""
+    return f"python -m {text}"
+
+
+def command_itself(text: str, clone: Path) -> None:
+    as_it_is(as_a_module(text), clone)
+
+
+def command_without_jobs(text: str, clone: Path) -> None:
+    """With -n for Snakemake; of the example nothing has natives."""
+    as_it_is(as_a_module(text) + (" -n" if "--snakemake-args" in text else " --snakemake-args -n"), clone)
+
+
+def on_the_path(text: str, clone: Path) -> None:
+    """It would replace the environment that the tests run with; what it makes of the clone is there."""
+    project = tomllib.loads((clone / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["toporank"].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    assert text.endswith(" install .")
+
+
 def scored_as_it_ships(text: str, clone: Path) -> None:
-    """The trees have the last word, what the networks said stands beside it, and every score has an interval."""
-    as_it_is(text, clone)
-    ranking = pd.read_csv(clone / "results/scores/FOLDER/ranking.csv").query("pred_dockq.notna()")
+    """The trees have the last word, what the networks said stands beside it, and every score has an interval.
+
+    A person reads at most twelve lines, all that is written is in one folder, and a second run has nothing to do.
+    """
+    before = {path.name for path in clone.iterdir()}
+    out = [line for line in run(as_a_module(text), clone).splitlines() if "% done" not in line]  # on slow machines
+    assert len(out) <= 12
+    assert out[0] == f"Plain structure files: 11 decoys of 1 target in {clone / 'FOLDER'}"
+    assert re.fullmatch(r"1PPE: near1 is best of 11, predicted DockQ 0\.\d\d \(.*80 % interval .*\)", out[1])
+    assert out[2].endswith(f"{clone}/FOLDER/1PPE/near1.pdb.gz")
+    named = {
+        line.partition(":")[0]: clone / line.partition(":")[2].strip() for line in out if "toporank_FOLDER" in line
+    }
+    assert {"page", "ranking", "log"} <= named.keys()
+    assert all(path.is_file() for path in named.values())
+    assert {path.name for path in clone.iterdir()} - before == {"toporank_FOLDER"}
+    assert "Nothing to do, everything is up to date." in run(as_a_module(text), clone)
+    ranking = pd.read_csv(named["ranking"]).query("pred_dockq.notna()")
     assert len(ranking) > 1
     assert (ranking["pred_network"] != ranking["pred_dockq"]).all()
     assert ranking["pred_network"].between(0, 1).all()
@@ -138,6 +177,29 @@ def needs_natives(text: str, clone: Path) -> None:
     assert "no data set has natives" in run(f"{text} -n --quiet rules", clone)
 
 
+def is_named(text: str, clone: Path) -> None:
+    """No channel of conda is at hand; test_environments.py compares the packages with those of pip."""
+    environment = yaml.safe_load((clone / "environment.yaml").read_text())
+    assert text.split()[-1] in ("environment.yaml", environment["name"])
+
+
+def from_here(text: str, clone: Path) -> None:
+    """It needs a daemon and a base image; test_container.py says what the Dockerfile does."""
+    assert (clone / "Dockerfile").is_file()
+    assert "toporank" in text
+
+
+def scores_in_the_image(text: str, clone: Path) -> None:
+    """What is run inside is a command that works here."""
+    inside = text[text.index("snakemake ") :]
+    dry(inside.replace("/work", str(clone)), clone)
+
+
+def is_in_the_manual(text: str, clone: Path) -> None:
+    """test_plugins.py builds that package from the manual."""
+    assert f'name = "{text.split()[-1]}"' in (clone / "docs/extending.md").read_text()
+
+
 How = Callable[[str, Path], None]
 HOW: dict[str, How] = {
     r"make (demo|help)": as_it_is,
@@ -145,7 +207,10 @@ HOW: dict[str, How] = {
     r"snakemake (-n|--unlock)( .*)?": as_it_is,
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
-    r"snakemake --cores \d score --config score_decoys=FOLDER": scored_as_it_ships,
+    r"toporank score FOLDER": scored_as_it_ships,
+    r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
+    r"toporank (score|train|label|report) .*": command_without_jobs,
+    r"pipx install \.": on_the_path,
     r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
@@ -153,6 +218,10 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?python -m toporank .*": as_it_is,
     r"python -c .*": as_it_is,
     r"source \.venv/bin/activate": as_it_is,
+    r"conda (env create -f environment\.yaml|activate toporank)": is_named,
+    r"(docker|apptainer) build .*": from_here,
+    r"(docker run|apptainer exec) .*": scores_in_the_image,
+    r"\.venv/bin/pip install -e toporank-hydropathy": is_in_the_manual,
     r"cp .*": as_it_is,
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,

@@ -24,6 +24,7 @@ PROMISED = [
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
     "mini/chains.csv", "mini/comparison.csv", "splits.csv", "scores/mini/leakage.csv", "leakage.csv",
+    "scores/mini/confidence.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",
 ]  # fmt: skip
 SECOND = {"tiny_seed2", "phase2_seed4"}

@@ -32,6 +32,8 @@ def _partners(value: Any) -> Any:
     return value
 
 
+RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling"}
+"""Names that no data set can have: folders in `results/`."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
@@ -190,8 +192,7 @@ class Config(Section):
     def _references(self) -> Config:
         names = [d.name for d in self.datasets]
         distinct(names, "data set name")
-        taken = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling"}
-        for reserved in sorted(taken & set(names)):
+        for reserved in sorted(RESERVED & set(names)):
             raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
         used = {"training.datasets": self.training.datasets}
         used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}

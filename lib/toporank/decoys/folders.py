@@ -11,8 +11,11 @@ from pathlib import Path
 from toporank.decoys.identity import Decoy, name_problem, split_suffix, table_name
 from toporank.errors import ConfigError, printable
 
-SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+")
-"""What AlphaFold 3 calls the folders into which it writes the samples of one target, one in each."""
+SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
+"""Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of one target."""
+
+SERVER_MODEL = re.compile(r"fold_.+_model_\d+\.cif")
+"""A model of the AlphaFold Server, beside which its `templates` lie, which are no decoys."""
 
 COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
@@ -26,7 +29,11 @@ EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or wi
 def _structure_files(folder: Path) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every decoy below `folder`, in order of name."""
     own = folder.resolve().name
-    for entry in _listed(folder):
+    entries = _listed(folder)
+    of_server = any(SERVER_MODEL.fullmatch(entry.name) for entry in entries)
+    for entry in entries:
+        if of_server and entry.name == "templates":
+            continue
         if not _is_folder(entry):
             query = COLABFOLD.match(entry.name)
             yield from _as_decoy(query[1] if query else own, entry)
@@ -59,8 +66,10 @@ def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, str]]
 
 
 def _sample(target: str, folder: os.DirEntry) -> Iterator[tuple[str, str, str]]:
-    """What lies in a sample's folder: called after it, unless the file's name says the same."""
-    for entry in _listed(folder):
+    """What lies in a sample's folder, or in `predictions` in it: called after it, unless the file's name says so."""
+    entries = _listed(folder)
+    inner = [entry for entry in entries if entry.name == "predictions" and _is_folder(entry)]
+    for entry in _listed(inner[0]) if inner else entries:
         for _, name, path in _as_decoy(target, entry):
             yield target, name if folder.name in name else f"{folder.name}_{name}", path
 
@@ -110,9 +119,14 @@ def folder_to_give(folder: Path, files: list[Path]) -> Path | None:
     PosixPath('boltz/predictions')
     """
     holders = [path.parent for path in files if split_suffix(path.name)]
-    targets = (holder.parent if SAMPLE_FOLDER.fullmatch(holder.name) else holder for holder in holders)
-    candidates = Counter(target.parent for target in targets if folder in target.parent.parents)
+    candidates = Counter(_target_folder(h).parent for h in holders if folder in _target_folder(h).parent.parents)
     return min(candidates, key=lambda path: (-candidates[path], path), default=None)
+
+
+def _target_folder(holder: Path) -> Path:
+    """The folder of the target of which a folder holds decoys: itself, or the one around a sample's folder."""
+    sample = holder.parent if holder.name == "predictions" else holder
+    return sample.parent if SAMPLE_FOLDER.fullmatch(sample.name) else holder
 
 
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from toporank.building.chunk import making
 from toporank.building.ledger import last_fates
 from toporank.building.plan import read_chunk, read_current
+from toporank.building.stages import Making
 from toporank.building.store import Store
 from toporank.comparison.compare import compare
 from toporank.decoys.identity import Status
@@ -47,18 +48,33 @@ def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], b
 
     The function raises StructureError, naming the decoy, when they are not in the store and its file is gone.
     """
-    current = read_current(dataset)
-    fates = last_fates(dataset, current)
-    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
+    of_decoy = _built(dataset, store)
 
     @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: tuple[str, str]) -> bytes:
         try:
-            return making(decoys[key], fates[key].structure_sha256, {}, store).contacts.content
+            return of_decoy(key).contacts.content
         except StructureError as error:
             raise StructureError(error.reason, where="/".join(key)) from error
 
     return contacts
+
+
+def stored_complexes(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
+    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or read again.
+
+    The function raises StructureError when they are not in the store and its file is gone.
+    """
+    of_decoy = _built(dataset, store)
+    return lambda key: of_decoy(key).complex.content
+
+
+def _built(dataset: str, store: Store) -> Callable[[tuple[str, str]], Making]:
+    """(target, decoy) → what is made of a decoy that is built, without features."""
+    current = read_current(dataset)
+    fates = last_fates(dataset, current)
+    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
+    return lambda key: making(decoys[key], fates[key].structure_sha256, {}, store)
 
 
 def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:

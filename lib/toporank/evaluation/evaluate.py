@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from toporank.confidence.table import MEASURES, Confidence, oriented
 from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
 from toporank.evaluation.confidence import LEVEL
@@ -17,6 +18,11 @@ from toporank.evaluation.ranking import RankedDecoy
 CONSENSUS = "consensus"
 """Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,
 so a prediction that ranks no better is worth nothing."""
+CONFIDENCE = "confidence"
+"""Key of a summary for what each measure of the predictor's own confidence would have ranked, of the decoys that have
+it; `scorer` in it is the ranking that is evaluated, for the same decoys."""
+OF_MEASURE = ("ranking_loss", "success_at_1", "spearman")
+"""Metrics of each target that are written for every measure."""
 NO_DOCKQ = ("mae", "rmse")
 """Metrics that say nothing about a number that is no DockQ."""
 
@@ -26,6 +32,7 @@ def evaluate(
     labels: Iterable[Label],
     interfaces: Iterable[InterfaceRow] = (),
     clusters: Mapping[str, str] | None = None,
+    confidence: Iterable[Confidence] = (),
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
@@ -34,7 +41,8 @@ def evaluate(
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
     `intervals` has the share of labels in their interval, of which `level` are expected, if there are intervals;
-    `consensus` has the metrics of the consensus for the same decoys, if it is known;
+    `consensus` has the metrics of the consensus for the same decoys, if it is known, `confidence` those of each measure
+    of the predictor's confidence;
     `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
     """
     ranking, labels = list(ranking), list(labels)
@@ -45,6 +53,10 @@ def evaluate(
     ranked = [known.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
     for name in (CONSENSUS, "pred_low", "pred_high"):
         decoys[name] = pd.Series([getattr(row, name, None) for row in ranked], dtype=float)
+    said = {(row.target, row.decoy): row for row in confidence}
+    rows = [said.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    for measure in MEASURES:
+        decoys[measure] = pd.Series([row and oriented(row, measure) for row in rows], dtype=float)
     parts = _joined([label for label in labels if label.interface], of_interfaces)
     parts["target"] += " " + parts["interface"]
     tables, summary = [], {}
@@ -59,9 +71,16 @@ def evaluate(
             if scored[CONSENSUS].notna().any():
                 by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))  # of a target with one decoy
                 table = table.join(_of_consensus(per_target(by_consensus)))
-                summary[split][CONSENSUS] = summarise(by_consensus)
-                for metric in NO_DOCKQ:
-                    del summary[split][CONSENSUS]["pooled"][metric]
+                summary[split][CONSENSUS] = _baseline(by_consensus, clusters)
+            for measure in MEASURES:
+                known = scored[scored[measure].notna()]
+                if len(known):
+                    by_measure = known.assign(pred_dockq=known[measure])
+                    table = table.merge(_of_measure(measure, per_target(by_measure)), on="target", how="left")
+                    ours = per_target(known)[list(OF_MEASURE)].mean()
+                    scorer = {name: None if pd.isna(mean) else mean for name, mean in ours.items()}
+                    found = _baseline(by_measure, clusters) | {"scorer": scorer}
+                    summary[split].setdefault(CONFIDENCE, {})[measure] = found
             tables.append(table)
     for split, part in parts.groupby("split"):
         found, scored = _counted(part)
@@ -90,6 +109,19 @@ def _in_intervals(scored: pd.DataFrame) -> dict[str, Any] | None:
     known = scored[scored["pred_low"].notna()]
     inside = known["dockq"].between(known["pred_low"], known["pred_high"])
     return {"n": len(known), "level": LEVEL, "inside": float(inside.mean())} if len(known) else None
+
+
+def _baseline(decoys: pd.DataFrame, clusters: Mapping[str, str] | None) -> dict[str, Any]:
+    """A summary of what ranks decoys and is no DockQ."""
+    summary = summarise(decoys, clusters=clusters)
+    for metric in NO_DOCKQ:
+        del summary["pooled"][metric]
+    return summary
+
+
+def _of_measure(measure: str, metrics: pd.DataFrame) -> pd.DataFrame:
+    """What `per_target` says of a measure, under names of its own."""
+    return metrics[["target", *OF_MEASURE]].rename(columns={name: f"{measure}_{name}" for name in OF_MEASURE})
 
 
 def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:

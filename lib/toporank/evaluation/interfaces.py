@@ -23,7 +23,8 @@ class Score(NamedTuple):
 
     pred_network : what the networks alone predict, where trees have the last word (`combining.combine`). pred_local :
     mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
-    sees of it.
+    sees of it. residues : names of the residues of the graph of a decoy, such as `A:52A`, and the quality that they
+    predict for each; None for one without a contact.
     """
 
     target: str
@@ -34,8 +35,11 @@ class Score(NamedTuple):
     pred_network: float | None = None
     pred_local: float | None = None
     pooled: tuple[float, ...] = ()
+    residues: tuple[tuple[str, float | None], ...] = ()
 
 
+QUALITY_DECIMALS = 4
+"""Of the predicted quality of residues."""
 MOST_HINTS = 3
 APART = "apart"
 """Status of an interface whose partners do not touch."""

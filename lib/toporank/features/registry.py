@@ -1,7 +1,7 @@
 """Feature modules: the ways to compute each stage, with their parameters and columns.
 
-A module is one file in this folder that calls `register`. A feature configuration picks one module per
-stage; the resolved choice travels in every artefact, graph and checkpoint.
+A module is one file that calls `register`, in this folder or in an installed package that names it as a plug-in. A
+feature configuration picks one module per stage; the resolved choice travels in every artefact, graph and checkpoint.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 import toporank.features
+from toporank import plugins
 from toporank.errors import ConfigError
 from toporank.validation import checked, did_you_mean
 
@@ -61,10 +62,20 @@ class Module:
     uses: tuple[str, ...] = ()
 
     @property
+    def package(self) -> str:
+        """The installed package that brings it; empty for those of this folder."""
+        return plugins.package_of(self.compute.__module__)
+
+    @property
     def sources(self) -> tuple[str, ...]:
-        """The file it is in, and those it uses."""
+        """The files it is made of: its own and those it uses. Of a plug-in all Python files count, and all of this
+        folder, on which it may build."""
         own = Path(sys.modules[self.compute.__module__].__file__)
-        return str(own), *(str(own.parent / name) for name in self.uses)
+        code = (str(own),)
+        if self.package:
+            here = Path(__file__).parent
+            code = (*plugins.sources(self.compute.__module__), *sorted(map(str, here.rglob("*.py"))))
+        return *code, *(str(own.parent / name) for name in self.uses)
 
     @property
     def stage(self) -> str:
@@ -85,8 +96,9 @@ class Choice:
         return self.module.columns(self.parameters)
 
     def record(self) -> dict[str, Any]:
-        """What is written into artefacts and checkpoints: `{"module": id, ...parameters}`."""
-        return {"module": self.module.id, **self.parameters.model_dump(mode="json")}
+        """What is written into artefacts and checkpoints: `{"module": id, ...parameters}`, and the package if any."""
+        package = {"package": self.module.package} if self.module.package else {}
+        return {"module": self.module.id, **package, **self.parameters.model_dump(mode="json")}
 
     def __call__(self, *args: Any) -> Any:
         return self.module.compute(self.parameters, *args)
@@ -105,27 +117,49 @@ def register(
     added: dict[str, Any] | None = None,
     uses: tuple[str, ...] = (),
 ) -> Callable:
-    """Decorator that registers a compute function `(parameters, ...)` as a module."""
+    """Decorator that registers a compute function `(parameters, ...)` as a module.
+
+    Raises ConfigError when its id names no stage, or when another module of the stage has its id or alias.
+    """
 
     def decorate(compute: Callable) -> Callable:
-        _MODULES[id] = Module(id, alias, summary, parameters, columns, compute, added or {}, uses)
+        module = Module(id, alias, summary, parameters, columns, compute, added or {}, uses)
+        _check_name(module)
+        _MODULES[id] = module
         return compute
 
     return decorate
 
 
+def _check_name(new: Module) -> None:
+    where = f"feature module {new.id} of {new.compute.__module__}"
+    if new.stage not in DEFAULT_MODULES:
+        remedy = f"begin its id with one of {', '.join(DEFAULT_MODULES)}"
+        raise ConfigError(f"there is no stage {new.stage!r}", where=where, remedy=remedy)
+    names = {new.id, new.alias}
+    for known in _MODULES.values():
+        if known.stage == new.stage and (shared := sorted(names & {known.id, known.alias})):
+            raise ConfigError(
+                f"{known.id} of {known.compute.__module__} is called {shared[0]!r}, too",
+                where=where,
+                remedy="give one of them another id and alias, or uninstall its package",
+            )
+
+
 @functools.cache
 def modules() -> dict[str, Module]:
-    """All modules by id: every file of this folder is imported once."""
+    """All modules by id: every file of this folder, and every plug-in, is imported once."""
     for found in pkgutil.iter_modules(toporank.features.__path__, "toporank.features."):
         importlib.import_module(found.name)
+    for point in plugins.plugins(plugins.FEATURES):
+        plugins.load(point)
     return dict(sorted(_MODULES.items()))
 
 
 def choose(stage: str, record: dict[str, Any]) -> Choice:
     """Resolve `{"module": id or alias, ...parameters}` as a user gives it, filling in defaults.
 
-    Raises ConfigError naming the stage, the key and the nearest spelling.
+    Raises ConfigError naming the stage, the key and the nearest spelling, or the package that is not installed.
     """
     where = f"features.{stage}"
     candidates = {m.id: m for m in modules().values() if m.stage == stage}
@@ -133,9 +167,11 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
     name = record.get("module", DEFAULT_MODULES[stage])
     module = {**aliases, **candidates}.get(name if isinstance(name, str) else "")
     if module is None:
-        known = [*candidates, *aliases]
-        raise ConfigError(f"no feature module {name!r}", where=where, remedy=did_you_mean(str(name), known))
-    given = {key: value for key, value in record.items() if key != "module"}
+        remedy = did_you_mean(str(name), [*candidates, *aliases])
+        if package := record.get("package"):
+            remedy = f"it is part of the package {package!r}: install that, if you trust it, wherever jobs run"
+        raise ConfigError(f"no feature module {name!r}", where=where, remedy=remedy)
+    given = {key: value for key, value in record.items() if key not in ("module", "package")}
     return Choice(module, checked(module.parameters, given, where=where))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,6 +25,8 @@ DESCRIPTION = "toporank"
 REPACK = "delete it and run again: the graphs are packed anew"
 LONGEST_HEADER = 100_000_000
 """Bytes of the longest header that safetensors reads."""
+BETWEEN = "\t"
+"""Stands between the names of residues; no name has it."""
 NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y", "edge_y")
 """Of a pack in which no native says how good the edges are, `edge_y` is not in the file and empty here."""
 
@@ -118,6 +120,7 @@ class Description(BaseModel):
     sources: list[str] = []
     content: str | None = None
     joined: Annotated[int, Field(ge=0)] = 0
+    residues: list[str] = []
     format: int | None = None
     features: dict[str, dict[str, Any]] | None = None
     node_columns: list[str] | None = None
@@ -125,7 +128,7 @@ class Description(BaseModel):
 
     def metadata(self) -> dict[str, Any]:
         """The entries that are set, without decoys and digests."""
-        own = {"decoys", "sources", "content", "joined"}
+        own = {"decoys", "sources", "content", "joined", "residues"}
         return {name: value for name, value in self if name not in own and name in self.model_fields_set}
 
 
@@ -168,7 +171,8 @@ class Pack:
 
     numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of the
     file of each graph or, with local qualities, of this and of what those are made of. content : that of all numbers.
-    Older packs have neither. joined : number of graphs in which a partner has several chains.
+    Older packs have neither. joined : number of graphs in which a partner has several chains. residues : names of the
+    nodes of each graph as in its file, with `BETWEEN` between them; none in older packs.
     """
 
     path: Path
@@ -178,6 +182,7 @@ class Pack:
     sources: list[str]
     content: str | None
     joined: int = 0
+    residues: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.decoys)
@@ -202,11 +207,12 @@ class Pack:
             first, last = (begin + offset for offset in tensor.data_offsets)
             values = np.asarray(whole)[first:last].view(_dtype(tensor)).reshape(tensor.shape)
             numbers[name] = np.require(values, requirements="A")
-        if not (_fit_together(numbers, len(said.decoys)) and len(said.sources) in (0, len(said.decoys))):
+        lists = (said.sources, said.residues)
+        if not (_fit_together(numbers, len(said.decoys)) and all(len(x) in (0, len(said.decoys)) for x in lists)):
             raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
         if not _edges_join_nodes(numbers):
             raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
-        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content, said.joined)
+        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content, said.joined, said.residues)
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
@@ -219,7 +225,8 @@ class Pack:
         (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
         parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
         edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None
-        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y)
+        residues = self.residues[i] if self.residues else ""
+        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y, residues)
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
@@ -253,7 +260,8 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
 class PackedGraphs:
     """The graphs of one or more packs, memory-mapped.
 
-    target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i.
+    target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i. residues : (B,)
+    texts as in `Pack`, empty where they are not known.
     metadata : format, feature modules and columns; empty for graphs made elsewhere without metadata.
     parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
     is, and where. joined : number of graphs in which a partner has several chains.
@@ -267,6 +275,7 @@ class PackedGraphs:
     parts: list[dict[str, Any]]
     part_of: np.ndarray
     place_in_part: np.ndarray
+    residues: np.ndarray
     joined: int = 0
 
     def __len__(self) -> int:
@@ -279,6 +288,26 @@ class PackedGraphs:
 
         names = {"target": self.target, "decoy": self.decoy, "split": self.split}
         return pd.DataFrame(names, dtype=str).assign(dockq=self.dockq)
+
+    def names(self, i: int) -> list[str]:
+        """Names of the residues of graph i, such as `A:52A`, in the order of its nodes; none where they are not known.
+
+        Raises GraphError when these are not as many as it has nodes.
+        """
+        names, n = self.residues[i].split(BETWEEN) if self.residues[i] else [], int(self.n_nodes[i])
+        if names and len(names) != n:
+            what = f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which has {n} nodes"
+            raise GraphError(what, remedy=REPACK)
+        return names
+
+    @cached_property
+    def n_nodes(self) -> np.ndarray:
+        """Number of nodes of each graph: int64, (B,)."""
+        found = np.zeros(len(self), np.int64)
+        for p, part in enumerate(self.parts):
+            here = self.part_of == p
+            found[here] = np.diff(part["node_start"])[self.place_in_part[here]]
+        return found
 
     @property
     def node_width(self) -> int:
@@ -321,5 +350,6 @@ class PackedGraphs:
             parts=[pack.numbers for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
+            residues=np.array([text for pack in packs for text in pack.residues or [""] * len(pack)], dtype=object),
             joined=sum(pack.joined for pack in packs),
         )

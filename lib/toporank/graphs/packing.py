@@ -17,6 +17,7 @@ from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files import replacing, sha256
 from toporank.graphs.packfile import (
+    BETWEEN,
     DESCRIPTION,
     Description,
     Pack,
@@ -54,25 +55,20 @@ Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 
 
 def write_pack(
-    path: Path,
-    members: list[Member],
-    precision: str = "float32",
-    joined: int = 0,
-    quality: Quality | None = None,
+    path: Path, members: list[Member], precision: str = "float32", joined: int = 0, quality: Quality | None = None
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
     precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
-    quality : of the members with a `quality_sha256`. The result
-    does not depend on what was there before. A data set without any graph gives an empty pack. Raises GraphError naming
-    a graph that does not match its ledger's checksum or does not fit into `precision`, or two whose widths or feature
-    modules differ.
+    quality : of the members with a `quality_sha256`. The result does not depend on what was there before. A data set
+    without any graph gives an empty pack. Raises GraphError naming a graph that does not match its ledger's checksum or
+    does not fit into `precision`, or two whose widths or feature modules differ.
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
     digests = [_source_digest(member) for member in members]
     old, place = _reusable(path, precision)
-    n_read, first, nodes, edges = 0, None, [0], [0]
+    n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
         new = partial(Growing, files, path.parent)
         tensors = {
@@ -95,6 +91,7 @@ def write_pack(
             for name in ("x", "edge_index", "edge_attr"):
                 tensors[name].add(getattr(graph, name))
             tensors["y"].add(np.array([graph.y]))
+            residues.append(graph.residues)
             if "edge_y" in tensors:
                 tensors["edge_y"].add(graph.edge_y if member.quality_sha256 else np.full(len(graph.edge_attr), np.nan))
             nodes.append(nodes[-1] + len(graph.x))
@@ -109,6 +106,7 @@ def write_pack(
             "decoys": [member[:3] for member in members],
             "sources": digests,
             "joined": joined,
+            "residues": residues,
             "content": content_digest({name: tensor.pieces() for name, tensor in tensors.items()}),
         }
         write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
@@ -125,7 +123,14 @@ def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     _check_metadata(metadata, file)
     x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
-    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y)
+    residues = _names(graph.metadata.get("residues"), len(x))
+    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y, residues=residues)
+
+
+def _names(found: Any, n: int) -> str:
+    """The names of the n nodes of a graph; empty where it was made elsewhere and has others or none."""
+    known = isinstance(found, list) and len(found) == n and all(isinstance(name, str) for name in found)
+    return BETWEEN.join(found) if known and not any(BETWEEN in name for name in found) else ""
 
 
 def by_destination(graph: Graph) -> Graph:
@@ -190,6 +195,6 @@ def _reusable(path: Path, precision: str) -> tuple[Pack | None, dict[str, int]]:
     except GraphError as error:
         log.warning("nothing is copied from the old pack: %s", error)
         return None, {}
-    if old.numbers["x"].dtype != precision:
+    if old.numbers["x"].dtype != precision or len(old.residues) != len(old):  # an older pack does not name residues
         return None, {}
     return old, {digest: i for i, digest in enumerate(old.sources)}

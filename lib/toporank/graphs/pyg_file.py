@@ -49,7 +49,8 @@ class Graph(NamedTuple):
 
     x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan where unlabelled.
     metadata : of the features; empty for a graph made elsewhere without. edge_y : (E,) float32, the local quality of
-    each edge, nan where unknown; of a graph in a pack alone, None where the pack has none.
+    each edge, nan where unknown; of a graph in a pack alone, None where the pack has none. residues : of a graph in a
+    pack alone, the names of its nodes as `packfile.Pack` has them.
     """
 
     x: np.ndarray
@@ -58,6 +59,7 @@ class Graph(NamedTuple):
     y: float
     metadata: dict[str, Any]
     edge_y: np.ndarray | None = None
+    residues: str = ""
 
 
 # ---- writing ----------------------------------------------------------------------------------------------

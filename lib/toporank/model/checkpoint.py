@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toporank.errors import CheckpointError
 from toporank.model import topoqa
+from toporank.plugins import BUILT_IN, networks
 from toporank.similarity import memory
 from toporank.torch_files.archive import TorchFile
 from toporank.torch_files.pickles import DamagedFileError
@@ -50,12 +51,14 @@ class Shape(_Part):
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     local: bool = False
+    network: Text = BUILT_IN
 
 
 class FeatureRecord(_Part):
     """The module of a feature stage; its parameters are checked by the module."""
 
     module: Text
+    package: Text = ""
 
 
 class SelectionRecord(_Part):
@@ -143,6 +146,7 @@ class OwnDescription(Description):
     selection: SelectionRecord
     training_set: TrainingSet
     parent: Origin | None = None
+    network_package: Text = ""
     provenance: Provenance = Provenance()
 
 
@@ -184,6 +188,14 @@ def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
         remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {topoqa.ORIGIN}"
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
     return _checked(Description, description, path)
+
+
+def check_network(description: dict[str, Any], path: Path | str) -> None:
+    """Raise CheckpointError, naming the package, when the network of a checkpoint is a plug-in that is not here."""
+    name, package = description["hyperparameters"].get("network", BUILT_IN), description.get("network_package")
+    if name != BUILT_IN and name not in networks():
+        remedy = f"it is part of the package {package!r}: install that, if you trust it, wherever jobs run"
+        raise CheckpointError(f"needs the network {name!r}, a plug-in that is not installed", where=path, remedy=remedy)
 
 
 def toy(description: dict[str, Any]) -> str:

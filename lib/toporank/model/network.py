@@ -1,11 +1,12 @@
-"""The network: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1).
+"""What every network does, and ours: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1).
 
-It can learn the local quality of every edge beside it, of which the score then makes use.
+Ours can learn the local quality of every edge beside it, of which the score then makes use.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
@@ -107,16 +108,45 @@ class Prediction(NamedTuple):
     pooled: Tensor
 
 
-class DockQNet(nn.Module):
+class Network(nn.Module, ABC):
+    """Base of all networks: `predictions` and `pooled` of a batch are what a network has to define.
+
+    scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
+    `toporank.model.scaling.Standardise` there.
+    recompute : compute layers again in the backward pass instead of keeping their results.
+    local_head : None in a network that does not predict the local quality of edges.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recompute = False
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
+        self.local_head: nn.Module | None = None
+
+    def compile(self, **options: Any) -> None:
+        """As that of every module; it is `predictions` that is compiled, which training calls."""
+        self.predictions = torch.compile(self.predictions, **options)
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Predicted DockQ of each graph: (B,), between 0 and 1."""
+        return self.predictions(batch).score
+
+    @abstractmethod
+    def predictions(self, batch: GraphBatch) -> Prediction:
+        """DockQ and, if the network predicts it, local quality, in one pass."""
+
+    @abstractmethod
+    def pooled(self, batch: GraphBatch) -> Tensor:
+        """What the score of each graph is made of, (B, k): by this, a calibration tells which decoys are unlike."""
+
+
+class DockQNet(Network):
     """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
 
     local : whether it predicts the local quality of edges, too; the head then also sees its mean over all edges and,
     where `contact` is the edge column that is 1 for residues in contact and otherwise 0, over these.
     dropout : of what each layer of the head takes, during training.
-
-    scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
-    `toporank.model.scaling.Standardise` there.
-    recompute : compute layers again in the backward pass instead of keeping their results.
     """
 
     def __init__(
@@ -134,9 +164,7 @@ class DockQNet(nn.Module):
         contact: int | None = None,
     ):
         super().__init__()
-        self.recompute, self.dropout, self.contact = False, dropout, contact
-        self.scale_nodes: nn.Module = nn.Identity()
-        self.scale_edges: nn.Module = nn.Identity()
+        self.dropout, self.contact = dropout, contact
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
@@ -148,15 +176,8 @@ class DockQNet(nn.Module):
             nn.ReLU(),
             nn.Linear(readout, 1),
         )
-        self.local_head = LocalHead(hidden) if local else None
-
-    def compile(self, **options: Any) -> None:
-        """As that of every module; it is `predictions` that is compiled, which training calls."""
-        self.predictions = torch.compile(self.predictions, **options)
-
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Predicted DockQ of each graph: (B,), between 0 and 1."""
-        return self.predictions(batch).score
+        if local:
+            self.local_head = LocalHead(hidden)
 
     def predictions(self, batch: GraphBatch) -> Prediction:
         """DockQ and, if the network predicts it, local quality, in one pass."""
@@ -186,8 +207,8 @@ class DockQNet(nn.Module):
             else:
                 x, edge = layer(x, adjacency, edge, embedding)
             embedding = None
-        nodes = _mean(x, batch.node_graph, len(batch.index))
-        edges = _mean(edge, batch.edge_graph, len(batch.index))
+        nodes = graph_means(x, batch.node_graph, len(batch.index))
+        edges = graph_means(edge, batch.edge_graph, len(batch.index))
         logit = self.local_head(x, adjacency, edge) if self.local_head else None
         with torch.autocast(x.device.type, enabled=False):
             pooled = [nodes, self.pooled_edges(edges), *([] if logit is None else self._local_means(logit, batch))]
@@ -196,11 +217,11 @@ class DockQNet(nn.Module):
     def _local_means(self, logit: Tensor, batch: GraphBatch) -> list[Tensor]:
         """Mean local quality of the edges of each graph and, where they are known, of those in contact: (B, 1) each."""
         quality, n_graphs = torch.sigmoid(logit).unsqueeze(1), len(batch.index)
-        means = [_mean(quality, batch.edge_graph, n_graphs)]
+        means = [graph_means(quality, batch.edge_graph, n_graphs)]
         if self.contact is not None:
             weight = (batch.edge_attr[:, self.contact, None] > 0).to(quality.dtype)
-            share = _mean(weight, batch.edge_graph, n_graphs)
-            means.append(_mean(quality * weight, batch.edge_graph, n_graphs) / share.clamp_min(LEAST_SHARE))
+            share = graph_means(weight, batch.edge_graph, n_graphs)
+            means.append(graph_means(quality * weight, batch.edge_graph, n_graphs) / share.clamp_min(LEAST_SHARE))
         return means
 
 
@@ -223,7 +244,7 @@ def _exact(values: Tensor) -> Tensor:
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
-def _mean(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
+def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
     """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
     values = _exact(values)
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)

@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from toporank import plugins
 from toporank.config.training import shape_of
-from toporank.errors import CheckpointError
+from toporank.errors import CheckpointError, ConfigError
 from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model import topoqa
-from toporank.model.checkpoint import description_of, open_checkpoint
-from toporank.model.network import DockQNet
+from toporank.model.checkpoint import check_network, description_of, open_checkpoint
+from toporank.model.network import DockQNet, Network, by_destination
 from toporank.model.scaling import Standardise, is_scaled
 from toporank.torch_files.archive import TorchFile
 from toporank.torch_files.pickles import DamagedFileError, SavedTensor
@@ -32,12 +33,16 @@ def build_network(
     hyperparameters: dict[str, Any],
     features: dict[str, Any] | None,
     edge_columns: Sequence[str] | None = None,
-) -> DockQNet:
+) -> Network:
     """The network of a hyper-parameter set for graphs of these widths, features (records of the modules) and names of
-    edge columns."""
+    edge columns. Raises ConfigError when it is a plug-in that cannot be used so."""
     dropout = {name: hyperparameters.get(name, 0.0) for name in ("attention_dropout", "dropout")}
     contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
-    network = DockQNet(node_width, edge_width, **shape_of(hyperparameters), **dropout, contact=contact)
+    shape = shape_of(hyperparameters)
+    name = shape.pop("network")
+    network = _network_class(name)(node_width, edge_width, **shape, **dropout, contact=contact)
+    if shape["local"] and network.local_head is None:
+        raise ConfigError("does not predict local quality", where=f"network {name}", remedy="leave `local` out")
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
@@ -45,7 +50,21 @@ def build_network(
     return network
 
 
-def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
+def _network_class(name: str) -> type[Network]:
+    if name == plugins.BUILT_IN:
+        return DockQNet
+    point = plugins.networks()[name]
+    found = plugins.load(point)
+    if not (isinstance(found, type) and issubclass(found, Network)):
+        raise ConfigError(
+            f"{point.value} is no network",
+            where=f"package {point.dist.name}",
+            remedy="derive it from toporank.model.network.Network",
+        )
+    return found
+
+
+def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
     """Network and description of a checkpoint, without executing code from it.
 
     The shapes that the description implies are compared with those of the file before any memory is taken for them.
@@ -53,6 +72,7 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """
     with open_checkpoint(path) as file:
         description = description_of(file, Path(path))
+        check_network(description, path)
         hyperparameters = description["hyperparameters"]
         with torch.device("meta"):  # shapes without numbers
             network = build_network(
@@ -105,28 +125,46 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
 class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
 
-    local is None of a network that does not predict it. pooled : what the head sees of each graph, (B, k).
+    residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
+    it, nan where there are none; shape (n,). Both are None of a network that does not predict local quality.
+    pooled : what the head sees of each graph, (B, k).
     """
 
     score: Tensor
     local: Tensor | None
+    residues: Tensor | None
     pooled: Tensor
 
 
 @torch.inference_mode()
-def predict(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Tensor:
+def predict(network: Network, store: GraphStore, batch_size: int = 64) -> Tensor:
     """Predicted DockQ of every graph of a store, shape (len(store),)."""
     return torch.cat([network(batch) for batch in _batches(store, batch_size)])
 
 
 @torch.inference_mode()
-def predict_local(network: DockQNet, store: GraphStore, batch_size: int = 64) -> Predicted:
-    """What a network predicts of every graph of a store, in one pass."""
+def predict_all(networks: Sequence[Network], store: GraphStore, batch_size: int = 64) -> list[Predicted]:
+    """What each network predicts of every graph of a store, in one pass."""
     if len(store) == 0:
-        return Predicted(torch.zeros(0), None, torch.zeros(0, 0))
-    found = [network.predictions(batch) for batch in _batches(store, batch_size)]
-    score, pooled = (torch.cat([getattr(each, name) for each in found]) for name in ("score", "pooled"))
-    return Predicted(score, None if found[0].local is None else torch.cat([each.local for each in found]), pooled)
+        return [Predicted(torch.zeros(0), None, None, torch.zeros(0, 0)) for _ in networks]
+    found: list[list[Predicted]] = [[] for _ in networks]
+    for batch in _batches(store, batch_size):
+        for parts, network in zip(found, networks, strict=True):
+            parts.append(_predicted(network, by_destination(batch)))
+    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
+
+
+def _predicted(network: Network, batch: GraphBatch) -> Predicted:
+    found, destination = network.predictions(batch), batch.edge_index[1]
+    if found.edge_logit is None:
+        return Predicted(found.score, None, None, found.pooled)
+    quality = torch.sigmoid(found.edge_logit)
+    total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
+    return Predicted(found.score, found.local, total / torch.bincount(destination, minlength=len(total)), found.pooled)
+
+
+def _joined(parts: Sequence[Tensor | None]) -> Tensor | None:
+    return None if parts[0] is None else torch.cat(parts)
 
 
 def _batches(store: GraphStore, batch_size: int) -> Iterator[GraphBatch]:

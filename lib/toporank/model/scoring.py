@@ -6,7 +6,7 @@ import json
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,14 +18,14 @@ from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import DECIMALS, Score
+from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
 from toporank.layout import MEMBERS
 from toporank.model import topoqa
-from toporank.model.network import DockQNet
-from toporank.model.scorer import check_fits, load_weights, predict_local
+from toporank.model.network import Network
+from toporank.model.scorer import check_fits, load_weights, predict_all
 from toporank.validation import checked
 
 
@@ -46,8 +46,17 @@ class _Members(Section):
 
 class _Scorer(NamedTuple):
     path: Path
-    network: DockQNet
+    network: Network
     description: dict[str, Any]
+
+
+class _Found(NamedTuple):
+    """Predicted DockQ, local quality and pooled vector of each graph, and the quality of all residues of all, (n,)."""
+
+    scores: list[float]
+    local: list[float] | None
+    residues: np.ndarray | None
+    pooled: np.ndarray
 
 
 def read_ensemble(folder: Path) -> Ensemble:
@@ -96,12 +105,13 @@ def score_pack(
             remedy="score with one of them, or copy this checkpoint to a folder of its own to score with it alone",
         )
     _check_alike([*scorers.values()], store)
-    found = {content: _predictions(scorer, store) for content, scorer in scorers.items()}
-    predicted = {content: scores for content, (scores, *_) in found.items()}
+    found = dict(zip(scorers, _predictions([*scorers.values()], store), strict=True))
+    predicted = {content: each.scores for content, each in found.items()}
     own, theirs = predicted[contents[checkpoint]], [predicted[contents[path]] for path in members]
-    local = [found[contents[path]][1] for path in (members if mean else [checkpoint])]
-    local = [values for values in local if values is not None]
-    pooled = found[contents[checkpoint]][2]
+    judges = [found[contents[path]] for path in (members if mean else [checkpoint])]
+    local = [each.local for each in judges if each.local is not None]
+    residues = _of_residues(store, [each.residues for each in judges if each.residues is not None])
+    pooled = found[contents[checkpoint]].pooled.astype(float).tolist()
     return [
         Score(
             target,
@@ -111,6 +121,7 @@ def score_pack(
             str(store.split[i]) if store.part_of[i] else "",
             pred_local=_mean([each[i] for each in local]) if local else None,
             pooled=tuple(pooled[i]),
+            residues=residues.get(i, ()),
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
@@ -129,11 +140,10 @@ def how_far_to_trust(
     checkpoint: Path,
     ensemble: Ensemble,
     trees: Path | None,
-    pack: Path,
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
 ) -> tuple[dict[tuple[str, str], Estimate], str]:
-    """(target, decoy) → how far to trust its score, for every decoy of a pack; and, where that is unknown, why.
+    """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
 
     calibration, trees : files beside the scorer, None where there is none. scores : of the scorer.
     Raises RecordError when the file is damaged.
@@ -144,22 +154,20 @@ def how_far_to_trust(
     parts = [*ensemble.members, *([trees] if trees else [])]
     if why := why_of_another(known, scorer_of(checkpoint, parts, mean=ensemble.mean)):
         return {}, f"{calibration} is not used, so there are no intervals: {why}"
-    store = GraphStore.open([pack])
-    if len(store) == 0:
+    decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
+    if not decoys:
         return {}, ""
-    keys = _names(store)
-    of_decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
     rows = {(row.target, row.decoy): row for row in coverage}
-    models = Counter(target for target, decoy in keys if not rows[target, decoy].duplicate_of)
+    models = Counter(key[0] for key in decoys if not rows[key].duplicate_of)
     found = estimates(
         known,
-        [of_decoys[key].pred_dockq for key in keys],
-        [rows[key].n_interface_residues for key in keys],
-        [rows[key].n_chains for key in keys],
-        np.array([of_decoys[key].pooled for key in keys]),
-        [models[target] < 2 for target, _ in keys],
+        [score.pred_dockq for score in decoys.values()],
+        [rows[key].n_interface_residues for key in decoys],
+        [rows[key].n_chains for key in decoys],
+        np.array([score.pooled for score in decoys.values()]),
+        [models[target] < 2 for target, _ in decoys],
     )
-    return dict(zip(keys, found, strict=True)), ""
+    return dict(zip(decoys, found, strict=True)), ""
 
 
 def _names(store: GraphStore) -> list[tuple[str, str]]:
@@ -169,6 +177,17 @@ def _names(store: GraphStore) -> list[tuple[str, str]]:
 
 def _mean(values: list[float]) -> float:
     return round(statistics.fmean(values), DECIMALS)
+
+
+def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tuple[tuple[str, float | None], ...]]:
+    """Name and mean predicted quality of the residues of each decoy; of none, where no network predicts it."""
+    if not predicted:
+        return {}
+    quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
+    values = np.where(np.isnan(quality), None, quality).tolist()
+    ends = np.cumsum(store.n_nodes).tolist()
+    decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
+    return {i: tuple(zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys}
 
 
 def _check_alike(scorers: list[_Scorer], store: GraphStore) -> None:
@@ -196,22 +215,27 @@ def _check_features(scorer: _Scorer, ours: Any, whose: str) -> None:
     )
 
 
-def _predictions(scorer: _Scorer, store: GraphStore) -> tuple[list[float], list[float] | None, list[list[float]]]:
-    """Predicted DockQ, local quality and pooled vector of every graph. Raises GraphError when a score is no number."""
-    if len(store) == 0:
-        return [], None, []
-    network = scorer.network
-    if scorer.description.get("origin") == topoqa.ORIGIN:
-        from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
+def _predictions(scorers: Sequence[_Scorer], store: GraphStore) -> list[_Found]:
+    """What each network predicts of every graph. Raises GraphError when a score is not a number."""
+    names = _names(store)
+    found = []
+    for scorer, each in zip(scorers, predict_all([_network(scorer) for scorer in scorers], store), strict=True):
+        scores = each.score.double().tolist()
+        odd = [name for name, value in zip(names, scores, strict=True) if not math.isfinite(value)]
+        if odd:
+            raise GraphError(
+                f"the predictions for {len(odd)} decoys are not finite numbers, the first is {'/'.join(odd[0])}",
+                where=scorer.path,
+                remedy="the graphs hold numbers far from those it was trained on",
+            )
+        local = (None, None) if each.local is None else (each.local.double().tolist(), each.residues.double().numpy())
+        found.append(_Found(scores, *local, each.pooled.numpy()))
+    return found
 
-        network = PlainNetwork.of(network).eval()
-    score, local, pooled = predict_local(network, store)
-    values = score.double().tolist()
-    odd = [name for name, value in zip(_names(store), values, strict=True) if not math.isfinite(value)]
-    if odd:
-        raise GraphError(
-            f"the predictions for {len(odd)} decoys are not finite numbers, the first is {'/'.join(odd[0])}",
-            where=scorer.path,
-            remedy="the graphs hold numbers far from those it was trained on",
-        )
-    return values, None if local is None else local.double().tolist(), pooled.double().tolist()
+
+def _network(scorer: _Scorer) -> Network:
+    if scorer.description.get("origin") != topoqa.ORIGIN:
+        return scorer.network
+    from toporank.model.pyg_network import PlainNetwork  # with PyTorch Geometric, which takes seconds to import
+
+    return PlainNetwork.of(scorer.network).eval()

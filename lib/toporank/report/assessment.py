@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from toporank.confidence.table import MEASURES
 from toporank.evaluation.cross_validation import GroupMetric
-from toporank.evaluation.evaluate import CONSENSUS
+from toporank.evaluation.evaluate import CONFIDENCE, CONSENSUS
 from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
 from toporank.report import figures
 from toporank.report.formatting import SPLITS, interval, number
@@ -75,12 +76,28 @@ def evaluations(study: Study, metrics: pd.DataFrame) -> list[dict[str, Any]]:
             "cards": [split_card(split, part) for split, part in known.items()],
             "splits": list(columns),
             "metrics": [metric_row(row, list(columns.values())) for row in ROWS],
+            "confidence": [row for split, part in known.items() for row in confidence_rows(split, part)],
             "calibrations": [{"name": SPLITS[split], **fit} for split, fit in calibrated.items()],
             "intervals": [(SPLITS[split], part["intervals"]) for split, part in known.items() if "intervals" in part],
             "figures": evaluation_figures(name, summary, metrics),
         }
         found.append(entry)
     return found
+
+
+def confidence_rows(split: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each measure of the predictor's confidence would have ranked in a split: value, interval and our own."""
+    rows = []
+    for measure, found in summary.get(CONFIDENCE, {}).items():
+        metrics = {name: found["per_target"][name] for name in ("ranking_loss", "spearman")}
+        values = [
+            (number(of["mean"]), interval(of["low"], of["high"]), number(found["scorer"][name]))
+            for name, of in metrics.items()
+        ]
+        sizes = {"decoys": found["n_decoys"], "targets": found["n_targets"]}
+        random = number(found["per_target"]["random_pick_loss"]["mean"])
+        rows.append({"measure": MEASURES[measure], "split": SPLITS[split], **sizes, "values": values, "random": random})
+    return rows
 
 
 def evaluation_figures(dataset: str, summary: dict[str, Any], metrics: pd.DataFrame) -> list[tuple[Any, str]]:

@@ -145,7 +145,13 @@ const interfaces = target => (target.i || []).map((head, k) => ({
   key: `pred_dockq ${head}`, head, number: true, value: (t, i) => t.I[k][i],
   cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
 }));
-const columnsOf = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...interfaces(target), LAST];
+
+// Measures of the predictor's own confidence, those that are known.
+
+const measures = target => (target.q || []).map(([head, digits], k) => ({
+  key: `confidence ${head}`, head, number: true, value: (t, i) => t.Q[k][i], cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
+}));
+const columnsOf = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...interfaces(target), ...measures(target), LAST];
 
 // The order of decoys in a table: as ranked, until a heading is clicked. What is missing comes last.
 

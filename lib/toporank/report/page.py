@@ -10,7 +10,7 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.evaluation.confidence import LEVEL
 from toporank.model.checkpoint import toy
-from toporank.report import answer, embedding, formatting, rankings, tables
+from toporank.report import answer, confidence, embedding, formatting, rankings, residues, tables
 from toporank.report.results import Study
 
 
@@ -35,6 +35,7 @@ def render(study: Study, folder: Path | None = None) -> str:
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
     training, assessed = training_content(study), assessment_content(study)
+    profiles = residues.profiles_for_script(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
@@ -44,12 +45,14 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "features": tables.features(study),
         "coverage": tables.coverage(study),
         "leakage": tables.leakage(study),
+        "confidence": confidence.sections(study),
         **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),
         "map_json": as_json(places) if (places := embedding.maps_for_script(study)) else "",
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
+        "residues_json": as_json(profiles) if profiles else "",
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
         "toy": toy(study.checkpoint),

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from toporank.evaluation.interfaces import InterfaceRow, partners_hint
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.report import confidence
 from toporank.report.formatting import FATES, ORDERS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
 
@@ -24,9 +25,10 @@ def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -
     metrics : rows of `metrics.per_target` by data set and target.
     """
     meetings = interfaces_of_targets(study)
+    differ = {(name, found.target): str(found) for name, of in study.disagreements.items() for found in of}
     return [
         target_line(dataset, target, rows, metrics.get((dataset, target)))
-        | {"hint": partners_hint(meetings.get((dataset, target), []))}
+        | {"hint": partners_hint(meetings.get((dataset, target), [])), "differs": differ.get((dataset, target), "")}
         for (dataset, target), rows in by_target(study.decoys)
     ]
 
@@ -71,9 +73,10 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
     copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
-    is wrong in words. A list without any value is left out. folder : of the page; without it no file has an address.
+    is wrong in words. q names and decimals of measures of the predictor's confidence, and Q for each of them that of
+    every decoy. A list without any value is left out. folder : of the page; without it no file has an address.
     """
-    meetings = interfaces_of_targets(study)
+    meetings, said = interfaces_of_targets(study), confidence.of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
     return {
         "order": ORDERS[study.rank_by],
@@ -85,6 +88,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
             | decoy_lists(rows, order)
             | (addresses(rows, folder) if folder else {})
             | interface_lists(rows, meetings.get(key, []))
+            | confidence.measure_lists(rows, said.get(key, {}))
             for key, rows in by_target(study.decoys)
         ],
     }

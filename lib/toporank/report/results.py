@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
+from toporank.confidence.table import Confidence, read_confidence
 from toporank.decoys.identity import Status
 from toporank.errors import ConfigError
+from toporank.evaluation.agreement import Disagreement, disagreements
 from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.embeddings import Vectors, read_embeddings
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
+from toporank.evaluation.residues import ResidueRow, of_leading
 from toporank.model.checkpoint import read_description
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.similarity.splits import decided
@@ -76,10 +79,12 @@ class Study:
     results : by data set as given, then target, then rank.
     evaluations : by data set, for each split what `metrics.summarise` gives. leaderboard : as from
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
-    interfaces : scored, by data set. folds : metrics of a cross-validation; none where there was none.
+    interfaces : scored, confidence : the predictor's own, disagreements : with it, all by data set.
+    folds : metrics of a cross-validation; none where there was none.
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
+    residues : by data set, of the decoys ranked first.
     """
 
     datasets: list[str]
@@ -90,11 +95,14 @@ class Study:
     checkpoint: dict[str, Any]
     leakage: dict[str, list[LeakageRow]] = field(default_factory=dict)
     interfaces: dict[str, list[InterfaceRow]] = field(default_factory=dict)
+    confidence: dict[str, list[Confidence]] = field(default_factory=dict)
+    disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
     rank_by: str = "complex"
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
+    residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
 
     @property
     def decoys(self) -> list[Result]:
@@ -118,8 +126,10 @@ def read_study(
     splits: Path | None = None,
     folds: Path | None = None,
     rank_by: str = "complex",
+    confidence: Iterable[Path] = (),
     embeddings: Iterable[Path] = (),
     training_vectors: Path | None = None,
+    residues: Iterable[Path] = (),
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
@@ -140,10 +150,25 @@ def read_study(
     meetings = {path.parent.name: read_interfaces(path) for path in interfaces}
     known = {path.parent.name: read_leakage(path) for path in leakage}
     crossed = read_folds(folds) if folds else []
+    said = {path.parent.name: read_confidence(path) for path in confidence}
+    differ = {name: disagreements(ranked.get(name, []), rows) for name, rows in said.items()}
     folders = {path.parent.name: path.parent for path in rankings}
     vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
     learned = [*read_embeddings(training_vectors, checkpoint).values()] if training_vectors else []
-    read = read_description(checkpoint), known, meetings, crossed, rank_by, folders, vectors, learned
+    qualities = {path.parent.name: of_leading(path, ranked.get(path.parent.name, [])) for path in residues}
+    read = (
+        read_description(checkpoint),
+        known,
+        meetings,
+        said,
+        differ,
+        crossed,
+        rank_by,
+        folders,
+        vectors,
+        learned,
+        qualities,
+    )
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 

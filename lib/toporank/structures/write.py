@@ -2,36 +2,70 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 from pathlib import Path
 
 import gemmi
+import numpy as np
 
 from toporank.files import write_bytes
 from toporank.structures.complex import Complex
 
+TWO_LETTERS = ("BR", "CL", "FE", "MG", "MN", "SE", "ZN")
+"""Elements of ligands that an atom's name begins with; ions are named as their element."""
+
 
 def write_structure(stem: Path, complex_: Complex) -> Path:
     """Write a complex as `<stem>.pdb.gz` or, if a chain has a longer name than PDB files allow, `<stem>.cif.gz`."""
-    model = gemmi.Model(1)
-    for (chain, number, insertion_code), name, first, last in zip(
-        complex_.residues, complex_.names, complex_.atom_slices[:-1], complex_.atom_slices[1:], strict=True
-    ):
-        residue = gemmi.Residue()
-        residue.name, residue.seqid = name, gemmi.SeqId(number, insertion_code or " ")
-        for i in range(first, last):
-            atom = gemmi.Atom()
-            atom.name = complex_.atom_names[i].decode()
-            atom.element, atom.pos = gemmi.Element(atom.name[0]), gemmi.Position(*complex_.xyz[i])
-            residue.add_atom(atom)
-        if chain not in [known.name for known in model]:
-            model.add_chain(gemmi.Chain(chain))
-        model[chain].add_residue(residue)
-    structure = gemmi.Structure()
-    structure.add_model(model)
-    structure.setup_entities()
+    structure = _structure(complex_, np.full(len(complex_.residues), 20.0))
     short = all(len(chain) == 1 for chain in complex_.chains)
     text = structure.make_minimal_pdb() if short else structure.make_mmcif_document().as_string()
     path = stem.with_name(stem.name + (".pdb.gz" if short else ".cif.gz"))
     write_bytes(path, gzip.compress(text.encode(), mtime=0))
     return path
+
+
+def mmcif(complex_: Complex, b_factors: np.ndarray) -> str:
+    """All atoms of a complex as mmCIF, under the chain names and residue numbers of the file it was read from.
+
+    b_factors : of the residues, shape (R,), which all atoms of a residue have.
+    """
+    structure = _structure(complex_, b_factors)
+    structure.assign_label_seq_id(True)
+    groups = gemmi.MmcifOutputGroups(False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True)
+    return structure.make_mmcif_document(groups).as_string()
+
+
+def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:
+    """A complex as gemmi has it. b_factors : of the residues, shape (R,)."""
+    atom_names, (x, y, z) = [name.decode() for name in complex_.atom_names.tolist()], complex_.xyz.T.tolist()
+    starts, b_factors = complex_.atom_slices.tolist(), b_factors.tolist()
+    chains: dict[str, list[gemmi.Residue]] = {}
+    for r, ((chain, number, insertion_code), name) in enumerate(zip(complex_.residues, complex_.names, strict=True)):
+        residue = gemmi.Residue()
+        residue.name, residue.seqid = name, gemmi.SeqId(number, insertion_code or " ")
+        for i in range(starts[r], starts[r + 1]):
+            atom = gemmi.Atom()
+            atom.name, atom.element = atom_names[i], _element(atom_names[i], name, bool(complex_.parents[r]))
+            atom.pos, atom.b_iso = gemmi.Position(x[i], y[i], z[i]), b_factors[r]
+            residue.add_atom(atom)
+        chains.setdefault(chain, []).append(residue)
+    model = gemmi.Model(1)
+    for name, residues in chains.items():
+        chain = gemmi.Chain(name)
+        chain.append_residues(residues)
+        model.add_chain(chain)
+    structure = gemmi.Structure()
+    structure.add_model(model)
+    structure.setup_entities()
+    return structure
+
+
+@functools.cache
+def _element(atom: str, residue: str, is_protein: bool) -> gemmi.Element:
+    """The element of an atom by its name, which is all that a complex keeps."""
+    letters = atom.lstrip("0123456789").upper()
+    if not is_protein and letters == residue:
+        return gemmi.Element(letters)
+    return gemmi.Element(letters[:2] if not is_protein and letters[:2] in TWO_LETTERS else letters[:1])

@@ -48,12 +48,12 @@ class SavedTensor(NamedTuple):
 
 
 class Instance:
-    """Stands for an object of a class. state : what its attributes are made from."""
+    """Stands for an object of a class. arguments : it was made with. state : what its attributes are made from."""
 
-    __slots__ = ("kind", "state")
+    __slots__ = ("arguments", "kind", "state")
 
-    def __init__(self, kind: Global):
-        self.kind, self.state = kind, None
+    def __init__(self, kind: Global, arguments: tuple = ()):
+        self.kind, self.arguments, self.state = kind, arguments, None
 
 
 ORDERED = Global("collections", "OrderedDict")
@@ -78,14 +78,14 @@ DTYPES = ("float", "bfloat", "int", "uint", "complex", "bool")
 PLAIN_KEYS = (str, int, float, bool, type(None), bytes)
 
 
-def load(pickled: bytes, names: Set[Global] | None = None) -> Any:
+def load(pickled: bytes, names: Set[Global] | None = None, longest: int = LONGEST) -> Any:
     """What a pickle describes: plain values, `SavedTensor`, `Instance` and `Global`.
 
     names : classes and functions that it may name beside those of tensors; without, any. None of them is run.
     Raises DamagedFileError.
     """
-    if len(pickled) > LONGEST:
-        raise DamagedFileError(f"its data.pkl has {len(pickled):,} bytes, at most {LONGEST:,} are expected")
+    if len(pickled) > longest:
+        raise DamagedFileError(f"its data.pkl has {len(pickled):,} bytes, at most {longest:,} are expected")
     machine = _Machine(pickled, names)
     try:
         for _ in range(MOST_STEPS):
@@ -200,7 +200,7 @@ def _called(function: Any, arguments: Any) -> Any:
         return Instance(function.kind)
     if _expect(function, Global) in REBUILT:
         return REBUILT[function](*arguments)
-    return {} if function == ORDERED and not arguments else Instance(function)
+    return {} if function == ORDERED and not arguments else Instance(function, arguments)
 
 
 def _tensor(storage: Any, offset: Any, shape: Any, stride: Any, dtype: Any = None) -> SavedTensor:

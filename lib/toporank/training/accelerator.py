@@ -12,7 +12,7 @@ from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 
 from toporank.config.hardware import Hardware, contradictions
 from toporank.errors import ConfigError
-from toporank.model.network import DockQNet
+from toporank.model.network import Network
 
 
 def device_of(hardware: Hardware) -> str:
@@ -59,7 +59,7 @@ def check(hardware: Hardware, *, clipped: bool = False) -> None:
         raise ConfigError("training.hardware: " + "\n  training.hardware: ".join(faults))
 
 
-def prepare(hardware: Hardware, network: DockQNet, *, clipped: bool = False) -> dict[str, Any]:
+def prepare(hardware: Hardware, network: Network, *, clipped: bool = False) -> dict[str, Any]:
     """Set up torch and the network; returns the settings of the Trainer. Raises as `check` does."""
     check(hardware, clipped=clipped)
     device = device_of(hardware)

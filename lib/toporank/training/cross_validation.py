@@ -14,7 +14,7 @@ from toporank.decoys.labels import Label
 from toporank.evaluation.cross_validation import Prediction
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.graphs.pack import GraphStore
-from toporank.model.scorer import load_weights, predict_local
+from toporank.model.scorer import load_weights, predict_all
 from toporank.similarity.tables import TargetSplit
 
 Key = tuple[str, str, str]
@@ -41,7 +41,7 @@ def out_of_fold(
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
         part = _part(store, chosen)
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
-        score, local, _ = predict_local(network, part)
+        ((score, local, *_),) = predict_all([network], part)
         both = zip(
             score.double().tolist(), [None] * len(score) if local is None else local.double().tolist(), strict=True
         )
@@ -57,7 +57,7 @@ def out_of_fold(
 
 def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
     """Some graphs of a store."""
-    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part")
+    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
     return dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in each})
 
 

@@ -19,9 +19,10 @@ from toporank.features.registry import same_features
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
-from toporank.model.network import DockQNet
+from toporank.model.network import Network
 from toporank.model.scaling import set_statistics
 from toporank.model.scorer import build_network, check_fits, load_weights
+from toporank.plugins import package_of
 from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.training.data import loader_options, seed_everything, training_batches, validation_batches
@@ -72,6 +73,8 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
         "provenance": provenance(),
     }
     network = _network(run, graphs)
+    if package := package_of(type(network).__module__):
+        description["network_package"] = package
     freeze(network, run.freeze)
     settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer
@@ -111,7 +114,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
     return {each.name: each.files() for each in best}, stopped
 
 
-def _network(run: Run, store: GraphStore) -> DockQNet:
+def _network(run: Run, store: GraphStore) -> Network:
     """A new network, scaling by the training graphs if the features ask for it, or the parent's with its scaling."""
     features = store.metadata.get("features")
     widths, columns = (store.node_width, store.edge_width), store.metadata.get("edge_columns")
@@ -127,7 +130,7 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     return network
 
 
-def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
+def freeze(network: Network, parts: tuple[str, ...]) -> None:
     """Train nothing of these parts. Raises ConfigError when one is not there or nothing is left to train."""
     for part in parts:
         inside = [p for name, p in network.named_parameters() if name == part or name.startswith(f"{part}.")]

@@ -14,7 +14,7 @@ from toporank.evaluation.metrics import validation_scores
 from toporank.graphs.pack import GraphBatch
 from toporank.model.checkpoint import KEY, describe
 from toporank.model.losses import Objective, local_errors
-from toporank.model.network import DockQNet, by_destination
+from toporank.model.network import Network, by_destination
 
 SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
 """The score behind each choice of `selection.spearman`."""
@@ -29,7 +29,7 @@ class NotFiniteError(Exception):
 
 
 class Scorer(pl.LightningModule):
-    """Trains `DockQNet` on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
+    """Trains a network on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
 
     description : what the checkpoint says of itself, beside epoch and metrics. fused : a step of Adam is one operation.
     offload : its state is in the memory of the CPU.
@@ -38,7 +38,7 @@ class Scorer(pl.LightningModule):
 
     def __init__(
         self,
-        network: DockQNet,
+        network: Network,
         hyperparameters: Hyperparameters,
         selection: Selection,
         seed: int,

@@ -6,11 +6,13 @@ import contextlib
 import hashlib
 import platform
 import subprocess
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import toporank
+from toporank import plugins
 from toporank.code import source_digest
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
@@ -38,7 +40,7 @@ def provenance() -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Version by name; what is not installed is left out."""
     found = {"toporank": toporank.__version__, "python": platform.python_version()}
-    for package in PACKAGES:
+    for package in (*PACKAGES, *plugins.packages()):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -59,9 +61,14 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code() -> str:
-    """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
+def training_code(networks: Iterable[str]) -> str:
+    """Digest of the code that decides the result of a training run, and of the versions of what it computes with.
+
+    networks : those that are trained, by name; of a plug-in, all Python files count.
+    """
     root = Path(toporank.__file__).parent
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    digest = source_digest(tuple(str(root / name) for name in TRAINING_SOURCES))
+    chosen = sorted({*networks} - {plugins.BUILT_IN})
+    theirs = [source for name in chosen for source in plugins.sources(plugins.networks()[name].module)]
+    digest = source_digest((*(str(root / name) for name in TRAINING_SOURCES), *theirs))
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]

@@ -130,7 +130,8 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
     """Names everything the result depends on."""
     parent = sha256(run.parent) if run.parent else None
-    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
+    code = training_code([run.hyperparameters.network])
+    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": code}
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 

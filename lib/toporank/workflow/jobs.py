@@ -6,6 +6,7 @@ It is here, importable and tested, so that rule files hold only rules.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
+from toporank.confidence import files as confidence_files
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
 from toporank.evaluation.selection import CHECKPOINT_OF
@@ -176,6 +178,12 @@ class Jobs:
         known = wildcards.dataset in self.with_natives
         return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
 
+    def confidence_state(self, wildcards: Any) -> str:
+        """Size and time of all files in which predictors may speak of the decoys of a data set, as a digest."""
+        decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
+        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(decoy.path) for decoy in decoys}})
+        return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
+
     def chunk_labels(self, wildcards: Any) -> list[str]:
         """The labels of the decoys of a chunk, where they come from natives."""
         of_chunk = {"dataset": wildcards.dataset, "chunk": wildcards.chunk}
@@ -239,6 +247,11 @@ class Jobs:
             return [pattern.format(dataset=name) for name in phase.datasets or self.config.training_datasets]
 
         return inputs
+
+    @property
+    def networks(self) -> list[str]:
+        """Names of the networks that are trained; a fine-tuned one is its parent's."""
+        return [entry.network for entry in self.config.training.sweep.configs]
 
     def training_parameters(self, wildcards: Any) -> str:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""

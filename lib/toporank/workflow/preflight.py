@@ -32,7 +32,7 @@ from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
-from toporank.model.checkpoint import read_description
+from toporank.model.checkpoint import check_network, read_description
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.validation import did_you_mean
@@ -169,6 +169,7 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
             f" checkpoint={layout.FINAL_CHECKPOINT} of a study in this folder",
         )
     description = read_description(checkpoint)
+    check_network(description, checkpoint)
     if not description.get("features"):
         raise CheckpointError("does not say which features it was trained on", where=checkpoint)
     try:
@@ -313,7 +314,7 @@ def _check_name(name: str, given: str, folder: Path) -> None:
         raise ConfigError(
             f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
             where="score_decoys",
-            remedy=f"give another name with score_name=NAME, or delete results/{name}/",
+            remedy=f"choose another folder for results (toporank -o, snakemake --directory), or delete results/{name}/",
         )
 
 

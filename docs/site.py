@@ -1,0 +1,70 @@
+"""What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the site.
+
+In the repository every link is relative to its file, as a forge shows it. On the site all pages lie in one folder, a
+link to a file that is no page, such as one of code, is its text alone, and a page is called by its title.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from toporank.__main__ import features_show
+from toporank.features.registry import modules
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+OUTSIDE = {
+    "README.md": "index.md",
+    "config/README.md": "configuration.md",
+    "resources/scorer/README.md": "model-card.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""Pages that lie elsewhere in the repository, and what they are called on the site."""
+COLUMNS = "feature-columns.md"
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages from outside docs/, and the one that is made of the feature modules."""
+    for source, name in OUTSIDE.items():
+        files.append(File.generated(config, name, content=(REPOSITORY / source).read_text(encoding="utf-8")))
+    files.append(File.generated(config, COLUMNS, content=feature_columns()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
+    """Turn links relative to the file in the repository into links of the site."""
+    here = next((source for source, name in OUTSIDE.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
+    return LINK.sub(lambda found: site_link(*found.groups(), here, files), markdown)
+
+
+def site_link(text: str, target: str, here: str, files: Files) -> str:
+    """One link as the site has it. here : path of its page in the repository."""
+    path, mark, anchor = target.partition("#")
+    if not path or ":" in path:  # within the page, or of the web
+        return f"[{text}]({target})"
+    there = posixpath.normpath(posixpath.join(posixpath.dirname(here), path))
+    if not (REPOSITORY / there).exists():
+        return f"[{text}]({target})"  # mkdocs says that it leads nowhere
+    name = OUTSIDE.get(there, there.removeprefix("docs/") if there.startswith("docs/") else "")
+    page = files.get_file_from_path(name)
+    if page is None:
+        return text
+    title = text == path and page.is_documentation_page() and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
+    return f"[{title[1] if title else text}]({name}{mark}{anchor})"
+
+
+def feature_columns() -> str:
+    """Every feature module with its parameters and columns."""
+    parts = ["# Columns of the features\n\nMade of the modules; the first part of an id is its stage."]
+    for name in modules():
+        title, *rest = features_show(name).splitlines()
+        summary = title.partition(": ")[2]
+        parts.append("\n".join([f"## `{name}`\n\n{summary[0].upper()}{summary[1:]}.", *rest]))
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,73 @@
+"""What was given to score: a folder, the output of a predictor, an archive or a single file; as a folder of decoys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.command.run import out_folder
+from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
+from toporank.config import RESERVED
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.identity import split_suffix
+from toporank.decoys.predictors import part_to_score, programs
+from toporank.errors import ConfigError, printable
+
+INPUT = "input"
+"""Folder in OUT for what is unpacked or linked."""
+
+
+class Given(NamedTuple):
+    """A folder to score. name : of its results. said : what it is, in a line."""
+
+    folder: Path
+    name: str
+    said: str
+
+
+def name_of(given: Path) -> str:
+    """What results are called after: the folder or file that was given, in letters that every path may have.
+
+    >>> name_of(Path("out/my run")), name_of(Path("fold_x.zip")), name_of(Path("model.cif.gz"))
+    ('my_run', 'fold_x', 'model')
+    """
+    known = split_suffix(given.name)
+    name = archive_name(given) or (known[0] if known and not given.is_dir() else "") or given.resolve().name
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "decoys"
+    return f"{plain}_decoys" if plain in RESERVED else plain
+
+
+def look_at(given: Path, out: Path) -> Given:
+    """The folder to score, and what it is. Raises ConfigError when there are no decoys, with what to give instead.
+
+    out : what is unpacked or linked goes there.
+    """
+    if not given.exists():
+        raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
+    if given.is_dir():
+        folder = part_to_score(given.resolve())
+    elif archive_name(given):
+        folder = part_to_score(unpacked(given, out_folder(out).resolve() / INPUT))
+    elif split_suffix(given.name):
+        folder = _linked(given, out_folder(out).resolve() / INPUT)
+    else:
+        remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
+        raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
+    decoys = find_decoys(given.name, folder)
+    targets = len({decoy.target for decoy in decoys})
+    count = f"{_several(len(decoys), 'decoy')} of {_several(targets, 'target')}"
+    return Given(folder, name_of(given), f"{programs(decoys)}: {count} in {printable(str(folder))}")
+
+
+def _linked(file: Path, inputs: Path) -> Path:
+    """A folder with a link to a single file."""
+    link = inputs / name_of(file) / file.name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(file.absolute())
+    return link.parent
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -1,0 +1,50 @@
+"""`toporank score`: the decoys of a folder, whatever predictor wrote it, scored by the workflow."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from toporank.command.given import look_at, name_of
+from toporank.command.run import LOG, SETTINGS, make, out_folder
+from toporank.decoys.partners import is_file
+from toporank.errors import ConfigError
+from toporank.files import write_text_if_changed
+
+
+def add(commands: Any, running: argparse.ArgumentParser) -> None:
+    """The command and its arguments. running : those of all commands that run the workflow."""
+    said = "score and rank the decoys of a folder"
+    parser = commands.add_parser("score", help=said, description=said, parents=[running])
+    what = "what a predictor wrote, <target>/<decoy> files, an archive of them, or a single file"
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
+    where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
+    parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
+    parser.add_argument("--partners", help="which chains are one partner, such as H+L:A, or a CSV file that says so")
+    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
+    parser.set_defaults(run=score)
+
+
+def score(args: argparse.Namespace) -> int:
+    """Score and print the answer; 1 if no decoy has a score. Raises TopoRankError when it cannot be done."""
+    from toporank.command.answer import answer, is_toy  # imports numpy, for which --help need not wait
+
+    if not args.folder.exists():
+        raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
+    out = args.out or Path(f"toporank_{name_of(args.folder)}")
+    given = look_at(args.folder, out)
+    print(given.said, flush=True)
+    out_folder(out)
+    settings = {"score_decoys": str(given.folder), "score_name": given.name}
+    if args.checkpoint:
+        settings["checkpoint"] = str(args.checkpoint.resolve())
+    if args.partners:
+        settings["partners"] = str(Path(args.partners).resolve()) if is_file(args.partners) else args.partners
+    write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
+    if not make("score", out / SETTINGS, out, args):
+        return 0
+    said, scored = answer(out, given.name)
+    print("\n".join([*is_toy(args.checkpoint), *said, f"log:     {out / LOG}"]))
+    return 0 if scored else 1

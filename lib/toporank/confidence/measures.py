@@ -1,0 +1,84 @@
+"""Measures of an interface from pLDDT and PAE, by their published formulae.
+
+`plddt` is that of each residue, 0 to 100, shape (R,); `pae` the predicted aligned error in Å, shape (R, R), of residue
+j (column) when residue i (row) is superposed. `pairs` are residues i < j of two bodies that touch, int, shape (P, 2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+CONTACT = 8.0
+"""Å between CB atoms (CA of glycine) of residues that touch, in pDockQ and pDockQ2."""
+IPSAE_CUTOFF = 10.0
+"""Å: PAE of the pairs that count in ipSAE."""
+LIS_CUTOFF = 12.0
+"""Å: PAE of the pairs that count in LIS."""
+
+
+def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
+    """pDockQ (Bryant et al. 2022, Nat Commun 13:1265): mean pLDDT at the interface times log10 of its contacts.
+
+    0 without contacts.
+    """
+    if not len(pairs):
+        return 0.0
+    x = plddt[np.unique(pairs)].mean() * np.log10(len(pairs))
+    return float(0.724 / (1 + np.exp(-0.052 * (x - 152.611))) + 0.018)
+
+
+def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
+    """pDockQ2 (Zhu et al. 2023, Bioinformatics 39:btad424): mean pLDDT at the interface times the mean of
+    1 / (1 + (PAE / 10 Å)²) over its contacts; the larger of both directions. 0 without contacts.
+    """
+    if not len(pairs):
+        return 0.0
+    first, second = pairs.T
+    trust = max(tm_term(pae[first, second], 10.0).mean(), tm_term(pae[second, first], 10.0).mean())
+    x = plddt[np.unique(pairs)].mean() * trust
+    return float(1.31 / (1 + np.exp(-0.075 * (x - 84.733))) + 0.005)
+
+
+def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """ipSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
+
+    For each residue of one body the TM-score term is averaged over those residues of the other with PAE below 10 Å, d0
+    being that of a protein of their number; the best residue counts. first, second : indices of the bodies' residues.
+    """
+    return max(_best_aligned(pae[np.ix_(first, second)]), _best_aligned(pae[np.ix_(second, first)]))
+
+
+def _best_aligned(pae: np.ndarray) -> float:
+    near = pae < IPSAE_CUTOFF
+    n = near.sum(axis=1)
+    terms = np.where(near, tm_term(pae, tm_length(n)[:, None]), 0.0).sum(axis=1) / np.maximum(n, 1)
+    return float(terms.max(initial=0.0))
+
+
+def tm_term(error: np.ndarray, d0: np.ndarray | float) -> np.ndarray:
+    """1 / (1 + (error / d0)²)."""
+    return 1.0 / (1.0 + (error / d0) ** 2)
+
+
+def tm_length(n: np.ndarray) -> np.ndarray:
+    """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004); as in ipSAE, of fewer than 27 that of 27."""
+    return np.maximum(1.0, 1.24 * np.cbrt(np.maximum(n, 27) - 15.0) - 1.8)
+
+
+def lis(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """Local interaction score (Kim et al. 2024, bioRxiv 2024.02.19.580970), in [0, 1]; the mean of both directions.
+
+    (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE up to 12 Å; 0 if there are none.
+    """
+    return (_local(pae[np.ix_(first, second)]) + _local(pae[np.ix_(second, first)])) / 2
+
+
+def _local(pae: np.ndarray) -> float:
+    counted = pae[pae <= LIS_CUTOFF]
+    return float((1 - counted / LIS_CUTOFF).mean()) if counted.size else 0.0
+
+
+def interface_pae(pae: np.ndarray, pairs: np.ndarray) -> float:
+    """Mean PAE of pairs, of which there is at least one, in both directions; Å."""
+    first, second = pairs.T
+    return float((pae[first, second].mean() + pae[second, first].mean()) / 2)

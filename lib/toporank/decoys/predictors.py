@@ -1,0 +1,89 @@
+"""Which program wrote a folder of decoys, told by the names in it, and which part of its output holds the decoys."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from toporank.decoys.folders import COLABFOLD, find_decoys, folder_to_give, no_decoys, passed_over
+from toporank.decoys.identity import Decoy, split_suffix
+
+PLAIN = "Plain structure files"
+LOOKED_AT = 500
+"""Decoys by whose names a folder is judged."""
+STEP = re.compile(
+    r"(\d+)_(rigidbody|flexref|emref|mdref|emscoring|mdscoring|seletop|seletopclusts|clustfcc|clustrmsd|caprieval"
+    r"|rmsdmatrix|ilrmsdmatrix|contactmap|alascan|openmm|filter)"
+)
+"""What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
+OLD_STEPS = ("structures/it1/water", "structures/it1")
+"""Where HADDOCK 2 leaves its models, the last step first."""
+PROGRAMS = {
+    "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
+    "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
+    "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
+    "Chai": re.compile(r"(?:.*/)?pred\.model_idx_\d+"),
+    "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
+    "AlphaFold-Multimer": re.compile(r"(?:.*/)?(?:ranked_\d+|(?:un)?relaxed_model_\d+_[^/]+)"),
+    "HADDOCK": re.compile(
+        r"(?:.*/)?(?:(?:rigidbody|flexref|emref|mdref|emscoring|mdscoring)_\d+|cluster_?\d+_(?:model_)?\d+"
+        r"|complex_(?:it[01]_)?\d+w?)"
+    ),
+}
+"""Program → the path of its decoys, without suffix; the first that fits counts."""
+
+
+def program_of(path: str | os.PathLike) -> str:
+    """The program that wrote a decoy, by its path and, for Boltz, the file of its confidence; `PLAIN` if none is known.
+
+    >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
+    ('Chai', 'Plain structure files')
+    """
+    folder, file = os.path.split(os.fspath(path))
+    known = split_suffix(file)
+    stem = known[0] if known else file
+    if any(os.path.exists(os.path.join(folder, f"confidence_{stem}.json{zipped}")) for zipped in ("", ".gz")):
+        return "Boltz"
+    found = (program for program, pattern in PROGRAMS.items() if pattern.fullmatch(os.path.join(folder, stem)))
+    return next(found, PLAIN)
+
+
+def programs(decoys: Iterable[Decoy]) -> str:
+    """The programs that wrote these decoys, the most frequent first, as a person would say it.
+
+    `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples beside it.
+    """
+    counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in [*decoys][:LOOKED_AT])
+    if "AlphaFold 3" in counts:
+        del counts[PLAIN]
+    return " and ".join(name for name, _ in counts.most_common()) or PLAIN
+
+
+def part_to_score(given: Path) -> Path:
+    """The folder with the decoys, in the output folder of a program: its last step, or where they lie deeper down.
+
+    It is the given folder, if there are decoys in it. Raises ConfigError when there are none anywhere in it, or in
+    several places, such as the outputs of several runs.
+    """
+    decoys = find_decoys(given.name, given)
+    if step := _last_step(given):
+        return step
+    if decoys:
+        return given
+    deeper = passed_over(given, decoys)
+    better = folder_to_give(given, deeper)
+    if better is None or any(better not in path.parents for path in deeper if split_suffix(path.name)):
+        raise no_decoys(given.name, given, deeper)
+    return better
+
+
+def _last_step(run: Path) -> Path | None:
+    """The last step of a run of HADDOCK that has models; None if the folder is no run of HADDOCK."""
+    steps = sorted((int(known[1]), entry) for entry in run.iterdir() if (known := STEP.fullmatch(entry.name)))
+    for step in [*(entry for _, entry in reversed(steps)), *(run / name for name in OLD_STEPS)]:
+        if step.is_dir() and any(split_suffix(entry.name) for entry in step.iterdir()):
+            return step
+    return None

@@ -1,0 +1,68 @@
+"""The image: what goes into it, what is done there, and as whom it runs. Nobody builds it here."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY
+
+INSTRUCTIONS = re.sub(r"\\\n\s*", "", (REPOSITORY / "Dockerfile").read_text())
+NEEDED = (
+    "Snakefile", "rules/common.smk", "config/config.yaml", "profiles/default/config.yaml", "workflow_scripts/*.py",
+    "lib/toporank/**/*.py", "lib/toporank/features/potentials.csv", "lib/toporank/report/*.j2", "resources/scorer/**/*",
+    "resources/example/decoys/1PPE/near1.pdb.gz", "README.md", "pyproject.toml", "requirements.txt",
+)  # fmt: skip
+
+
+def lines(instruction: str) -> list[str]:
+    return re.findall(rf"^{instruction} (.*)$", INSTRUCTIONS, re.MULTILINE)
+
+
+def goes_in(path: str) -> bool:
+    """Whether .dockerignore lets a file through: the last pattern that fits decides."""
+    found = True
+    for pattern in (REPOSITORY / ".dockerignore").read_text().splitlines():
+        bare = pattern.removeprefix("!")
+        parts = Path(path).parts
+        begins = ("/".join(parts[: i + 1]) for i in range(len(parts)))
+        if not bare.startswith("#") and any(fnmatch(begin, bare) or fnmatch(f"/{begin}", bare) for begin in begins):
+            found = pattern.startswith("!")
+    return found
+
+
+@pytest.mark.parametrize("pattern", NEEDED)
+def test_what_scoring_and_training_need_goes_in(pattern):
+    files = [str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob(pattern) if path.is_file()]
+    assert files
+    assert [path for path in files if not goes_in(path) and "__pycache__" not in path] == []
+
+
+@pytest.mark.parametrize(
+    "path", [".git/config", ".venv/bin/python", "results/a.csv", "tests/conftest.py", "lib/toporank/__pycache__/a.pyc"]
+)
+def test_what_a_clone_has_besides_stays_out(path):
+    assert not goes_in(path)
+
+
+def test_it_is_installed_as_the_readme_says():
+    (done,) = lines("RUN")
+    readme = (REPOSITORY / "README.md").read_text()
+    for step in ("python3 -m venv", "pip install -r requirements.txt", "python -m toporank compile"):
+        assert step in done
+        assert re.search(rf"^    (?:\.venv/bin/)?{step}", readme, re.MULTILINE)
+
+
+def test_it_runs_as_a_user_who_is_not_root_and_named_by_number():
+    assert int(lines("USER")[-1]) > 0
+    assert INSTRUCTIONS.rstrip().splitlines()[-1].startswith("USER")
+
+
+def test_what_the_build_compiled_can_be_used_on_another_machine_and_by_any_user():
+    (settings,), (done,) = lines("ENV"), lines("RUN")
+    assert "NUMBA_CPU_NAME=generic" in settings
+    assert "NUMBA_CACHE_DIR=/opt/compiled" in settings
+    assert done.index("touch -d") < done.index("toporank compile") < done.index('chmod -R a+rwX "$NUMBA_CACHE_DIR"')

@@ -1,0 +1,277 @@
+"""The quality of each residue: the mean over its contacts, under the names of the structure, as table and B-factor."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+import torch
+from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs
+from torch_geometric.data import Data
+
+from structures_text import Atom, alanine, complex_of, pair, pdb, write
+from toporank.errors import GraphError
+from toporank.evaluation.interfaces import Score
+from toporank.evaluation.models import MANY, write_models
+from toporank.evaluation.ranking import RankedDecoy
+from toporank.evaluation.residues import (
+    of_leading,
+    read_residues,
+    why_no_residues,
+    write_residues,
+)
+from toporank.graphs.pack import GraphStore
+from toporank.graphs.packing import write_pack
+from toporank.model.network import DockQNet
+from toporank.model.scorer import load_weights, predict_all
+from toporank.model.scoring import score_pack
+from toporank.report.page import as_json
+from toporank.report.residues import chains
+from toporank.structures.read import read_complex
+from toporank.structures.stored import to_bytes
+from toporank.structures.write import mmcif
+from toporank.training.train import train_run
+
+# ---- what is predicted ------------------------------------------------------------------------------------
+
+
+def chain_graph(seed: int, names: list[str]) -> Data:
+    """Residues 0 – 1 – 2 in contact in both directions, and one more without any contact."""
+    graph = random_graph(seed, nodes=4, edges=4)
+    graph.edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph.metadata["residues"] = names
+    return graph
+
+
+def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
+    write_pack(path, members(path.with_suffix(".graphs"), graphs))
+    return path
+
+
+def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(tmp_path):
+    torch.manual_seed(3)
+    shape = {"hidden": 8, "heads": 2, "layers": 1, "attention_dropout": 0.0, "readout": 8}
+    network = DockQNet(5, 3, **shape, local=True).eval()
+    graphs = {("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"]) for i in range(3)}
+    store = GraphStore.open([packed(tmp_path / "pack", graphs)])
+    found = predict_all([network], store, batch_size=2)[0].residues.reshape(3, 4)
+    for i in range(3):
+        batch = store.batch([i])
+        with torch.no_grad():
+            edges = torch.sigmoid(network.predictions(batch).edge_logit)
+        expected = [edges[batch.edge_index[1] == node].mean().item() for node in range(4)]
+        np.testing.assert_allclose(found[i], expected, atol=1e-6)
+    assert torch.isnan(found[:, 3]).all()
+    assert found[:, :3].std() > 0
+
+
+@pytest.fixture(scope="module")
+def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
+    """A pack, and three checkpoints of which the last does not predict local quality."""
+    folder = tmp_path_factory.mktemp("scorers")
+    graphs = training_graphs(train=1, val=1, decoys=3)
+    pack = local_pack(folder / "local", graphs)
+    runs = [small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)]
+    for run in runs:
+        train_run(run, [pack], 1, folder / run.name, folder / "store")
+    return pack, [folder / run.name / "last.ckpt" for run in runs]
+
+
+def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
+    pack, paths = scorers
+    store = GraphStore.open([pack])
+    one, two = (predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2])
+    table = score_pack(paths[0], paths, pack, mean=True)
+    found = np.array([value for score in table for _, value in score.residues], dtype=float)
+    np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
+    assert [len(score.residues) for score in table] == store.n_nodes.tolist()
+    assert [name for name, _ in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
+    assert why_no_residues(table, pack) == ""
+
+
+def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers, tmp_path):
+    pack, (*_, without) = scorers
+    table = score_pack(without, [], pack)
+    assert {score.residues for score in table} == {()}
+    assert why_no_residues(table, pack).startswith("the scorer does not predict the quality of residues")
+    write_residues(tmp_path / "residues.csv", table)
+    assert (tmp_path / "residues.csv").read_text() == "target,decoy,chain,residue,pred_quality\n"
+    write_models(tmp_path / "models", [ranked(1, "d0")], table, None)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_interfaces_by_themselves_have_no_residues(scorers):
+    pack, (first, *_) = scorers
+    decoys, interfaces = np.split(np.array(score_pack(first, [], pack, interfaces=pack), dtype=object), 2)
+    assert all(score[-1] for score in decoys)
+    assert not any(score[-1] for score in interfaces)
+
+
+# ---- names of residues in packs ---------------------------------------------------------------------------
+
+
+def named(*names: str, seed: int = 0) -> Data:
+    graph = labelled(seed, nodes=4)
+    graph.metadata = {**METADATA, "residues": list(names)}
+    return graph
+
+
+NAMES = ["A:52", "A:52A", "A:-3", "x:y:1"]
+
+
+def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
+    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named("A:1")})
+    write_pack(tmp_path / "pack", table[:1])
+    first = GraphStore.open([tmp_path / "pack"]).names(0)
+    write_pack(tmp_path / "pack", table)  # the first is copied
+    store = GraphStore.open([tmp_path / "pack"])
+    assert (first, store.names(0)) == (NAMES, NAMES)
+    assert store.names(1) == []  # one name for four nodes: a graph that was made elsewhere
+
+
+def test_graphs_of_an_older_pack_are_read_anew_for_the_names_of_their_residues(tmp_path):
+    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)})
+    path = tmp_path / "pack"
+    assert write_pack(path, table) == 1
+    whole = path.read_bytes()
+    assert write_pack(path, table) == 0
+    older(path)
+    assert GraphStore.open([path]).names(0) == []
+    assert write_pack(path, table) == 1
+    assert path.read_bytes() == whole
+
+
+def older(path: Path) -> None:
+    """Make a pack one that does not name residues."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    said = json.loads(header["__metadata__"]["toporank"])
+    del said["residues"]
+    header["__metadata__"]["toporank"] = json.dumps(said)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
+
+
+def test_the_words_about_an_older_pack_say_what_to_do(tmp_path):
+    path = tmp_path / "pack"
+    write_pack(path, members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
+    older(path)
+    score = Score("T", "d0", 0.5, None, pred_local=0.5)
+    assert why_no_residues([score], path).endswith(f"delete {path} and run again")
+
+
+def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
+    store = dataclasses.replace(GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object))
+    with pytest.raises(GraphError, match="names 1 residues of T/d0, which has 4 nodes"):
+        store.names(0)
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+SCORES = [
+    Score("T", "=d0", 0.8, None, residues=(("A:52", 0.9), ("A:52A", 0.25), ("A:-3", 0.5), ("x:y:-1B", None))),
+    Score("T", "d1", 0.4, None, residues=(("B:1", 0.1),)),
+]
+
+
+def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_path):
+    path = tmp_path / "residues.csv"
+    write_residues(path, SCORES)
+    assert path.read_text().splitlines() == [
+        "target,decoy,chain,residue,pred_quality",
+        "T,'=d0,A,52,0.9",  # no formula
+        "T,'=d0,A,52A,0.25",
+        "T,'=d0,A,-3,0.5",
+        "T,'=d0,x:y,'-1B,",
+        "T,d1,B,1,0.1",
+    ]
+    rows = [*read_residues(path)]
+    assert rows[1] == ("T", "=d0", "A", "52A", 0.25)
+    assert rows[3] == ("T", "=d0", "x:y", "-1B", None)
+
+
+def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
+    return RankedDecoy(rank, target, decoy, pred, None, None, None, "", "", 4, 2, 1, None, None, "ok")
+
+
+def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
+    table = [ranked(rank, name) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
+    path = tmp_path / "residues.csv"
+    write_residues(path, [Score("T", name, 0.5, None, residues=(("A:1", 0.123),)) for name in "abcdx"])
+    found = of_leading(path, [*table, ranked(5, "e", pred=None)])
+    assert found == {("T", name): [("T", name, "A", "1", 0.123)] for name in "abc"}
+
+
+def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
+    write_residues(tmp_path / "residues.csv", SCORES[:1])
+    found = chains([*read_residues(tmp_path / "residues.csv")])
+    assert found == [("A", "52 52A -3", "90 25 50"), ("x:y", "-1B", "-")]
+    assert json.loads(as_json(found)) == [list(chain) for chain in found]
+
+
+# ---- structure files --------------------------------------------------------------------------------------
+
+COMPLEX = complex_of(
+    [
+        *alanine("A", 52, 0.0),
+        *alanine("A", 52, 4.0, insertion_code="A"),
+        *alanine("A", -3, 8.0),
+        *alanine("long", 7, 3.0, 5.0),
+        *alanine("long", 8, 30.0, 5.0),
+    ]
+)
+
+
+def atoms_of(key: tuple[str, str]) -> bytes:
+    """Of each decoy the same."""
+    return to_bytes(COMPLEX)
+
+
+def b_factors(path: Path) -> dict[str, set[float]]:
+    """Chain and residue → B-factors of its atoms."""
+    (model,) = gemmi.read_structure(str(path))
+    return {f"{chain.name}:{residue.seqid}": {atom.b_iso for atom in residue} for chain in model for residue in chain}
+
+
+def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
+    quality = (("A:52", 0.9), ("A:52A", 0.2534), ("A:-3", 0.0), ("long:7", None))
+    write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], atoms_of)
+    path = tmp_path / "models/T/1_d0.cif"
+    found = b_factors(path)
+    expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
+    assert {name: round(value, 4) for name, (value,) in found.items()} == expected
+    (model,) = gemmi.read_structure(str(path))
+    atoms = [atom for chain in model for residue in chain for atom in residue]
+    assert [atom.name for atom in atoms] == [name.decode() for name in COMPLEX.atom_names]
+    assert all(atom.element.name == atom.name[0] for atom in atoms)
+    np.testing.assert_allclose([atom.pos.tolist() for atom in atoms], COMPLEX.xyz, atol=1e-9)
+
+
+def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(tmp_path):
+    def files(n_targets: int) -> list[str]:
+        targets = [f"T{i}" for i in range(n_targets)]
+        table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
+        scores = [Score(row.target, row.decoy, 0.5, None, residues=(("A:52", 0.5),)) for row in table]
+        write_models(tmp_path / "models", table, scores, atoms_of)
+        return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
+
+    assert files(MANY) == sorted(f"T{i}/1_d1.cif" for i in range(MANY))
+    assert files(1) == ["T0/1_d1.cif", "T0/2_d2.cif", "T0/3_d3.cif"]  # and what was there before is gone
+
+
+@pytest.mark.parametrize(
+    ("atom", "residue", "element"),
+    [("CA", "CA", "Ca"), ("CL1", "LIG", "Cl"), ("C1'", "LIG", "C"), ("FE", "HEM", "Fe"), ("O", "HOH", "O")],
+)
+def test_ligands_keep_their_elements(tmp_path, atom, residue, element):
+    ligand = Atom(atom, residue, "L", 1, 20.0, 0.0, 0.0, het=True, element=element)
+    complex_ = read_complex(write(tmp_path / "d.pdb", pdb([*pair(), ligand])))
+    model = gemmi.make_structure_from_block(gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0])[0]
+    assert model["L"][0][0].element.name == element
+    assert model["A"][0]["CA"][0].element.name == "C"
