@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 from _shown import EXAMPLE
 
 from browser import Browser, find_browser
@@ -73,6 +74,7 @@ def study(folder: Path, decoys: int, targets: int) -> Study:
     table = ranking(rows, scores, comparison=compared, estimates=known)
     meetings = [InterfaceRow(*key, "A:B", 20, 40, 4.0, 0.5, None, "", Status.OK) for key in keys]
     more = {"interfaces": {"bench": meetings}, "folders": {"bench": folder}}
+    more["vectors"] = {"bench": {key: np.array([draw.gauss(0, 1) for _ in range(50)]) for key in keys}}
     return Study(["bench"], joined_results("bench", rows, table), {}, None, {}, DESCRIPTION, **more)
 
 

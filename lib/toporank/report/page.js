@@ -234,7 +234,10 @@ function show() {
   const shown = new Set(everything ? found : found.slice(0, FIRST));
   for (const target of targets) {
     target.node.hidden = !shown.has(target);
-    if (shown.has(target)) fill(target);
+    if (!shown.has(target)) continue;
+    const see = target.node.querySelector(".see");
+    if (!see.firstChild) see.append(strip(target.content));
+    fill(target);
   }
   more.hidden = shown.size === found.length;
   more.textContent = `Show all ${found.length} targets`;
@@ -281,7 +284,6 @@ function arrange() {
 
 if (list) {
   for (const target of targets) {
-    target.node.querySelector(".see").append(strip(target.content));
     target.node.addEventListener("toggle", () => fill(target));
   }
   let waiting;
