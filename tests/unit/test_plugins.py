@@ -90,7 +90,9 @@ def install(tmp_path, monkeypatch) -> Install:
         return folder
 
     yield add
-    theirs = [name for name, module in sys.modules.items() if str(tmp_path) in (getattr(module, "__file__", None) or "")]
+    theirs = [
+        name for name, module in sys.modules.items() if str(tmp_path) in (getattr(module, "__file__", None) or "")
+    ]
     for name in theirs:  # and no other: what Numba and torch register when they are imported, they register once
         del sys.modules[name]
     monkeypatch.undo()

@@ -131,7 +131,7 @@ def _commented(block: list[str], out: bool) -> list[str]:
 
 def multiqc(study: Study, dataset: str) -> dict[str, Any]:
     """toporank_mqc.json: the best decoy of each target as a table that MultiQC shows."""
-    rows = [entry for entry in answers(study, "") if entry["dataset"] == dataset]
+    rows = [entry for entry in answers(study) if entry["dataset"] == dataset]
     scored = [row for row in study.decoys if row.dataset == dataset and row.pred_dockq is not None]
     data = {
         entry["target"]: {

@@ -74,7 +74,7 @@ def answer_content(study: Study) -> dict[str, Any]:
         return {"answers": [], "summary": "", "structures_json": "", "viewer": "", "n_shown": 0}
     from toporank.report import structures  # with gemmi
 
-    found, shown = answer.answers(study, toy(study.checkpoint)), structures.embedded(study)
+    found, shown = answer.answers(study), structures.embedded(study)
     return {
         "answers": found,
         "summary": answer.summary(found),

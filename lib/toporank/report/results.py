@@ -62,6 +62,7 @@ class Result(NamedTuple):
     cluster_rank: int | None
     consensus: float | None
     twin_of: str | None
+    pred_network: float | None
     pred_capri: str
     fate: str
     capri: str
