@@ -84,8 +84,9 @@ def _in_short(entry: dict[str, Any]) -> str:
 
 
 def _predicted(entry: dict[str, Any]) -> str:
-    best, n = entry["best"], len(entry["decoys"])
-    place = f"is best of {n:,}" if n > 1 else "is the only decoy"
+    best, n = entry["best"], sum(row.fate == SCORED for row in entry["decoys"])
+    alone = "is the only decoy" if len(entry["decoys"]) == 1 else "is the only decoy with a score"
+    place = f"is best of {n:,}" if n > 1 else alone
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""
     return f"{best.decoy} {place}, predicted DockQ {best.pred_dockq:.2f} ({best.pred_capri}{interval})"

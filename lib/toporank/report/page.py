@@ -42,6 +42,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "datasets": study.datasets,
         "balance": tables.balance(study.decoys),
         "run_card": tables.run_card(study),
+        "scored_with": tables.scored_with(study),
         "features": tables.features(study),
         "coverage": tables.coverage(study),
         "leakage": tables.leakage(study),
