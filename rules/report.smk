@@ -20,6 +20,8 @@ rule report_study:
         splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
         checkpoint=JOBS.scorer(REPOSITORY),
+        ensemble=JOBS.ensemble(REPOSITORY),
+        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
     output:
         page=report(layout.REPORT, category="Report"),
         leakage=report(layout.STUDY_LEAKAGE, category="Report"),
@@ -34,7 +36,8 @@ rule report_study:
         " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
         " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
         " --study-leakage {output.leakage}"
-        " --checkpoint {input.checkpoint:q} --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
+        " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
+        " --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -50,6 +53,8 @@ rule report_scores:
         residues=layout.RESIDUES,
         splits=JOBS.splits(),
         checkpoint=JOBS.scorer(REPOSITORY),
+        ensemble=JOBS.ensemble(REPOSITORY),
+        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
         beside=layout.BESIDE_PAGE,
@@ -63,5 +68,5 @@ rule report_scores:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
         " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
-        " --checkpoint {input.checkpoint:q}"
+        " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
         " --rank-by {params.rank_by} --beside --page {output.page} > {log} 2>&1"

@@ -18,7 +18,8 @@ from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.evaluation.residues import why_no_residues, write_residues
 from toporank.model.checkpoint import read_description, toy
-from toporank.model.scoring import Ensemble, how_far_to_trust, read_ensemble, score_pack
+from toporank.model.ensemble import read_ensemble
+from toporank.model.scoring import how_far_to_trust, score_pack
 from toporank.similarity.tables import compared, read_chains
 
 
@@ -40,9 +41,8 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        ensemble = read_ensemble(args.ensemble) if args.ensemble else Ensemble([], mean=False)
-        which = {"interfaces": args.interface_pack, "mean": ensemble.mean}
-        scores = score_pack(args.checkpoint, ensemble.members, args.pack, **which)
+        members, mean = ensemble = read_ensemble(args.ensemble)
+        scores = score_pack(args.checkpoint, members, args.pack, interfaces=args.interface_pack, mean=mean)
         coverage = read_coverage(args.coverage)
         contacts = stored_contacts(args.dataset, Store(args.store))
         comparison = comparison_table(coverage, contacts)
@@ -52,7 +52,7 @@ def main() -> None:
         scorer = args.checkpoint, ensemble, args.trees
         trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
-        scorers = [read_description(path) for path in (args.checkpoint, *(ensemble.members if ensemble.mean else ()))]
+        scorers = [read_description(path) for path in (args.checkpoint, *(members if mean else ()))]
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
         seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
     except TopoRankError as error:

@@ -28,6 +28,8 @@ def main() -> None:
     parser.add_argument("--confidence", type=Path, nargs="*", default=[], help="confidence.csv of each data set")
     parser.add_argument("--residues", type=Path, nargs="*", default=[], help="residues.csv of each data set")
     parser.add_argument("--checkpoint", type=Path, required=True, help="the checkpoint that scored")
+    parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints beside it")
+    parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")
     parser.add_argument("--training-vectors", type=Path, nargs="?", help="training_vectors.parquet of the scorer")

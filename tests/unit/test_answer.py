@@ -1,10 +1,12 @@
-"""The answer on top of a score page: the best decoy, the next, and what speaks against it."""
+"""The answer on top of a score page and at the end of `toporank score`: the best decoy, and what speaks against it."""
 
 from __future__ import annotations
 
 import pytest
 
+from toporank.confidence.table import Confidence
 from toporank.decoys.identity import Status
+from toporank.evaluation.agreement import disagreements
 from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import Score
@@ -14,7 +16,9 @@ from toporank.report.answer import answers, summary
 from toporank.report.results import Study, joined_results
 
 
-def study(scores, lost=(), domain="", sd=0.05, copies=(), twins=(), leakage=()) -> Study:
+def study(
+    scores, lost=(), domain="", sd=0.01, copies=(), twins=(), leakage=(), network=None, clusters=(), iptm=()
+) -> Study:
     """One target with these predicted DockQ, best first; decoys a, b, c …; `lost` are statuses of others."""
     names = "abcdefgh"[: len(scores)]
     rows = [
@@ -24,28 +28,29 @@ def study(scores, lost=(), domain="", sd=0.05, copies=(), twins=(), leakage=()) 
     rows += [CoverageRow("T", f"z{i}", status, "read", "why", None, "", 2, 0, "x") for i, status in enumerate(lost)]
     table = ranking(
         rows,
-        [Score("T", name, score, sd) for name, score in zip(names, scores, strict=True)],
-        comparison=[ComparedDecoy("T", name, 1, 0.5, dict(twins).get(name, "")) for name in names],
+        [Score("T", name, score, sd, pred_network=network) for name, score in zip(names, scores, strict=True)],
+        comparison=[ComparedDecoy("T", n, dict(clusters).get(n, 1), 0.5, dict(twins).get(n, "")) for n in names],
         estimates={("T", name): Estimate(0.1, 0.9, domain) for name in names},
     )
-    return Study(["bench"], joined_results("bench", rows, table), {}, None, {}, {}, {"bench": list(leakage)})
+    said = [Confidence("T", name, "chai1", iptm=value) for name, value in zip(names, iptm, strict=False)]
+    known = {"leakage": {"bench": list(leakage)}, "disagreements": {"bench": disagreements(table, said)}}
+    return Study(["bench"], joined_results("bench", rows, table), {}, None, {}, {}, **known)
 
 
-def answer(*given, toy="", **more) -> dict:
-    (found,) = answers(study(*given, **more), toy)
+def answer(*given, **more) -> dict:
+    (found,) = answers(study(*given, **more))
     return found
 
 
 def test_the_best_decoy_and_the_next_one():
-    found = answer([0.9, 0.6])
-    assert (found["best"].decoy, found["best"].pred_capri, found["best"].pred_low) == ("a", "high", 0.1)
-    assert found["next"] == "Next is b with 0.600, 0.300 behind"
+    found = answer([0.7, 0.6])
+    assert (found["best"].decoy, found["best"].pred_capri, found["best"].pred_low) == ("a", "medium", 0.1)
+    assert found["next"] == "Next is b with 0.60, 0.10 behind"
     assert found["caveats"] == []
 
 
-def test_a_decoy_that_is_hardly_worse_is_called_so_and_so_is_one_with_the_same_interface():
-    assert answer([0.9, 0.89])["next"] == "Next is b with 0.890, no worse by this scorer"
-    assert answer([0.9, 0.6], twins=[("b", "a")])["next"].endswith("; its interface is nearly the same")
+def test_one_with_the_same_interface_is_called_so():
+    assert answer([0.7, 0.69], twins=[("b", "a")])["next"].endswith("; its interface is nearly the same")
 
 
 def test_a_copy_of_the_best_is_not_the_next():
@@ -55,32 +60,72 @@ def test_a_copy_of_the_best_is_not_the_next():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"domain": "9 chains, training had 2 to 6"}, "Out of the domain of the scorer"),
-        ({"sd": 0.2}, "The networks disagree about it: their standard deviation is 0.20"),
-        ({"lost": [Status.PARTNER_APART, Status.PARTNER_APART]}, "2 of 4 decoys have no score: partner apart 2"),
-        ({"lost": [Status.UNREADABLE]}, "1 of 3 decoys has no score: unreadable 1"),
-        ({"leakage": [LeakageRow("T", "yes", "1ABC", 0.9, "it shares a chain with 1ABC")]}, "Seen in training: it sha"),
-        ({"toy": "this is a toy"}, "this is a toy"),
+        (
+            {"domain": "9 chains, training had 2 to 6"},
+            "out of domain, so that score and interval are an extrapolation: 9",
+        ),
+        ({"sd": 0.2}, "b is as good (0.60): the networks disagree by 0.20"),
+        ({"sd": 0.2, "twins": [("b", "a")]}, "the networks disagree about it by 0.20"),
+        (
+            {"leakage": [LeakageRow("T", "yes", "1ABC", 0.9, "it shares a chain with 1ABC")]},
+            "seen in training, so that",
+        ),
+        ({"network": 0.9}, "the networks alone say 0.90 (high)"),
     ],
 )
 def test_whatever_speaks_against_it_is_said_in_words(more, words):
-    (caveat,) = answer([0.9, 0.6], **more)["caveats"]
+    (caveat,) = answer([0.7, 0.6], **more)["caveats"]
     assert caveat.startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("more", "rival"),
+    [
+        ({}, ["b is as good (0.69)"]),
+        ({"sd": 0.05}, ["b is as good (0.69): the networks disagree by 0.05"]),
+        ({"twins": [("b", "a")]}, []),
+        ({"twins": [("a", "b")]}, []),
+        ({"copies": [("b", "a")]}, []),
+    ],
+)
+def test_another_decoy_is_as_good_within_the_disagreement_unless_it_is_nearly_the_same(more, rival):
+    assert answer([0.7, 0.69, 0.5], **more)["caveats"] == rival
+
+
+def test_a_cluster_that_is_not_the_best_is_told():
+    found = answer([0.7, 0.66, 0.66, 0.5], clusters=[("b", 2), ("c", 2)])["caveats"]
+    assert found == ["its cluster ranks 2 only"]
+
+
+def test_a_predictor_that_prefers_another_decoy_is_heard():
+    found = answer([0.7, 0.3, 0.25], iptm=[0.5, 0.9, 0.6])["caveats"]
+    assert found == ["the predictor prefers b (ipTM 0.9), here number 2 of 3"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 decoys have no score: 2 partner apart"),
+        ([Status.UNREADABLE], "1 of 3 decoys has no score: 1 unreadable"),
+    ],
+)
+def test_decoys_without_score_are_counted(lost, words):
+    assert answer([0.7, 0.6], lost=lost)["lost"] == words
+
+
 def test_a_target_that_is_new_has_no_caveat():
-    assert answer([0.9, 0.6], leakage=[LeakageRow("T", "no", "1ABC", 0.1, "new")])["caveats"] == []
+    assert answer([0.7, 0.6], leakage=[LeakageRow("T", "no", "1ABC", 0.1, "new")])["caveats"] == []
 
 
 def test_of_wrong_decoys_the_best_is_no_answer():
-    assert answer([0.2, 0.1])["caveats"][0].startswith("No decoy is predicted to be acceptable")
+    assert answer([0.2, 0.1])["caveats"][0].startswith("no decoy is predicted to be acceptable")
 
 
 def test_a_single_decoy_and_none_at_all():
-    assert "only decoy" in answer([0.9])["caveats"][0]
+    assert answer([0.9])["caveats"] == ["scores are surer where a target has several decoys"]
     found = answer([], lost=[Status.NO_INTERFACE])
-    assert found["best"] is None
-    assert found["caveats"] == ["1 of 1 decoy has no score: no interface 1"]
+    assert (found["best"], found["caveats"]) == (None, [])
+    assert found["lost"] == "1 of 1 decoy has no score: 1 no interface"
 
 
 def test_many_targets_are_summed_up_by_class():

@@ -17,12 +17,10 @@ import pytest
 from conftest import REPOSITORY
 from toporank.__main__ import main
 from toporank.command import doctor, unpacking
-from toporank.command.answer import caveats
 from toporank.command.given import look_at, name_of
 from toporank.command.run import Progress, out_folder, running_arguments, snakemake_arguments, why_it_failed
 from toporank.config import load_config
 from toporank.errors import ConfigError
-from toporank.evaluation.ranking import RankedDecoy
 from toporank.shipped import repository
 
 # ---- what was given -------------------------------------------------------------------------------------------
@@ -230,42 +228,6 @@ def test_on_a_terminal_progress_is_one_line_that_is_removed_at_the_end():
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
-# ---- the answer -----------------------------------------------------------------------------------------------
-
-
-def ranked(decoy: str, dockq: float | None, **known) -> RankedDecoy:
-    """A scored decoy of which nothing else is known."""
-    of = dict.fromkeys(RankedDecoy._fields) | {"domain": "", "pred_capri": "medium", "duplicate_of": "", "twin_of": ""}
-    return RankedDecoy(**of | {"target": "T", "decoy": decoy, "pred_dockq": dockq, "status": "ok"} | known)
-
-
-HOPELESS = "no decoy of this target is predicted to be acceptable"
-SURE = {"pred_sd": 0.05, "pred_network": 0.6}
-
-
-@pytest.mark.parametrize(
-    ("best", "second", "said"),
-    [
-        ({}, {}, []),
-        ({"domain": "larger than any"}, {}, ["out of domain, larger than any"]),
-        ({"pred_capri": "incorrect"}, {}, [HOPELESS, "the networks alone say 0.60 (medium)"]),
-        ({"pred_network": 0.9}, {}, ["the networks alone say 0.90 (high)"]),
-        ({"cluster": 2, "cluster_rank": 2}, {}, ["its cluster ranks 2 only"]),
-        ({}, {"pred_dockq": 0.58}, ["second is as good (0.58): the networks disagree by 0.05"]),
-        ({}, {"pred_dockq": 0.58, "twin_of": "first"}, []),
-        ({"twin_of": "second"}, {"pred_dockq": 0.58}, []),
-        ({}, {"pred_dockq": 0.6, "duplicate_of": "first"}, []),
-        ({}, {"pred_dockq": None}, []),
-    ],
-)  # fmt: skip
-def test_what_speaks_against_the_best_decoy(best, second, said):
-    assert caveats([ranked("first", 0.6, **SURE | best), ranked("second", 0.3, **second)], seen=False) == said
-
-
-def test_a_target_of_the_training_is_said_to_be_one():
-    assert caveats([ranked("first", 0.6)], seen=True) == ["the scorer knows this target from its training"]
-
-
 # ---- in a wheel ---------------------------------------------------------------------------------------------
 
 
@@ -298,6 +260,9 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
     assert {name for name in used if not (inside / name).is_file()} == set()
     assert os.access(inside / "workflow_scripts/score.py", os.X_OK)
+    library = [path for path in (REPOSITORY / "lib/toporank").rglob("*") if "__pycache__" not in path.parts]
+    files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
+    assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []
 
 
 # ---- doctor ---------------------------------------------------------------------------------------------------

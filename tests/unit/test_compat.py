@@ -28,6 +28,7 @@ from toporank.model.checkpoint import read_description
 from toporank.model.scorer import load_weights, predict
 from toporank.model.scoring import score_pack
 from toporank.report import tables
+from toporank.report.results import Study
 from toporank.structures.dssp import run_dssp
 from toporank.structures.read import read_complex
 
@@ -266,7 +267,7 @@ def test_an_imported_checkpoint_scores_graphs_of_its_features_and_no_others(tmp_
 
 
 def test_the_run_card_shows_what_an_imported_checkpoint_says(checkpoint):
-    study = type("Study", (), {"checkpoint": read_description(checkpoint)})
+    study = Study([], [], {}, None, {}, read_description(checkpoint))
     cards = {card["title"]: dict(card["pairs"]) for card in tables.run_card(study)}
     assert list(cards) == ["Checkpoint", "Network and training", "Trained with"]
     assert cards["Checkpoint"] == {"imported from": "TopoQA"}

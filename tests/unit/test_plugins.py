@@ -80,7 +80,6 @@ def install(tmp_path, monkeypatch) -> Install:
     """A function that installs a package for as long as a test runs; without arguments, that of the manual."""
     registry.modules()
     monkeypatch.setattr(registry, "_MODULES", dict(registry._MODULES))
-    before = set(sys.modules)
 
     def add(name: str = PROJECT["name"], entry_points=PROJECT["entry-points"], code=None) -> Path:
         folder = tmp_path / "site" / name
@@ -91,7 +90,10 @@ def install(tmp_path, monkeypatch) -> Install:
         return folder
 
     yield add
-    for name in set(sys.modules) - before:
+    theirs = [
+        name for name, module in sys.modules.items() if str(tmp_path) in (getattr(module, "__file__", None) or "")
+    ]
+    for name in theirs:  # and no other: what Numba and torch register when they are imported, they register once
         del sys.modules[name]
     monkeypatch.undo()
     look_again()

@@ -35,8 +35,9 @@ from toporank.evaluation.ranking import (
 from toporank.evaluation.selection import write_ensemble
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
+from toporank.model.ensemble import read_ensemble
 from toporank.model.scorer import load_weights
-from toporank.model.scoring import read_ensemble, score_pack
+from toporank.model.scoring import score_pack
 from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]

@@ -213,7 +213,53 @@ def test_what_was_seen_in_training_is_said_of_every_data_set(files: Files) -> No
     page = Page(render(files.study(leakage=[Path("results/scores/bench/leakage.csv")])))
     assert "seen" in page.ids
     assert "3 targets = 2 seen in training + 1 new. Not trained on, and seen all the same: 1 target." in page.text
-    assert f"2XYZ validation yes {HOSTILE} 62 3NEW no 0" in page.text
+    assert f"2XYZ yes {HOSTILE} 62 validation 3NEW no 0" in page.text
+
+
+def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_only: Files) -> None:
+    write_leakage("results/scores/models/leakage.csv", [LeakageRow("1ABC", "yes", "1ABC", 1.0, "a training target")])
+    text = Page(render(scored_only.study(leakage=[Path("results/scores/models/leakage.csv")]))).text
+    assert "1 target = 1 seen in training + 0 new. Targets, each with" in text
+
+
+@pytest.mark.parametrize(
+    ("score", "trees", "tile", "card"),
+    [
+        ("mean", None, "3 networks", "networks mean of 3 networks last word the networks disagreement over 3 networks"),
+        ("mean", Path("t"), "3 networks and trees", "networks mean of 3 networks last word boosted trees"),
+        (
+            "best",
+            None,
+            "phase1",
+            "networks the checkpoint below last word the networks disagreement over 3 networks",
+        ),
+        (
+            None,
+            Path("t"),
+            "phase1 and trees",
+            "networks the checkpoint below last word boosted trees Checkpoint run",
+        ),
+        (None, None, "phase1", "no interface 1 + unreadable 1 + failed 1 Checkpoint run"),
+    ],
+)
+def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, trees, tile, card) -> None:
+    """A checkpoint by itself, or several networks, and trees."""
+    folder = Path("ensemble") if score else None
+    if folder:
+        names = ["a", "b", "c"]
+        folder.mkdir()
+        (folder / "members.json").write_text(json.dumps({"score": score, "rule": "val_loss", "members": names}))
+        for name in names:
+            (folder / f"{name}.ckpt").touch()
+    text = Page(render(scored_only.study(ensemble=folder, trees=trees))).text
+    assert f"scored with {tile} " in text
+    assert card in text
+
+
+def test_a_score_page_goes_from_the_answer_to_the_run_card(scored_only: Files) -> None:
+    ids = Page(render(scored_only.study())).ids
+    sections = [name for name in ids if name in ("answer", "rankings", "coverage", "skipped", "run")]
+    assert sections == ["answer", "rankings", "skipped", "coverage", "run"]
 
 
 def test_a_cross_validation_is_shown_with_its_groups_and_intervals(files: Files) -> None:

@@ -15,7 +15,8 @@ import pytest
 from _shown import CHAINS, EXAMPLE, scored_example
 
 from toporank.report import structures
-from toporank.report.beside import COLOURS, beside
+from toporank.report.beside import beside
+from toporank.report.formatting import PARTNER_COLOURS
 from toporank.report.structures import (
     BACKBONE,
     embedded,
@@ -148,9 +149,9 @@ def test_the_scripts_superpose_on_the_best_and_colour_each_partner(scripts):
     names = ["1AVZ_1_near1", "1AVZ_2_mid1", "1AVZ_3_far1"]
     superpositions = [line for line in scripts["top.pml"].splitlines() if line.startswith("align")]
     assert superpositions == [f"align {name} and chain A, {names[0]} and chain A" for name in names[1:]]
-    assert f"color 0x{COLOURS[1][1:]}, {names[2]} and chain B" in scripts["top.pml"]
+    assert f"color 0x{PARTNER_COLOURS[1][1:]}, {names[2]} and chain B" in scripts["top.pml"]
     assert "matchmaker #1.3/A to #1.1/A" in scripts["top.cxc"]
-    assert f"color #1.2/B {COLOURS[1]}" in scripts["top.cxc"]
+    assert f"color #1.2/B {PARTNER_COLOURS[1]}" in scripts["top.cxc"]
 
 
 def test_targets_that_are_too_many_to_open_are_there_as_comments(tmp_path):

@@ -138,7 +138,7 @@ def _computing() -> Iterator[Finding]:
 
 def _scorer() -> Iterator[Finding]:
     from toporank.evaluation.confidence import read_calibration, scorer_of, why_of_another
-    from toporank.model.scoring import read_ensemble
+    from toporank.model.ensemble import read_ensemble
 
     checkpoint = repository() / layout.SHIPPED_CHECKPOINT
     folder = checkpoint.parent

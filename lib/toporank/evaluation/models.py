@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,12 @@ def write_models(
         for row in leading(rows, SHOWN if len(targets) < MANY else 1):
             if quality := known.get((target, row.decoy)):
                 text = model(from_bytes(atoms((target, row.decoy))), quality)
-                write_text(folder / target / f"{row.rank}_{row.decoy}.cif", text)
+                write_text(model_file(folder, row), text)
+
+
+def model_file(folder: Path, row: Any) -> Path:
+    """Where `write_models` puts a decoy. row : with its target, rank and decoy."""
+    return folder / row.target / f"{row.rank}_{row.decoy}.cif"
 
 
 def model(complex_: Complex, quality: dict[str, float | None]) -> str:

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from pydantic import Field
 
-from toporank.config.base import Name, Section
-from toporank.errors import CheckpointError, ConfigError, GraphError
+from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
-from toporank.layout import MEMBERS
 from toporank.model import topoqa
+from toporank.model.ensemble import Ensemble
 from toporank.model.network import Network
 from toporank.model.scorer import check_fits, load_weights, predict_all
-from toporank.validation import checked
-
-
-class Ensemble(NamedTuple):
-    """Checkpoints whose spread is reported, and whether the score is their mean."""
-
-    members: list[Path]
-    mean: bool
-
-
-class _Members(Section):
-    """members.json, as `selection.write_ensemble` leaves it."""
-
-    score: Literal["best", "mean"]
-    rule: str
-    members: list[Name] = Field(min_length=1)
 
 
 class _Scorer(NamedTuple):
@@ -57,30 +38,6 @@ class _Found(NamedTuple):
     local: list[float] | None
     residues: np.ndarray | None
     pooled: np.ndarray
-
-
-def read_ensemble(folder: Path) -> Ensemble:
-    """The ensemble in a folder. Without members.json, as earlier versions left it, its mean is not the score.
-
-    Raises CheckpointError when members.json is damaged or names a checkpoint that is not there.
-    """
-    path = folder / MEMBERS
-    found = sorted(folder.glob("*.ckpt"))
-    if not path.exists():
-        return Ensemble(found, mean=False)
-    try:
-        stored = checked(_Members, json.loads(path.read_text(encoding="utf-8")), where=MEMBERS)
-    except (ValueError, RecursionError, ConfigError) as error:
-        raise CheckpointError(f"not a usable list of members: {' '.join(str(error).split())}", where=path) from error
-    members = sorted(folder / f"{name}.ckpt" for name in stored.members)
-    if members != found:
-        odd = sorted({file.name for file in members} ^ {file.name for file in found})
-        raise CheckpointError(
-            f"the checkpoints beside it are not its members: {', '.join(odd)}",
-            where=path,
-            remedy="restore the folder, or delete it: scores then have no spread",
-        )
-    return Ensemble(members, mean=stored.score == "mean")
 
 
 def score_pack(

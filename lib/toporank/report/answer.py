@@ -1,73 +1,98 @@
-"""The answer: which decoy of each target to trust, how far, and what speaks against it."""
+"""The answer: which decoy of each target to trust, how far, and what speaks against it.
+
+What speaks against it is decided and worded here for the page, the command and MultiQC.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
+from toporank.confidence.table import MEASURES
+from toporank.evaluation.agreement import Disagreement
 from toporank.evaluation.leakage import SEEN, LeakageRow
-from toporank.evaluation.metrics import CAPRI_NAMES
+from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.report.formatting import SCORED, counted, fate_name, number
 from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
-"""Standard deviation over the ensemble from which on the page warns of it."""
+"""Standard deviation over the networks from which on it is a caveat by itself."""
 CLOSE = 0.02
-"""Predicted DockQ by which the second decoy is behind without being worse."""
-OF_ONE = "It is the only decoy of this target: scores are surer where a target has several"
+"""Predicted DockQ by which another decoy may be behind and still be as good, whatever the networks agree on."""
 
 
-def answers(study: Study, toy: str) -> list[dict[str, Any]]:
+def answers(study: Study) -> list[dict[str, Any]]:
     """For each target, in the order of `by_target`, its best decoy, the next, and caveats in words.
 
-    toy : what is to be said of a scorer that learned from few targets, or empty.
+    `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `lost` as from `lost`.
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
+    differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
     return [
-        {"dataset": key[0], "target": key[1]} | _answer(rows, known.get(key), toy)
+        {"dataset": key[0], "target": key[1], "decoys": rows, "lost": lost(rows)}
+        | _answer(rows, known.get(key), differ.get(key))
         for key, rows in by_target(study.decoys)
     ]
 
 
-def _answer(rows: list[Result], seen: LeakageRow | None, toy: str) -> dict[str, Any]:
+def _answer(rows: list[Result], seen: LeakageRow | None, differs: Disagreement | None) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
-        return {"best": None, "place": None, "next": "", "caveats": [lost(rows)]}
+        return {"best": None, "place": None, "next": "", "caveats": []}
     best = scored[0]
-    others = [row for row in scored[1:] if (row.duplicate_of or row.decoy) != (best.duplicate_of or best.decoy)]
-    said = [
-        incorrect(best),
-        "Out of the domain of the scorer, score and interval are an extrapolation: " + best.domain
-        if best.domain
-        else "",
-        f"The networks disagree about it: their standard deviation is {best.pred_sd:.2f}"
-        if best.pred_sd is not None and best.pred_sd >= DISAGREE
-        else "",
-        f"Seen in training: {seen.why}. What the networks know of it they may remember"
-        if seen and seen.seen_in_training == SEEN
-        else "",
-        lost(rows),
-        "" if others else OF_ONE,
-        toy,
-    ]
+    others = [row for row in scored[1:] if not copies(row, best)]
     place = CAPRI_NAMES.index(best.pred_capri)
-    return {"best": best, "place": place, "next": following(best, others), "caveats": [text for text in said if text]}
+    said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs)}
+    return {"best": best, "place": place, **said}
 
 
-def incorrect(best: Result) -> str:
-    """A warning where even the best decoy is predicted to be wrong."""
-    if best.pred_capri != CAPRI_NAMES[0]:
-        return ""
-    return "No decoy is predicted to be acceptable: rather make new ones than build on this one"
+def caveats(
+    best: Result, others: list[Result], seen: LeakageRow | None = None, differs: Disagreement | None = None
+) -> list[str]:
+    """What speaks against trusting the first of a target's decoys, in words; in the order in which it matters.
+
+    others : that have a score and are no copies of it, best first. seen : what the networks know of the target.
+    differs : where the predictor prefers another decoy.
+    """
+    found = []
+    if best.pred_capri == CAPRI_NAMES[0]:
+        found.append("no decoy is predicted to be acceptable: rather make new ones than build on this one")
+    if best.domain:
+        found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
+    if seen and seen.seen_in_training == SEEN:
+        found.append(f"seen in training, so that the networks may remember it: {seen.why}")
+    spread = best.pred_sd or 0.0
+    rival = next((row for row in others if not twins(row, best)), None)
+    if rival and best.pred_dockq - rival.pred_dockq < max(spread, CLOSE):
+        disagree = f": the networks disagree by {spread:.2f}" if spread >= CLOSE else ""
+        found.append(f"{rival.decoy} is as good ({number(rival.pred_dockq, 2)}){disagree}")
+    elif spread >= DISAGREE:
+        found.append(f"the networks disagree about it by {spread:.2f}")
+    if best.pred_network is not None:
+        alone = CAPRI_NAMES[int(capri_class(best.pred_network))]
+        if alone != best.pred_capri:
+            found.append(f"the networks alone say {number(best.pred_network, 2)} ({alone})")
+    if best.cluster_rank and best.cluster_rank > 1:
+        found.append(f"its cluster ranks {best.cluster_rank} only")
+    if differs:
+        value = f"{MEASURES[differs.measure]} {differs.value:.3g}"
+        found.append(
+            f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
+        )
+    if not others:
+        found.append("scores are surer where a target has several decoys")
+    return found
 
 
 def lost(rows: list[Result]) -> str:
-    """`2 of 10 decoys have no score: chain missing 1, unreadable 1`, or nothing."""
+    """`2 of 10 decoys have no score: 1 chain missing, 1 unreadable`, or nothing."""
     fates = Counter(row.fate for row in rows if row.fate != SCORED)
     if not fates:
         return ""
-    why = ", ".join(f"{fate_name(fate)} {n}" for fate, n in fates.items())
-    return f"{fates.total()} of {counted(len(rows), 'decoy')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
+    why = ", ".join(f"{n:,} {fate_name(fate)}" for fate, n in fates.most_common())
+    return (
+        f"{fates.total():,} of {counted(len(rows), 'decoy')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
+    )
 
 
 def following(best: Result, others: list[Result]) -> str:
@@ -76,9 +101,14 @@ def following(best: Result, others: list[Result]) -> str:
         return ""
     second = others[0]
     behind = best.pred_dockq - second.pred_dockq
-    text = f"Next is {second.decoy} with {number(second.pred_dockq)}"
-    text += ", no worse by this scorer" if 0 <= behind < CLOSE else f", {number(abs(behind))} behind" * (behind > 0)
-    return text + ("; its interface is nearly the same" if twins(best, second) else "")
+    text = f"Next is {second.decoy} with {number(second.pred_dockq, 2)}"
+    text += f", {number(behind, 2)} behind" if behind >= 0.005 else ""
+    return text + "; its interface is nearly the same" * twins(best, second)
+
+
+def copies(one: Result, other: Result) -> bool:
+    """Whether two decoys have the same atoms."""
+    return (one.duplicate_of or one.decoy) == (other.duplicate_of or other.decoy)
 
 
 def twins(one: Result, other: Result) -> bool:

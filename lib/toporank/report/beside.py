@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from toporank import layout
 from toporank.decoys.partners import Partners
 from toporank.report.answer import answers
-from toporank.report.formatting import counted
+from toporank.report.formatting import PARTNER_COLOURS, QUALITY_COLOURS, counted
 from toporank.report.results import Study, by_target
 from toporank.report.structures import best_distinct, file_to_show, partners_of_decoys
 
@@ -20,10 +20,6 @@ TOP = 3
 """Decoys of a target that the scripts open."""
 MOST_TARGETS = 20
 """Targets that are opened; the lines of the others are comments."""
-COLOURS = ("#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b")
-"""Of partners, as on the page."""
-PALETTE = ("#c8501e", "#e8c468", "#7fb8d8", "#1c5fa8")
-"""Of quality from 0 to 1, as on the page."""
 
 
 class Opened(NamedTuple):
@@ -81,7 +77,7 @@ def _pymol_colours(shown: Opened) -> list[str]:
         near = f"byres ({mine}) within 5 of ({shown.name} and polymer and not ({mine}))"
         lines += [f"color 0x{colour[1:]}, {mine}", f"show sticks, ({near}) and not name N+C+O"]
     if shown.graded:
-        palette = " ".join(f"0x{colour[1:]}" for colour in PALETTE)
+        palette = " ".join(f"0x{colour[1:]}" for colour in QUALITY_COLOURS)
         lines.append(f"spectrum b, {palette}, {shown.name} and b > 0, minimum=0, maximum=100")
     return [*lines, f"util.cnc {shown.name}"]
 
@@ -111,7 +107,7 @@ def _chimerax_colours(model: str, shown: Opened) -> list[str]:
         mine = f"{model}/{','.join(chains)}"
         lines += [f"color {mine} {colour}", f"show ({mine} & protein) & (({model} & protein & ~{mine}) :<5) atoms"]
     if shown.graded:
-        palette = ":".join(PALETTE)
+        palette = ":".join(QUALITY_COLOURS)
         lines.append(f"color byattribute bfactor {model}@@bfactor>0 palette {palette} range 0,100")
     return [*lines, f"color {model} byhetero"]
 
@@ -122,7 +118,7 @@ def _chains(partners: Partners) -> str:
 
 
 def _cycled(partners: Partners) -> list[str]:
-    return [COLOURS[k % len(COLOURS)] for k in range(len(partners))]
+    return [PARTNER_COLOURS[k % len(PARTNER_COLOURS)] for k in range(len(partners))]
 
 
 def _commented(block: list[str], out: bool) -> list[str]:
@@ -131,7 +127,7 @@ def _commented(block: list[str], out: bool) -> list[str]:
 
 def multiqc(study: Study, dataset: str) -> dict[str, Any]:
     """toporank_mqc.json: the best decoy of each target as a table that MultiQC shows."""
-    rows = [entry for entry in answers(study, "") if entry["dataset"] == dataset]
+    rows = [entry for entry in answers(study) if entry["dataset"] == dataset]
     scored = [row for row in study.decoys if row.dataset == dataset and row.pred_dockq is not None]
     data = {
         entry["target"]: {

@@ -48,6 +48,12 @@ ORDERS = {
 """What decides on the ranking, as `rank_by` says, in words."""
 
 
+PARTNER_COLOURS = ("#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b")
+"""Of the partners of a decoy in 3-D, on the page and in other programs."""
+QUALITY_COLOURS = ("#c8501e", "#e8c468", "#7fb8d8", "#1c5fa8")
+"""Of quality from 0 to 1 there."""
+
+
 def is_missing(value: Any) -> bool:
     """Whether there is no number."""
     return value is None or math.isnan(value)

@@ -120,6 +120,7 @@ const COLUMNS = [
   { key: "pred_sd", head: "disagreement of the ensemble", number: true, needs: "s", value: (t, i) => t.s[i], cell: (t, i) => fixed(t.s[i]) },
   { key: "domain", head: "out of domain", name: true, needs: "m", value: (t, i) => t.m[i] },
 ];
+const [RANK, NAME] = COLUMNS;
 const LAST = { key: "status", head: "status", status: true, value: (t, i) => data.fates[t.f[i]], cell: (t, i) => status(data.fates[t.f[i]]) };
 
 // A name is a link to the file, and has a button where the page holds the structure.
@@ -151,7 +152,8 @@ const interfaces = target => (target.i || []).map((head, k) => ({
 const measures = target => (target.q || []).map(([head, digits], k) => ({
   key: `confidence ${head}`, head, number: true, value: (t, i) => t.Q[k][i], cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
 }));
-const columnsOf = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...interfaces(target), ...measures(target), LAST];
+const ownColumns = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...measures(target), LAST];
+const columnsOf = target => [...ownColumns(target), ...interfaces(target)];
 
 // The order of decoys in a table: as ranked, until a heading is clicked. What is missing comes last.
 
@@ -168,8 +170,8 @@ function inOrder(target, column, descending) {
 
 const wantedRows = target => inOrder(target, target.by, target.descending).filter(i => target.wanted[i]);
 
-function decoyTable(target) {
-  const { content } = target, columns = columnsOf(content).filter(column => column.head);
+function decoyTable(target, columns, what) {
+  const { content } = target;
   const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
   const heads = columns.map(column => {
     const head = make("th", { scope: "col", class: style(column) });
@@ -177,10 +179,11 @@ function decoyTable(target) {
     const button = make("button", { type: "button" }, column.head);
     if (target.by?.key === column.key) head.setAttribute("aria-sort", target.descending ? "descending" : "ascending");
     button.addEventListener("click", () => {
+      const place = $("thead button", target.box).indexOf(button);
       target.descending = target.by?.key === column.key && !target.descending;
       target.by = column;
       fill(target, true);
-      $("thead button", target.box).find(other => other.textContent === column.head).focus();
+      $("thead button", target.box)[place].focus();
     });
     head.append(button);
     return head;
@@ -190,12 +193,21 @@ function decoyTable(target) {
   for (const i of rows)
     body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell ? column.cell(content, i) : column.value(content, i) ?? (column.name ? "" : DASH)))));
   const all = content.d.length, order = target.by ? `by ${target.by.head}` : data.order;
-  const caption = `${wanted.length < all ? `${wanted.length} of ${all}` : all} decoys of ${target.name}, ${order}`;
+  const caption = `${what}${wanted.length < all ? `${wanted.length} of ${all}` : all} decoys of ${target.name}, ${order}`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
-  if (rows.length === wanted.length) return [table];
-  const rest = make("button", { type: "button", class: "more" }, `Show all ${wanted.length} decoys`);
+  return make("div", { class: "part" }, table);
+}
+
+// The decoys, then their interfaces, in one order; and a button where there are more.
+
+function decoyTables(target) {
+  const { content } = target, n = wantedRows(target).length, met = interfaces(content);
+  const tables = [decoyTable(target, ownColumns(content).filter(column => column.head), "")];
+  if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], "Predicted DockQ of each interface by itself: "));
+  if (target.all || n <= ROWS) return tables;
+  const rest = make("button", { type: "button", class: "more" }, `Show all ${n} decoys`);
   rest.addEventListener("click", () => { target.all = true; fill(target, true); });
-  return [table, rest];
+  return [...tables, rest];
 }
 
 // Filter, choice of a target, order, and the rest of a long list.
@@ -213,7 +225,7 @@ let everything = false;
 function fill(target, again = false) {
   const state = target.wanted.join("");
   if (!target.node.open || target.drawn === state && !again) return;
-  target.box.replaceChildren(...decoyTable(target));
+  target.box.replaceChildren(...decoyTables(target));
   target.drawn = state;
 }
 

@@ -42,6 +42,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "datasets": study.datasets,
         "balance": tables.balance(study.decoys),
         "run_card": tables.run_card(study),
+        "scored_with": tables.scored_with(study),
         "features": tables.features(study),
         "coverage": tables.coverage(study),
         "leakage": tables.leakage(study),
@@ -74,7 +75,7 @@ def answer_content(study: Study) -> dict[str, Any]:
         return {"answers": [], "summary": "", "structures_json": "", "viewer": "", "n_shown": 0}
     from toporank.report import structures  # with gemmi
 
-    found, shown = answer.answers(study, toy(study.checkpoint)), structures.embedded(study)
+    found, shown = answer.answers(study), structures.embedded(study)
     return {
         "answers": found,
         "summary": answer.summary(found),

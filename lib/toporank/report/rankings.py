@@ -10,7 +10,7 @@ from urllib.parse import quote
 from toporank.evaluation.interfaces import InterfaceRow, partners_hint
 from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.report import confidence
-from toporank.report.formatting import FATES, ORDERS, SPLITS, fate_name
+from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
 
 DIGITS = 3
@@ -82,6 +82,8 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
         "order": ORDERS[study.rank_by],
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": list(CAPRI_NAMES),
+        "partners": PARTNER_COLOURS,
+        "quality": QUALITY_COLOURS,
         "fates": [fate_name(fate) for fate in order],
         "targets": [
             {"name": key[1], "set": key[0]}

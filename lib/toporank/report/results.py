@@ -23,6 +23,7 @@ from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_lo
 from toporank.evaluation.ranking import RankedDecoy, read_ranking
 from toporank.evaluation.residues import ResidueRow, of_leading
 from toporank.model.checkpoint import read_description
+from toporank.model.ensemble import NO_ENSEMBLE, Ensemble, read_ensemble
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.similarity.splits import decided
 from toporank.similarity.tables import read_splits, split_of_targets
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     cluster_rank: int | None
     consensus: float | None
     twin_of: str | None
+    pred_network: float | None
     pred_capri: str
     fate: str
     capri: str
@@ -84,7 +86,7 @@ class Study:
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
-    residues : by data set, of the decoys ranked first.
+    residues : by data set, of the decoys ranked first. ensemble : of the scorer, and trees whether it has any.
     """
 
     datasets: list[str]
@@ -103,6 +105,8 @@ class Study:
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
     residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
+    ensemble: Ensemble = NO_ENSEMBLE
+    trees: bool = False
 
     @property
     def decoys(self) -> list[Result]:
@@ -130,10 +134,13 @@ def read_study(
     embeddings: Iterable[Path] = (),
     training_vectors: Path | None = None,
     residues: Iterable[Path] = (),
+    ensemble: Path | None = None,
+    trees: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
     splits : splits.csv, for targets whose labels have no split. folds : metrics.csv of a cross-validation.
+    ensemble, trees : what lies beside the checkpoint.
 
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
@@ -168,6 +175,8 @@ def read_study(
         vectors,
         learned,
         qualities,
+        read_ensemble(ensemble),
+        trees is not None,
     )
     return Study(list(covered), results, evaluated, board, curves, *read)
 

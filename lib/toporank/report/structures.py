@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import gemmi
 import numpy as np
 
+from toporank import layout
 from toporank.comparison.contacts import residue_contacts
 from toporank.decoys.partners import Partners, parse_partners
 from toporank.errors import StructureError
+from toporank.evaluation.models import model_file
 from toporank.report.results import Result, Study, by_target
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -64,7 +66,7 @@ def file_to_show(scores: Path, row: Result) -> Path:
 
     scores : folder of the ranking of its data set.
     """
-    graded = scores / "models" / row.target / f"{row.rank}_{row.decoy}.cif"
+    graded = model_file(scores / Path(layout.MODELS).name, row)
     return graded if graded.is_file() else Path(row.path)
 
 

@@ -58,10 +58,14 @@ def run_card(study: Study) -> list[dict[str, Any]]:
     """Cards of the run: title and (name, value) pairs each. What the checkpoint does not record has no card."""
     model = study.checkpoint
     made = model.get("provenance", {})
+    of_several = study.ensemble.mean
     cards = {
-        "Checkpoint": checkpoint_origin(model),
+        "Scorer": scorer(study),
+        "The best of its networks" if of_several else "Checkpoint": checkpoint_origin(model),
         "Its validation metrics": validation_metrics(study) if "metrics" in model else [],
-        "Training set": training_set(model["training_set"]) if "training_set" in model else [],
+        "Its training set" if of_several else "Training set": training_set(model["training_set"])
+        if "training_set" in model
+        else [],
         "Network and training": [
             (name.replace("_", " "), parameter_text(value)) for name, value in model["hyperparameters"].items()
         ],
@@ -72,6 +76,27 @@ def run_card(study: Study) -> list[dict[str, Any]]:
         ],
     }
     return [{"title": title, "pairs": pairs} for title, pairs in cards.items() if pairs]
+
+
+def scored_with(study: Study) -> str:
+    """What gives the score, in a few words."""
+    networks = (
+        f"{len(study.ensemble.members)} networks" if study.ensemble.mean else checkpoint_origin(study.checkpoint)[0][1]
+    )
+    return f"{networks} and trees" if study.trees else networks
+
+
+def scorer(study: Study) -> Pairs:
+    """What gives the score, and the disagreement; nothing where one checkpoint is alone."""
+    members, mean = study.ensemble
+    if not members and not study.trees:
+        return []
+    networks = f"mean of {counted(len(members), 'network')}" if mean else "the checkpoint below"
+    return [
+        ("networks", networks),
+        ("last word", "boosted trees" if study.trees else "the networks"),
+        *([("disagreement", f"over {counted(len(members), 'network')}")] if len(members) > 1 else []),
+    ]
 
 
 def checkpoint_origin(model: dict[str, Any]) -> Pairs:
@@ -174,7 +199,10 @@ def counted_parts(noun: str, total: int, parts: list[tuple[str, int, str]]) -> d
 
 
 def leakage(study: Study) -> list[dict[str, Any]]:
-    """Of each data set, what was seen in training in one sentence, and the targets not trained on, most alike first."""
+    """Of each data set, what was seen in training in one sentence, and the targets not trained on, most alike first.
+
+    `n_seen` of these were seen all the same; None where nothing was split, and nobody said what is new.
+    """
     split_of = {(row.dataset, row.target): row.split for row in study.results if row.split}
     found = []
     for name, rows in study.leakage.items():
@@ -183,7 +211,8 @@ def leakage(study: Study) -> list[dict[str, Any]]:
             for row in sorted(rows, key=lambda row: (-(row.containment or 0), row.target))
             if split_of.get((name, row.target)) != "train"
         ]
-        n_seen = sum(row["seen_in_training"] == SEEN for row in others)
+        known = any(dataset == name for dataset, _ in split_of)
+        n_seen = sum(row["seen_in_training"] == SEEN for row in others) if known else None
         found.append({"name": name, "sentence": describe(rows), "n_seen": n_seen, "others": others})
     return found
 

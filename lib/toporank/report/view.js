@@ -2,8 +2,7 @@
 // first come into sight.
 
 const articles = $(".answer"), which = document.getElementById("which"), view = document.getElementById("view");
-const PARTNERS = ["#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b"];
-const QUALITY = [[200, 80, 30], [232, 196, 104], [127, 184, 216], [28, 95, 168]];
+const PARTNERS = data.partners, QUALITY = data.quality;
 const PALE = "#c3ccd2";
 const STEP = { left: [-15, "y"], right: [15, "y"], up: [-15, "x"], down: [15, "x"] };
 const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "in", "=": "in", "-": "out", 0: "whole" };
@@ -44,7 +43,7 @@ function mixed(hex, other, share) {
 
 function graded(quality) {
   const place = Math.min(0.9999, Math.max(0, quality / 100)) * (QUALITY.length - 1), k = Math.floor(place);
-  return `rgb(${QUALITY[k].map((value, j) => Math.round(value + (QUALITY[k + 1][j] - value) * (place - k))).join(",")})`;
+  return mixed(QUALITY[k], QUALITY[k + 1], place - k);
 }
 
 // Residues in contact have their full colour, the others a pale one.
@@ -92,7 +91,7 @@ function legend() {
   const key = (tone, text) => { const item = make("li", { class: "key" }, text); item.style.setProperty("--tone", tone); return item; };
   colour.closest("label").hidden = !structures[current].some(each => each.q);
   if (colour.value === "quality" && shown.q)
-    list.replaceChildren(make("li", {}, "predicted quality of interface residues: 0", make("span", { class: "scale" }), "1"), key(PALE, "no interface residue"));
+    list.replaceChildren(make("li", {}, "predicted quality of interface residues: 0", make("span", { class: "scale", style: `background: linear-gradient(to right, ${QUALITY.join(", ")})` }), "1"), key(PALE, "no interface residue"));
   else
     list.replaceChildren(...shown.p.map((chains, k) => key(PARTNERS[k % PARTNERS.length], `chain${chains.length > 1 ? "s" : ""} ${chains.join(", ")}`)),
       make("li", {}, "full colour: in contact with another partner"));
