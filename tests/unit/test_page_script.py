@@ -440,6 +440,90 @@ def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_aske
     assert browser.complaints == []
 
 
+# ---- t-SNE ------------------------------------------------------------------------------------------------
+
+GROUPS = 20
+"""Decoys of the training in either of two groups, far apart."""
+
+
+@pytest.fixture
+def grouped(browser, tmp_path) -> Browser:
+    """The page of a target whose four decoys are near the first of two groups of training decoys."""
+    shown, draw = scored_example(tmp_path), np.random.default_rng(0)
+    shown.vectors["bench"] = {(row.target, row.decoy): draw.normal(size=6) for row in shown.decoys}
+    shown.training_vectors.extend(draw.normal(size=6) + 30 * (k >= GROUPS) for k in range(2 * GROUPS))
+    browser.open(write(tmp_path, shown))
+    return browser
+
+
+def places(page: Browser) -> np.ndarray:
+    """Where t-SNE puts the points of the page's map of all, (n, 2)."""
+    return np.array(
+        page.run("""(() => {
+            const columns = JSON.parse(document.getElementById("map-data").textContent).all.c;
+            const { x, y, done } = [...tsne(columns)].at(-1);
+            return done === 1 && [[...x], [...y]];
+        })()""")
+    ).T
+
+
+def test_tsne_keeps_two_groups_apart_and_gives_the_same_twice(grouped):
+    found, first = places(grouped), np.r_[: 4 + GROUPS]
+    far = np.linalg.norm(found[:, None] - found, axis=2)
+    np.fill_diagonal(far, np.inf)
+    assert (np.isin(far.argmin(axis=1), first) == np.isin(np.arange(len(found)), first)).all()
+    cut = np.linalg.norm(found[first].mean(axis=0) - np.delete(found, first, axis=0).mean(axis=0))
+    assert cut > 2 * max(found[first].std(), np.delete(found, first, axis=0).std())
+    assert (places(grouped) == found).all()
+
+
+def test_tsne_of_equal_points_and_of_copies_is_a_number(grouped):
+    for columns in ([[5] * 12] * 2, [[0] * 6 + [9] * 6] * 2):
+        ends = grouped.run(f"(() => {{ const {{ x, y }} = [...tsne({columns})].at(-1); return [...x, ...y]; }})()")
+        assert np.isfinite(ends).all()
+        assert np.ptp(ends[:6]) == 0
+
+
+def test_tsne_runs_on_demand_says_how_far_it_is_and_leaves_the_keyboard_alone(grouped):
+    told = grouped.run("""new Promise(done => {
+        const said = document.getElementById("map-said"), way = document.getElementById("map-way"), told = [];
+        new MutationObserver(() => {
+            told.push(said.textContent);
+            if (told.at(-1) === "t-SNE is done.") done(told);
+        }).observe(said, { childList: true });
+        way.value = "tsne";
+        way.dispatchEvent(new Event("change"));
+    })""")
+    assert told[0] == "t-SNE of 44 points has begun."
+    share = grouped.run("document.getElementById('map-share').textContent")
+    assert share.startswith("4 decoys and 40 of the training; t-SNE, perplexity 14, of 6 principal axes with 100 %")
+    assert share.endswith("mean nothing.")
+    grouped.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))")
+    assert grouped.run("document.getElementById('map-said').textContent") == "1AVZ/far1: predicted 0.100"
+    set_value(grouped, "map-of", "0", "change")
+    assert grouped.run("document.getElementById('map-said').textContent") == "t-SNE needs 10 points or more."
+    assert "This is PCA" in grouped.run("document.getElementById('map-share').textContent")
+    assert grouped.complaints == []
+
+
+def test_of_many_decoys_tsne_takes_an_even_sample_and_says_so(browser, tmp_path):
+    rows = [CoverageRow(f"T{k % 5}", f"d{k:04}", Status.OK, "graphs", "", None, "", 2, 20, "x") for k in range(2500)]
+    scores, draw = [Score(row.target, row.decoy, 0.5, None) for row in rows], np.random.default_rng(0)
+    results = joined_results("bench", sorted(rows), ranking(sorted(rows), scores))
+    vectors = {"bench": {(row.target, row.decoy): draw.normal(size=3) for row in rows}}
+    browser.open(write(tmp_path, Study(["bench"], results, {}, None, {}, DESCRIPTION, vectors=vectors)))
+    set_value(browser, "map-way", "tsne", "change")
+    share = browser.run("document.getElementById('map-share').textContent")
+    kept, _, all_, *_ = share.split()
+    assert abs(int(kept) - 2000) <= 2
+    assert all_ == "2500"
+    assert "an even sample" in share
+    assert re.search(r"t-SNE, \d+ % done", share)
+    set_value(browser, "map-way", "pca", "change")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("2500 decoys; the axes hold")
+    assert browser.complaints == []
+
+
 def test_without_webgl_the_page_says_what_to_open_instead(browser, tmp_path):
     page = write(tmp_path, scored_example(tmp_path))
     text = page.read_text(encoding="utf-8")
