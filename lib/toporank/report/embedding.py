@@ -42,10 +42,8 @@ def maps_for_script(study: Study) -> dict[str, Any]:
         own = np.flatnonzero(target == t)
         if len(own) >= FEWEST:
             each[str(t)] = {"i": decoy[own].tolist(), **_places(vectors[own])}
-    return {
-        "all": {"t": target.tolist(), "i": decoy.tolist(), **_places(vectors, study.training_vectors)},
-        "each": each,
-    }
+    whole = _places(vectors, study.training_vectors)
+    return {"all": {"t": target.tolist(), "i": decoy.tolist(), **whole}, "each": each}
 
 
 def _places(vectors: np.ndarray, training: Sequence[np.ndarray] = ()) -> dict[str, Any]:

@@ -77,7 +77,7 @@
       const part = (some, all) => some < all ? `${some} of ${all}` : all;
       const counts = part(kept, n) + " decoys" + (total ? ` and ${part(learned, total)} of the training` : "") + (kept < n ? ", an even sample" : "");
       const progress = run.done < 1 ? `${Math.floor(100 * run.done)} % done, ` : "";
-      text = `${counts}; t-SNE, ${progress}perplexity ${Math.round(perplexityOf(run.points.length))}, of ${shown.c.length} principal axes with ` +
+      text = `${counts}; t-SNE, ${progress}perplexity ${Math.round(perplexityOf(run.points.length))}, of the ${shown.c.length} leading principal axes with ` +
         `${shown.v[2]} % of the variance. Neighbours are alike; distances between groups, and how wide they are, mean nothing.`;
     }
     document.getElementById("map-share").textContent = text;
@@ -148,7 +148,7 @@
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!move) return;
     event.preventDefault();
-    say((chosen + move + places.length) % places.length);
+    say((Math.max(chosen, move < 0 ? 0 : -1) + move + places.length) % places.length);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", plot);
   new ResizeObserver(plot).observe(canvas);
