@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from _shown import scored_example
 
-from toporank.evaluation.embeddings import principal_plane, read_embeddings, write_embeddings
+from toporank.evaluation.embeddings import principal_places, read_embeddings, write_embeddings
 from toporank.evaluation.interfaces import Score
 from toporank.report.embedding import STEPS, maps_for_script
+from toporank.report.results import by_target
 
 NAMES = ("near1", "mid1", "mid2", "far1")
 
@@ -57,19 +58,19 @@ def test_the_plane_holds_what_lies_in_a_plane_and_says_how_much():
     angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     flat = np.column_stack([3 * np.cos(angle), np.sin(angle)])
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 2)))[0]
-    places, _, shares = principal_plane(flat @ axes.T + 7, np.zeros((0, 5)))
+    places, _, shares = principal_places(flat @ axes.T + 7, np.zeros((0, 5)), 2)
     assert np.linalg.norm(places[3] - places[17]) == pytest.approx(np.linalg.norm(flat[3] - flat[17]))
     assert shares == pytest.approx([0.9, 0.1])
 
 
 def test_others_lie_along_the_same_axes():
     vectors = np.random.default_rng(1).normal(size=(30, 6))
-    places, others, _ = principal_plane(vectors, vectors[4:6])
+    places, others, _ = principal_places(vectors, vectors[4:6], 2)
     assert others == pytest.approx(places[4:6])
 
 
 def test_equal_vectors_make_a_map_too():
-    places, _, shares = principal_plane(np.ones((4, 3)), np.zeros((0, 3)))
+    places, _, shares = principal_places(np.ones((4, 3)), np.zeros((0, 3)), 2)
     assert places.tolist() == [[0, 0]] * 4
     assert shares.tolist() == [0, 0]
 
@@ -91,9 +92,9 @@ def test_two_targets_with_the_same_names_have_their_own_places(tmp_path):
     assert maps["all"]["i"] == [0, 1, 2, 3] * 2
     assert set(maps["each"]) == {"0", "1"}
     for shown in (maps["all"], *maps["each"].values()):
-        assert len(shown["x"]) == len(shown["y"]) == len(shown["i"])
-        assert min(shown["x"]) == min(shown["y"]) == 0
-        assert max(*shown["x"], *shown["y"]) == STEPS
+        assert {len(column) for column in shown["c"]} == {len(shown["i"])}
+        assert {min(column) for column in shown["c"]} == {0}
+        assert max(map(max, shown["c"])) == STEPS
 
 
 def test_with_decoys_of_the_training_the_axes_are_theirs(tmp_path):
@@ -102,9 +103,21 @@ def test_with_decoys_of_the_training_the_axes_are_theirs(tmp_path):
         np.diag([9.0, 3.0, 0.0, 0.0]) @ v for v in np.random.default_rng(2).normal(size=(50, 4))
     )
     maps = mapped(study)
-    assert len(maps["all"]["X"]) == len(maps["all"]["Y"]) == 50
-    assert sum(maps["all"]["v"]) == 100
-    assert "X" not in maps["each"]["0"]
+    assert [len(column) for column in maps["all"]["c"]] == [4 + 50] * len(maps["all"]["c"])
+    assert sum(maps["all"]["v"][:2]) == maps["all"]["v"][2] == 100
+    assert len(maps["each"]["0"]["c"][0]) == 4
+
+
+def test_distances_between_decoys_are_kept_but_for_rounding(tmp_path):
+    study = scored_example(tmp_path)
+    draw = np.random.default_rng(3)
+    vectors = draw.normal(size=(4, 4))
+    study.vectors["bench"] = {("1AVZ", name): vector for name, vector in zip(NAMES, vectors, strict=True)}
+    (shown,) = maps_for_script(study)["each"].values()
+    order = [[row.decoy for row in by_target(study.decoys)[0][1]][i] for i in shown["i"]]
+    places, known = np.array(shown["c"]).T, vectors[[NAMES.index(name) for name in order]]
+    between = [np.linalg.norm(a[:, None] - a[None], axis=2)[np.triu_indices(4, 1)] for a in (places, known)]
+    assert between[0] / between[1] == pytest.approx(np.full(6, (between[0] / between[1])[0]), rel=0.01)
 
 
 def test_without_vectors_there_is_no_map(tmp_path):

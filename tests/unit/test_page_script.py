@@ -453,6 +453,90 @@ def test_without_webgl_the_page_says_what_to_open_instead(browser, tmp_path):
     assert browser.complaints == []
 
 
+# ---- t-SNE ------------------------------------------------------------------------------------------------
+
+CENTRES = np.array([(100, 0, 0), (-50, 90, 0), (-50, -90, 30), (-50, -90, -30)])
+"""Of groups, of which the two leading axes do not tell the last from the one before."""
+GROUP = np.r_[0, 0, 0, 0, np.repeat([0, 1, 2, 3], 10)]
+"""Of the decoys and of those of the training."""
+
+
+@pytest.fixture
+def grouped(browser, tmp_path) -> Browser:
+    """The page of a target whose four decoys, and forty of the training, lie in four groups."""
+    shown, draw = scored_example(tmp_path), np.random.default_rng(0)
+    own, learned = np.split(CENTRES[GROUP] + draw.normal(0, 5, size=(44, 3)), [4])
+    shown.vectors["bench"] = {(row.target, row.decoy): vector for row, vector in zip(shown.decoys, own, strict=True)}
+    shown.training_vectors.extend(learned)
+    browser.open(write(tmp_path, shown))
+    return browser
+
+
+def strangers(places: np.ndarray) -> int:
+    """How many of the points, (44, 2), have one of another group nearest to them."""
+    far = np.linalg.norm(places[:, None] - places, axis=2)
+    np.fill_diagonal(far, np.inf)
+    return int((GROUP[far.argmin(axis=1)] != GROUP).sum())
+
+
+def test_tsne_keeps_groups_apart_that_two_axes_mix_and_gives_the_same_twice(grouped):
+    columns = grouped.run("JSON.parse(document.getElementById('map-data').textContent).all.c")
+    ends = f"(() => {{ const {{ x, y }} = [...tsne({columns})].at(-1); return [[...x], [...y]]; }})()"
+    first, second = grouped.run(ends), grouped.run(ends)
+    assert strangers(np.array(columns[:2]).T) > 3
+    assert strangers(np.array(first).T) == 0
+    assert first == second
+
+
+def test_tsne_of_equal_points_and_of_copies_is_a_number(grouped):
+    for columns in ([[5] * 12] * 2, [[0] * 6 + [9] * 6] * 2):
+        ends = grouped.run(f"(() => {{ const {{ x, y }} = [...tsne({columns})].at(-1); return [...x, ...y]; }})()")
+        assert np.isfinite(ends).all()
+        assert np.ptp(ends[:6]) == 0
+
+
+def test_tsne_runs_on_demand_says_how_far_it_is_and_leaves_the_keyboard_alone(grouped):
+    told = grouped.run("""new Promise(done => {
+        const said = document.getElementById("map-said"), way = document.getElementById("map-way"), told = [];
+        new MutationObserver(() => {
+            told.push(said.textContent);
+            if (told.at(-1) === "t-SNE is done.") done(told);
+        }).observe(said, { childList: true });
+        way.value = "tsne";
+        way.dispatchEvent(new Event("change"));
+    })""")
+    assert told[0] == "t-SNE of 44 points has begun."
+    share = grouped.run("document.getElementById('map-share').textContent")
+    assert share.startswith(
+        "4 decoys and 40 of the training; t-SNE, perplexity 14, of the 3 leading principal axes with 100 %"
+    )
+    assert share.endswith("mean nothing.")
+    grouped.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))")
+    assert grouped.run("document.getElementById('map-said').textContent") == "1AVZ/far1: predicted 0.100"
+    set_value(grouped, "map-of", "0", "change")
+    assert grouped.run("document.getElementById('map-said').textContent") == "t-SNE needs 10 points or more."
+    assert "This is PCA" in grouped.run("document.getElementById('map-share').textContent")
+    assert grouped.complaints == []
+
+
+def test_of_many_decoys_tsne_takes_an_even_sample_and_says_so(browser, tmp_path):
+    rows = [CoverageRow(f"T{k % 5}", f"d{k:04}", Status.OK, "graphs", "", None, "", 2, 20, "x") for k in range(2500)]
+    scores, draw = [Score(row.target, row.decoy, 0.5, None) for row in rows], np.random.default_rng(0)
+    results = joined_results("bench", sorted(rows), ranking(sorted(rows), scores))
+    vectors = {"bench": {(row.target, row.decoy): draw.normal(size=3) for row in rows}}
+    browser.open(write(tmp_path, Study(["bench"], results, {}, None, {}, DESCRIPTION, vectors=vectors)))
+    set_value(browser, "map-way", "tsne", "change")
+    share = browser.run("document.getElementById('map-share').textContent")
+    kept, _, all_, *_ = share.split()
+    assert abs(int(kept) - 2000) <= 2
+    assert all_ == "2500"
+    assert "an even sample" in share
+    assert re.search(r"t-SNE, \d+ % done", share)
+    set_value(browser, "map-way", "pca", "change")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("2500 decoys; the axes hold")
+    assert browser.complaints == []
+
+
 # ---- each residue -----------------------------------------------------------------------------------------
 
 

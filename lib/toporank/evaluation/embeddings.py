@@ -47,17 +47,17 @@ def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors
     return dict(zip(keys, matrix(table, table.column_names[2:]), strict=True))
 
 
-def principal_plane(vectors: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of vectors, (n, k), along their two leading principal axes, (n, 2), and the share of variance of each.
+def principal_places(vectors: np.ndarray, others: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of vectors, (n, k), along their leading principal axes, (n, axes), and the share of variance of each.
 
-    Between the two stand the places of others, (m, k), along the same axes.
+    Between the two stand the places of others, (m, k), along the same axes, of which there are k at most.
 
     Each axis points to where its largest entry is positive, so that the same vectors always give the same map.
     """
     mean = vectors.mean(axis=0)
     centred = vectors - mean
-    values, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes[:, ::-1][:, :2]
-    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), range(2)])
-    total = values.sum()
-    return centred @ axes, (others - mean) @ axes, values[::-1][:2] / total if total > 0 else np.zeros(2)
+    values, directions = np.linalg.eigh(centred.T @ centred)
+    values, directions = values[::-1][:axes], directions[:, ::-1][:, :axes]
+    directions = directions * np.sign(directions[np.abs(directions).argmax(axis=0), range(directions.shape[1])])
+    total = np.square(centred).sum()
+    return centred @ directions, (others - mean) @ directions, values / total if total > 0 else np.zeros(len(values))

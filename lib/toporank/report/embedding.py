@@ -7,22 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from toporank.evaluation.embeddings import principal_plane
+from toporank.evaluation.embeddings import principal_places
 from toporank.report.results import Study, by_target
 
 FEWEST = 3
 """Decoys that make a map."""
+AXES = 8
+"""Principal axes, of which a map shows two and t-SNE is made from all."""
 STEPS = 999
-"""Places along either axis of a map."""
+"""Places along the longest axis of a map."""
 
 
 def maps_for_script(study: Study) -> dict[str, Any]:
-    """Places of decoys along the two leading principal axes of their pooled vectors, for the page's script.
+    """Places of decoys along the leading principal axes of their pooled vectors, for the page's script.
 
     In `all` the axes are those of some training decoys, if they are known, else of all decoys; in `each`, those of each
-    target, by its place in `by_target`, if it has `FEWEST` decoys or more. Both hold x and y as whole numbers up to
-    `STEPS`, i, places of decoys in their target, and v, the shares of variance in per cent; `all` has t, places of
-    targets, and X and Y, those of training decoys, too. Empty without vectors.
+    target, by its place in `by_target`, if it has `FEWEST` decoys or more. Both hold i, places of decoys in their
+    target, c, for each axis places along it, whole numbers from 0, and v, shares of variance in per cent: of either
+    leading axis and of those of c together. `all` has t, places of targets, too; its c goes on with training decoys.
+    Empty without vectors.
     """
     found = [
         (t, i, study.vectors.get(row.dataset, {}).get((row.target, row.decoy)))
@@ -38,20 +41,19 @@ def maps_for_script(study: Study) -> dict[str, Any]:
     for t in np.unique(target):
         own = np.flatnonzero(target == t)
         if len(own) >= FEWEST:
-            each[str(t)] = {"i": decoy[own].tolist(), **_plane(vectors[own])}
-    return {"all": {"t": target.tolist(), "i": decoy.tolist(), **_plane(vectors, study.training_vectors)}, "each": each}
+            each[str(t)] = {"i": decoy[own].tolist(), **_places(vectors[own])}
+    whole = _places(vectors, study.training_vectors)
+    return {"all": {"t": target.tolist(), "i": decoy.tolist(), **whole}, "each": each}
 
 
-def _plane(vectors: np.ndarray, training: Sequence[np.ndarray] = ()) -> dict[str, Any]:
+def _places(vectors: np.ndarray, training: Sequence[np.ndarray] = ()) -> dict[str, Any]:
     others = np.array(training).reshape(len(training), vectors.shape[1])
     if len(others) >= FEWEST:
-        learned, own, shares = principal_plane(others, vectors)
+        learned, own, shares = principal_places(others, vectors, AXES)
     else:
-        own, learned, shares = principal_plane(vectors, others)
+        own, learned, shares = principal_places(vectors, others, AXES)
     both = np.concatenate([own, learned])
-    low, span = both.min(axis=0), max(float(np.ptp(both, axis=0).max()), 1e-9)
-    x, y = np.rint(STEPS * (both - low) / span).astype(int).T.tolist()
-    n, more = len(own), {}
-    if len(learned):
-        more = {"X": x[n:], "Y": y[n:]}
-    return {"x": x[:n], "y": y[:n], **more, "v": [round(100 * share) for share in shares.tolist()]}
+    both -= both.min(axis=0)
+    columns = np.rint(STEPS * both / max(both.max(), 1e-9)).astype(int).T.tolist()
+    shown = [column for k, column in enumerate(columns) if k < 2 or any(column)]
+    return {"c": shown, "v": [round(100 * share) for share in (*shares[:2].tolist(), shares[: len(shown)].sum())]}
