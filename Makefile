@@ -30,7 +30,7 @@ docs: .venv/installed-dev ## build the documentation site into site/, without a 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 pages: .venv/installed-dev ## show what `toporank score` prints today on README.md and the pages of predictors; MODELS=folder
-	PYTHONPATH=lib $(BIN)/python tests/shown_scores.py $(MODELS)
+	$(BIN)/python tests/shown_scores.py $(MODELS)
 
 format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .

@@ -6,6 +6,7 @@ python tests/shown_scores.py FOLDER puts there what is printed today. FOLDER hol
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import subprocess
 import sys
@@ -68,7 +69,8 @@ def main(models: Path) -> None:
             home = Path(folder).resolve()
             lay_out(page, home / "FOLDER", models)
             command = [sys.executable, "-m", "toporank", "score", "FOLDER"]
-            printed = subprocess.run(command, cwd=home, check=True, stdout=subprocess.PIPE, text=True).stdout
+            ours = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+            printed = subprocess.run(command, cwd=home, env=ours, check=True, stdout=subprocess.PIPE, text=True).stdout
         before, now = block_of(page), as_shown(printed, home)
         text = (REPOSITORY / page).read_text(encoding="utf-8")
         (REPOSITORY / page).write_text(text.replace(before, now), encoding="utf-8")
