@@ -101,6 +101,11 @@ def test_decoys_of_two_programs_are_those_of_both(tmp_path):
     assert programs(find_decoys("set", laid(tmp_path, files))) == "AlphaFold-Multimer and Chai"
 
 
+def test_a_model_in_the_folders_of_boltz_is_known_without_the_file_of_its_confidence(tmp_path):
+    folder = laid(tmp_path, ("predictions/one/one_model_0.cif", "predictions/one/two_model_0.cif"))
+    assert programs(find_decoys("set", folder / "predictions")) == f"Boltz and {PLAIN}"
+
+
 @pytest.mark.parametrize(("program", "files", "part"), PARTS)
 def test_the_part_of_an_output_folder_that_is_scored(tmp_path, program, files, part):
     folder = laid(tmp_path / "given", files)

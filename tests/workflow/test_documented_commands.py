@@ -28,6 +28,7 @@ from filelock import FileLock
 
 from conftest import REPOSITORY, made_once
 from published_checkpoint import published_state, write_published_checkpoint
+from shown_scores import as_shown, block_of, lay_out
 
 COMMANDS = commands(REPOSITORY)
 CONDA = """#!/bin/sh
@@ -150,18 +151,13 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     """The trees have the last word, what the networks said stands beside it, and every score has an
     interval, every residue a quality, which the structure files of the first show.
 
-    A person reads at most twelve lines, all that is written is in one folder, and a second run has nothing to do.
+    A person reads what README.md shows, all that is written is in one folder, and a second run has nothing to do.
     """
     before = {path.name for path in clone.iterdir()}
-    out = [line for line in run(as_a_module(text), clone).splitlines() if "% done" not in line]  # on slow machines
-    assert len(out) <= 12
-    assert out[0] == f"Plain structure files: 11 decoys of 1 target in {clone / 'FOLDER'}"
-    assert re.fullmatch(r"1PPE: near1 is best of 11, predicted DockQ 0\.\d\d \(.*80 % interval .*\)", out[1])
-    assert out[2].endswith(f"{clone}/FOLDER/1PPE/near1.pdb.gz")
-    named = {
-        line.partition(":")[0]: clone / line.partition(":")[2].strip() for line in out if "toporank_FOLDER" in line
-    }
-    assert {"page", "ranking", "log"} <= named.keys()
+    out = as_shown(run(as_a_module(text), clone), clone)
+    assert out == block_of("README.md")
+    named = {name: clone / path for name, path in re.findall(r"^(page|ranking|log): +(.+)$", out, re.MULTILINE)}
+    assert len(named) == 3
     assert all(path.is_file() for path in named.values())
     assert {path.name for path in clone.iterdir()} - before == {"toporank_FOLDER"}
     assert "Nothing to do, everything is up to date." in run(as_a_module(text), clone)
@@ -288,7 +284,7 @@ def install(clone: Path) -> None:
 
 def provide(clone: Path) -> None:
     """Decoys, configurations and checkpoints that the commands name."""
-    shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
+    lay_out("README.md", clone / "FOLDER")
     shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
     write_published_checkpoint(clone / "topoqa.ckpt", published_state())
     shutil.copy(clone / "config/config.yaml", clone / "my.yaml")

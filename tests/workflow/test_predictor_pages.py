@@ -1,59 +1,64 @@
-"""What the pages of the predictors show of real models is what the scorer that ships says of them."""
+"""What the pages of the predictors show of real models is what `toporank score` prints today.
+
+All models are scored in one run, each a target by itself; the command finds the tables of its own made.
+test_documented_commands.py runs it as a whole, for what README.md shows.
+"""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from _forked import snakemake
 
-from conftest import REPOSITORY
+from conftest import Study, made_once
+from shown_scores import PREDICTORS, as_shown, block_of, lay_out
+from toporank import layout
+from toporank.__main__ import main
+from toporank.command import score
+from toporank.decoys.folders import find_decoys
+from toporank.decoys.predictors import part_to_score
 
-PAGES = ("colabfold.md", "boltz.md", "alphafold3.md", "haddock.md")
-MULTIMER = "rank_001_alphafold2_multimer_v3_model_1_seed_000"
-SHOWN = {
-    "homodimer_relaxed_" + MULTIMER: "colabfold_homodimer_relaxed_hydrogens.pdb.gz",
-    "pdl1_binder_unrelaxed_" + MULTIMER: f"colabfold_pdl1_binder_unrelaxed_{MULTIMER}.pdb.gz",
-    "multichain_model_0": "boltz_multichain_model_0.cif.gz",
-    "pdl1_binder_model_0": "boltz_pdl1_binder_model_0.cif.gz",
-    "pred.model_idx_0": "chai1_H1140_pred.model_idx_0.cif.gz",
-    "rigidbody_1": "haddock3_protprot_complex_1.pdb.gz",
-}
-"""Decoy of a page → its file in the folder of predictor outputs."""
-LINE = re.compile(r"^  \S+ +(\S+), predicted DockQ (\S+), 80 % interval (\S+) to (\S+) \((\w+)\)$", re.MULTILINE)
-ROW = re.compile(r"^\| ([A-Z]:[A-Z]) \| (\d+) \| (\S+) \| (\w+) \|$", re.MULTILINE)
+TABLES = (layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE)
 
 
 @pytest.fixture(scope="module")
-def scores(predictor_outputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every model of the pages scored, each a target by itself, as it is on the pages."""
-    home = tmp_path_factory.mktemp("pages")
-    for name, file in SHOWN.items():
-        (home / f"models/{name}").mkdir(parents=True)
-        suffix = re.search(r"\.(pdb|cif)\.gz$", file)[0]
-        shutil.copy(predictor_outputs / file, home / f"models/{name}/{name}{suffix}")
-    options = ["--snakefile", str(REPOSITORY / "Snakefile"), "--directory", str(home), "--cores", "2"]
-    done = snakemake([*options, "score", "--config", f"score_decoys={home / 'models'}"], REPOSITORY, os.environ, 600)
-    assert done.returncode == 0, done.stdout
-    return home / "results/scores/models"
+def scored(predictor_outputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory for each page, called after it, with its models and the tables of their scores."""
+
+    def make(home: Path) -> None:
+        for page in PREDICTORS:
+            lay_out(page, home / page / "FOLDER", predictor_outputs)
+            for decoy in find_decoys("FOLDER", part_to_score(home / page / "FOLDER")):
+                link = home / "all" / f"{Path(page).stem}-{decoy.target}" / Path(decoy.path).name
+                link.parent.mkdir(parents=True)
+                link.symlink_to(decoy.path)
+        tables = [table.format(dataset="all") for table in TABLES]
+        Study(home).run(*tables, "--config", f"score_decoys={home / 'all'}")
+        for page in PREDICTORS:
+            for table in TABLES:
+                rows_of(page, home / table.format(dataset="all"), home / page / "toporank_FOLDER" / table)
+
+    return made_once(tmp_path_factory, "predictor-pages", make)
 
 
-def test_the_pages_show_what_is_printed_today(scores):
-    shown = [line for page in PAGES for line in LINE.findall((REPOSITORY / "docs" / page).read_text())]
-    assert sorted(name for name, *_ in shown) == sorted(SHOWN)
-    now = {
-        row.decoy: (f"{row.pred_dockq:.3f}", f"{row.pred_low:.3f}", f"{row.pred_high:.3f}", row.pred_capri)
-        for row in pd.read_csv(scores / "ranking.csv").itertuples()
-    }
-    assert {name: tuple(rest) for name, *rest in shown} == now
+def rows_of(page: str, table: Path, to: Path) -> None:
+    """Write the rows of a page's targets, under the names that they have there."""
+    separator = "\t" if table.suffix == ".tsv" else ","
+    rows = pd.read_csv(table, sep=separator, dtype=str, keep_default_na=False)
+    ours = f"{Path(page).stem}-"
+    rows = rows[rows["target"].str.startswith(ours)].assign(target=lambda row: row["target"].str.removeprefix(ours))
+    if "path" in rows:
+        rows["path"] = rows["path"].map(os.path.realpath)
+    to = Path(str(to).format(dataset="FOLDER"))
+    to.parent.mkdir(parents=True, exist_ok=True)
+    rows.to_csv(to, sep=separator, index=False)
 
 
-def test_so_do_the_interfaces_one_by_one(scores):
-    shown = ROW.findall((REPOSITORY / "docs/boltz.md").read_text())
-    table = pd.read_csv(scores / "interfaces.csv").query("decoy == 'multichain_model_0'")
-    now = [(row.interface, str(row.n_contacts), f"{row.pred_dockq:.3f}", row.pred_capri) for row in table.itertuples()]
-    assert shown == now
+@pytest.mark.parametrize("page", PREDICTORS)
+def test_a_page_shows_what_is_printed_today(page, scored, monkeypatch, capsys):
+    monkeypatch.chdir(scored / page)
+    monkeypatch.setattr(score, "make", lambda *_: True)
+    assert main(["score", "FOLDER"]) == 0
+    assert as_shown(capsys.readouterr().out, scored / page) == block_of(page)

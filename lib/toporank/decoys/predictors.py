@@ -25,6 +25,7 @@ PROGRAMS = {
     "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
     "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
+    "Boltz": re.compile(r"(?:.*/)?predictions/([^/]+)/\1_model_\d+"),
     "Chai": re.compile(r"(?:.*/)?pred\.model_idx_\d+"),
     "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
     "AlphaFold-Multimer": re.compile(r"(?:.*/)?(?:ranked_\d+|(?:un)?relaxed_model_\d+_[^/]+)"),
