@@ -20,7 +20,7 @@ from toporank.command import score
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.predictors import part_to_score
 
-TABLES = (layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE)
+TABLES = (layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE, layout.CONFIDENCE)
 
 
 @pytest.fixture(scope="module")
