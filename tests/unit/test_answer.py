@@ -33,7 +33,11 @@ def study(
         estimates={("T", name): Estimate(0.1, 0.9, domain) for name in names},
     )
     said = [Confidence("T", name, "chai1", iptm=value) for name, value in zip(names, iptm, strict=False)]
-    known = {"leakage": {"bench": list(leakage)}, "disagreements": {"bench": disagreements(table, said)}}
+    known = {
+        "leakage": {"bench": list(leakage)},
+        "confidence": {"bench": said},
+        "disagreements": {"bench": disagreements(table, said)},
+    }
     return Study(["bench"], joined_results("bench", rows, table), {}, None, {}, {}, **known)
 
 
@@ -98,8 +102,14 @@ def test_a_cluster_that_is_not_the_best_is_told():
 
 
 def test_a_predictor_that_prefers_another_decoy_is_heard():
-    found = answer([0.7, 0.3, 0.25], iptm=[0.5, 0.9, 0.6])["caveats"]
+    found = answer([0.7, 0.3, 0.25], iptm=[0.7, 0.9, 0.6])["caveats"]
     assert found == ["the predictor prefers b (ipTM 0.9), here number 2 of 3"]
+
+
+def test_a_predictor_that_doubts_what_the_scorer_likes_is_heard():
+    (doubt,) = answer([0.7, 0.5], iptm=[0.26, 0.2])["caveats"]
+    assert doubt == "the predictor itself doubts it: ipTM 0.26, below 0.6"
+    assert answer([0.7, 0.5], iptm=[0.61, 0.2])["caveats"] == []
 
 
 @pytest.mark.parametrize(
@@ -130,6 +140,6 @@ def test_a_single_decoy_and_none_at_all():
 
 def test_many_targets_are_summed_up_by_class():
     found = [answer([score]) for score in (0.9, 0.85, 0.3)] + [answer([], lost=[Status.FAILED])]
-    expected = "The best decoy of 4 targets is predicted to be high for 2, acceptable for 1 and unknown for 1"
+    expected = "Of 4 targets the best decoy is predicted to be high for 2, acceptable for 1 and unknown for 1"
     assert summary(found) == expected
-    assert summary(found[:1]) == "The best decoy of 1 target is predicted to be high for 1"
+    assert summary(found[:1]) == "Of 1 target the best decoy is predicted to be high for 1"

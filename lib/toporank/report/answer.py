@@ -6,6 +6,7 @@ What speaks against it is decided and worded here for the page, the command and 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from toporank.confidence.table import MEASURES
@@ -17,6 +18,8 @@ from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
 """Standard deviation over the networks from which on it is a caveat by itself."""
+DOUBTFUL = 0.6
+"""ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
 CLOSE = 0.02
 """Predicted DockQ by which another decoy may be behind and still be as good, whatever the networks agree on."""
 
@@ -28,31 +31,42 @@ def answers(study: Study) -> list[dict[str, Any]]:
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
+    iptm = {(d, row.target, row.decoy): row.iptm for d, rows in study.confidence.items() for row in rows}
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "lost": lost(rows)}
-        | _answer(rows, known.get(key), differ.get(key))
+        | _answer(rows, known.get(key), differ.get(key), iptm)
         for key, rows in by_target(study.decoys)
     ]
 
 
-def _answer(rows: list[Result], seen: LeakageRow | None, differs: Disagreement | None) -> dict[str, Any]:
+def _answer(
+    rows: list[Result],
+    seen: LeakageRow | None,
+    differs: Disagreement | None,
+    iptm: Mapping[tuple[str, str, str], float | None],
+) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
         return {"best": None, "place": None, "next": "", "caveats": []}
     best = scored[0]
     others = [row for row in scored[1:] if not copies(row, best)]
     place = CAPRI_NAMES.index(best.pred_capri)
-    said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs)}
+    own = iptm.get((best.dataset, best.target, best.decoy))
+    said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
     return {"best": best, "place": place, **said}
 
 
 def caveats(
-    best: Result, others: list[Result], seen: LeakageRow | None = None, differs: Disagreement | None = None
+    best: Result,
+    others: list[Result],
+    seen: LeakageRow | None = None,
+    differs: Disagreement | None = None,
+    iptm: float | None = None,
 ) -> list[str]:
     """What speaks against trusting the first of a target's decoys, in words; in the order in which it matters.
 
     others : that have a score and are no copies of it, best first. seen : what the networks know of the target.
-    differs : where the predictor prefers another decoy.
+    differs : where the predictor prefers another decoy. iptm : what the predictor says of the best.
     """
     found = []
     if best.pred_capri == CAPRI_NAMES[0]:
@@ -79,6 +93,8 @@ def caveats(
         found.append(
             f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
         )
+    if iptm is not None and iptm < DOUBTFUL and best.pred_capri != CAPRI_NAMES[0]:
+        found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
     if not others:
         found.append("scores are surer where a target has several decoys")
     return found
@@ -117,9 +133,9 @@ def twins(one: Result, other: Result) -> bool:
 
 
 def summary(found: list[dict[str, Any]]) -> str:
-    """`The best decoy of 7 targets is predicted to be high for 5, medium for 1 and acceptable for 1`."""
+    """`Of 7 targets the best decoy is predicted to be high for 5, medium for 1 and acceptable for 1`."""
     classes = Counter(entry["best"].pred_capri for entry in found if entry["best"])
     parts = [f"{name} for {classes[name]:,}" for name in CAPRI_NAMES[::-1] if classes[name]]
     parts += [f"unknown for {n:,}"] if (n := sum(not entry["best"] for entry in found)) else []
     listed = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else ""
-    return f"The best decoy of {counted(len(found), 'target')} is predicted to be {listed}"
+    return f"Of {counted(len(found), 'target')} the best decoy is predicted to be {listed}"
