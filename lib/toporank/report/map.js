@@ -30,7 +30,7 @@
     document.getElementById("map-keys").replaceChildren(...keys.slice(0, LISTED), ...rest, ...training);
   }
 
-  // t-SNE is made when asked for, while its map is in sight, of at most LARGEST points: those whose multiple of the golden
+  // t-SNE is made when asked for, and while it stays chosen, of at most LARGEST points: those whose multiple of the golden
   // section has a small enough fraction, which is an even sample whatever the order of decoys.
 
   const runs = new Map();
