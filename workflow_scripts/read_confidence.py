@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toporank.building.plan import read_chunk, read_current
 from toporank.confidence.decoy import confidence_of
+from toporank.confidence.files import place_of
 from toporank.confidence.table import INCOMPLETE, NOTHING, Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
@@ -30,7 +31,9 @@ def main() -> None:
             decoy = plan[row.target, row.decoy]
             partners = parse_partners(decoy.partners) if decoy.partners else ()
             key = row.target, row.decoy
-            rows.append(Confidence(*key) if decoy.refused else confidence_of(*key, Path(decoy.path), partners))
+            rows.append(
+                Confidence(*key) if decoy.refused else confidence_of(*key, place_of(Path(decoy.path)), partners)
+            )
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

@@ -130,6 +130,17 @@ def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
     assert row.interface_pae == pytest.approx((2 + 4 + 3 + 5) / 4)
 
 
+def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
+    model, scores = (tmp_path / name for name in ("job_model_0.cif", "confidence_job_model_0.json"))
+    model.write_text(mmcif(ATOMS))
+    scores.write_text(json.dumps({"iptm": 0.5}))
+    link = tmp_path / "elsewhere/d.cif"
+    link.parent.mkdir()
+    link.symlink_to(model)
+    assert files.place_of(link) == model.resolve()
+    assert files.place_of(model) == model
+
+
 def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_path):
     pae = {f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)}
     first, second = (

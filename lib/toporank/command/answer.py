@@ -63,8 +63,12 @@ def _study(result: Callable[[str], Path], dataset: str) -> Study:
     """What the answer is made of."""
     table = read_ranking(result(layout.RANKING))
     results = joined_results(dataset, read_coverage(result(layout.COVERAGE)), table)
-    differ = disagreements(table, read_confidence(result(layout.CONFIDENCE)))
-    known = {"leakage": {dataset: read_leakage(result(layout.LEAKAGE))}, "disagreements": {dataset: differ}}
+    said = read_confidence(result(layout.CONFIDENCE))
+    known = {
+        "leakage": {dataset: read_leakage(result(layout.LEAKAGE))},
+        "confidence": {dataset: said},
+        "disagreements": {dataset: disagreements(table, said)},
+    }
     return Study([dataset], results, {}, None, {}, {}, **known)
 
 

@@ -104,6 +104,11 @@ def files_beside(model: Path) -> Beside | None:
     return None
 
 
+def place_of(model: Path) -> Path:
+    """The model, or the file that it is a link to, if no predictor's files lie beside the link."""
+    return model if files_beside(model) else model.resolve()
+
+
 def named_by(model: Path) -> str:
     """The predictor that alone gives such names to its models, with or without other files beside them; or empty."""
     distinct = [naming for naming in NAMINGS if naming.predictor in ("ColabFold", "AlphaFold 2", "Chai-1")]

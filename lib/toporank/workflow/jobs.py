@@ -181,7 +181,9 @@ class Jobs:
     def confidence_state(self, wildcards: Any) -> str:
         """Size and time of all files in which predictors may speak of the decoys of a data set, as a digest."""
         decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
-        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(decoy.path) for decoy in decoys}})
+        paths = [decoy.path for decoy in decoys]
+        paths += [os.path.realpath(path) for path in paths if os.path.islink(path)]
+        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(path) for path in paths}})
         return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
 
     def chunk_labels(self, wildcards: Any) -> list[str]:
