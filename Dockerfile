@@ -22,6 +22,6 @@ RUN python3 -m venv /opt/venv \
     && find lib -name "*.py" -exec touch -d 2000-01-01 {} + \
     && python -m toporank compile \
     && chmod -R a+rwX "$NUMBA_CACHE_DIR" \
-    && install -d -m 777 /work
+    && install -d -m 777 /data
 
 USER 1000
