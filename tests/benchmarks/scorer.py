@@ -43,6 +43,7 @@ from toporank.evaluation.metrics import ranking_loss, spearman
 from toporank.files import write_text
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
+from toporank.model.scorer import load_weights, predict_all
 from toporank.similarity.tables import read_splits
 from toporank.training.cross_validation import out_of_fold
 
@@ -388,8 +389,7 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     """How far to trust the scorer, from predictions for decoys that were not made around natives; and how often its
     intervals hold in each group, when they come from the other folds.
     """
-    from toporank.model.scoring import embed
-
+    best, _ = load_weights(out / "best.ckpt")
     stores = {d: GraphStore.open([study / layout.PACK.format(dataset=d)]) for d in decoys["dataset"].unique()}
     coverage = [
         pd.DataFrame(read_coverage(study / layout.COVERAGE.format(dataset=name))).assign(dataset=name)
@@ -399,7 +399,7 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     decoys = decoys.merge(pd.concat(coverage)[[*keys, *sizes]], on=keys, how="left")
     seen = {}
     for name, store in stores.items():
-        vectors = embed(out / "best.ckpt", store)
+        vectors = predict_all([best], store)[0].pooled.double().numpy()
         seen |= {(name, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
     decoys = decoys[~decoys["group"].isin(MADE)].reset_index(drop=True)
     pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])

@@ -11,7 +11,6 @@ the checkpoint changes: a page does not use vectors of another one.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from toporank import layout
 from toporank.evaluation.embeddings import write_embeddings
 from toporank.evaluation.interfaces import Score
 from toporank.graphs.pack import GraphStore
-from toporank.model.scoring import embed
+from toporank.model.scorer import load_weights, predict_all
 
 
 def main() -> None:
@@ -34,11 +33,11 @@ def main() -> None:
     store = GraphStore.open(packs)
     labelled = np.flatnonzero(np.isfinite(store.dockq))
     chosen = np.sort(np.random.default_rng(0).permutation(labelled)[: args.decoys])
-    of_graphs = ("target", "decoy", "split", "dockq", "part_of", "place_in_part")
-    sample = dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in of_graphs})
-    vectors = embed(checkpoint, sample)
+    sample = store.some(chosen)
+    (found,) = predict_all([load_weights(checkpoint)[0]], sample)
     names = zip(sample.target.tolist(), sample.decoy.tolist(), strict=True)
-    scores = [Score(*name, 0.0, None, pooled=tuple(vector)) for name, vector in zip(names, vectors, strict=True)]
+    pooled = map(tuple, found.pooled.double().tolist())
+    scores = [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, pooled, strict=True)]
     path = args.scorer / layout.TRAINING_VECTORS
     write_embeddings(path, scores, checkpoint)
     print(f"{path}: {len(scores)} of {len(labelled)} decoys, {path.stat().st_size / 1000:.0f} kB")

@@ -98,7 +98,7 @@ def test_the_program_that_wrote_a_folder_is_recognised(tmp_path, layout: Layout)
 
 def test_decoys_of_two_programs_are_those_of_both(tmp_path):
     files = ("T/ranked_0.pdb", "T/ranked_1.pdb", "T/pred.model_idx_0.cif")
-    assert programs(find_decoys("set", laid(tmp_path, files))) == "AlphaFold-Multimer and Chai"
+    assert programs(find_decoys("set", laid(tmp_path, files))) == "AlphaFold-Multimer and Chai-1"
 
 
 def test_a_model_in_the_folders_of_boltz_is_known_without_the_file_of_its_confidence(tmp_path):

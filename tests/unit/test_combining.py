@@ -236,6 +236,15 @@ def test_trees_of_too_few_forests_or_an_odd_lean_are_refused(tmp_path, trees):
             judged(tmp_path / str(id(wrong)), trees)
 
 
+def test_descriptors_are_also_told_relative_to_the_mean_of_the_target(tmp_path, trees):
+    """Decoys have 3, 4, 7 and 6 residues, 5 in the mean."""
+    above = steps("residues_above_mean", 0.0)
+    write_trees(trees, TREES._replace(judges=[above], lean=0.0), FEATURES)
+    found = judged(tmp_path, trees, of_b=1)
+    assert {name: found[name].pred_dockq for name in "abcd"} == {"a": 0, "b": 0, "c": 1, "d": 1}
+    assert found["b", "A:0"].pred_dockq == 0  # an interface stands alone, so nothing is known
+
+
 def test_judges_may_ask_for_everything_that_is_known(tmp_path, trees):
     for name in (*VOTES, *NETWORK):
         write_trees(trees, TREES._replace(judges=[steps(name, 0.5)], lean=0.0), FEATURES)

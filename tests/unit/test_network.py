@@ -206,8 +206,9 @@ def local() -> DockQNet:
 @torch.no_grad()
 def test_the_head_sees_the_mean_local_quality_of_all_edges_and_of_contacts(local, graphs):
     batch = batch_of([*graphs, random_graph(9, nodes=2, edges=0)])
-    seen, found = local.pooled(batch), local.predictions(batch)
-    quality, order = torch.sigmoid(found.edge_logit), torch.argsort(batch.edge_index[1], stable=True)
+    found = local.predictions(batch)
+    seen, quality = found.pooled, torch.sigmoid(found.edge_logit)
+    order = torch.argsort(batch.edge_index[1], stable=True)
     of, contact = batch.edge_graph[order], batch.edge_attr[order, 1] > 0
     for i in range(8):
         assert seen[i, -2] == pytest.approx(float(quality[of == i].mean()), abs=1e-6)

@@ -71,8 +71,8 @@ LAYOUTS = {
     "ColabFold, early": (
         "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": {**IPTM_PTM, "pae": PAE}}, 0.55,
     ),
-    "AlphaFold 2": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}, 0.55),
-    "AlphaFold 2, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}, 0.55),
+    "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}, 0.55),
+    "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}, 0.55),
     "AlphaFold 3": (
         "job_seed-1_sample-0_model.cif",
         {

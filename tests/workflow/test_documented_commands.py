@@ -194,7 +194,7 @@ def from_here(text: str, clone: Path) -> None:
 def scores_in_the_image(text: str, clone: Path) -> None:
     """What is run inside is a command that works here."""
     inside = text[text.index("snakemake ") :]
-    dry(inside.replace("/work", str(clone)), clone)
+    dry(inside.replace("/data", str(clone)), clone)
 
 
 def is_in_the_manual(text: str, clone: Path) -> None:

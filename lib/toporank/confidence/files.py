@@ -38,7 +38,7 @@ NAMINGS = (
         ("{query}_scores_{tag}.json", "{query}_unrelaxed_{tag}_scores.json", "{query}_relaxed_{tag}_scores.json"),
     ),
     Naming(
-        "AlphaFold 2",
+        "AlphaFold-Multimer",
         re.compile(r"(?:.*_)?ranked_(?P<rank>\d+)|(?:un)?relaxed_(?P<name>model_\d+.*)"),
         ("ranking_debug.json",),
         ("pae_{name}.json", "result_{name}.pkl"),
@@ -111,7 +111,7 @@ def place_of(model: Path) -> Path:
 
 def named_by(model: Path) -> str:
     """The predictor that alone gives such names to its models, with or without other files beside them; or empty."""
-    distinct = [naming for naming in NAMINGS if naming.predictor in ("ColabFold", "AlphaFold 2", "Chai-1")]
+    distinct = [naming for naming in NAMINGS if naming.predictor in ("ColabFold", "AlphaFold-Multimer", "Chai-1")]
     return next((naming.predictor for naming in distinct if naming.model.fullmatch(_stem(model))), "")
 
 

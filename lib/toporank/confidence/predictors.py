@@ -130,7 +130,7 @@ def _alphafold2_pae(beside: Beside) -> Stated:
 
 READERS: dict[str, tuple[Callable[[Beside], Stated], ...]] = {
     "ColabFold": (_colabfold,),
-    "AlphaFold 2": (_alphafold2_ranking, _alphafold2_result, _alphafold2_pae),
+    "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_pae),
     "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),
     "Boltz": (_of_json("confidence_score"), _of_pae("pae")),
     "Chai-1": (_of_json("aggregate_score"), _of_pae("pae")),

@@ -26,7 +26,7 @@ PROGRAMS = {
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
     "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
     "Boltz": re.compile(r"(?:.*/)?predictions/([^/]+)/\1_model_\d+"),
-    "Chai": re.compile(r"(?:.*/)?pred\.model_idx_\d+"),
+    "Chai-1": re.compile(r"(?:.*/)?pred\.model_idx_\d+"),
     "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
     "AlphaFold-Multimer": re.compile(r"(?:.*/)?(?:ranked_\d+|(?:un)?relaxed_model_\d+_[^/]+)"),
     "HADDOCK": re.compile(
@@ -41,7 +41,7 @@ def program_of(path: str | os.PathLike) -> str:
     """The program that wrote a decoy, by its path and, for Boltz, the file of its confidence; `PLAIN` if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
-    ('Chai', 'Plain structure files')
+    ('Chai-1', 'Plain structure files')
     """
     folder, file = os.path.split(os.fspath(path))
     known = split_suffix(file)

@@ -162,7 +162,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
         `n_chains` as in coverage.tsv; where it is there, `alone`, the prediction for a decoy without the others of its
         target. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
-        (`model.scoring.embed`).
+        (`model.scorer.predict_all`).
     scorer : from `scorer_of`.
 
     Raises ValueError when there are fewer than `FOLDS` clusters, the lengths differ, or a number is missing.
@@ -302,10 +302,8 @@ def estimates(
     another length.
     """
     scores = np.asarray(predicted, dtype=np.float64)
-    of_all, of_lone = (
-        _bounds(each, scores) for each in (calibration.intervals, calibration.alone or calibration.intervals)
-    )
-    low, high = np.where(alone, of_lone, of_all)
+    of_lone = calibration.alone or calibration.intervals
+    low, high = np.where(alone, _bounds(of_lone, scores), _bounds(calibration.intervals, scores))
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
     bounds = zip(low.round(DECIMALS).tolist(), high.round(DECIMALS).tolist(), strict=True)
     return [Estimate(*both, reason) for both, reason in zip(bounds, reasons, strict=True)]

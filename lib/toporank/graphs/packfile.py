@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -288,6 +288,11 @@ class PackedGraphs:
 
         names = {"target": self.target, "decoy": self.decoy, "split": self.split}
         return pd.DataFrame(names, dtype=str).assign(dockq=self.dockq)
+
+    def some(self, chosen: np.ndarray) -> Self:
+        """The graphs at some places, int, in this order."""
+        each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in each})
 
     def names(self, i: int) -> list[str]:
         """Names of the residues of graph i, such as `A:52A`, in the order of its nodes; none where they are not known.

@@ -99,7 +99,8 @@ class Prediction(NamedTuple):
 
     score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its edges, between 0 and 1.
     edge_logit : (E,), that of each edge, as a logit, edges sorted by destination. These two are None where the
-    network does not predict them. pooled : (B, k), what the head sees of each graph.
+    network does not predict them. pooled : (B, k), what the score of each graph is made of: by this, a calibration
+    tells which decoys are unlike those it knows.
     """
 
     score: Tensor
@@ -109,7 +110,7 @@ class Prediction(NamedTuple):
 
 
 class Network(nn.Module, ABC):
-    """Base of all networks: `predictions` and `pooled` of a batch are what a network has to define.
+    """Base of all networks: `predictions` of a batch is what a network has to define.
 
     scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
     `toporank.model.scaling.Standardise` there.
@@ -135,10 +136,6 @@ class Network(nn.Module, ABC):
     @abstractmethod
     def predictions(self, batch: GraphBatch) -> Prediction:
         """DockQ and, if the network predicts it, local quality, in one pass."""
-
-    @abstractmethod
-    def pooled(self, batch: GraphBatch) -> Tensor:
-        """What the score of each graph is made of, (B, k): by this, a calibration tells which decoys are unlike."""
 
 
 class DockQNet(Network):
@@ -191,12 +188,11 @@ class DockQNet(Network):
             local = None if edge_logit is None else seen[:, -1 if self.contact is None else -2]
             return Prediction(torch.sigmoid(score).squeeze(1), local, edge_logit, seen)
 
-    def pooled(self, batch: GraphBatch) -> Tensor:
-        """What the head sees of each graph: (B, hidden + hidden // 2), and one or two means of the local quality."""
-        return self._seen(batch)[0]
-
     def _seen(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
-        """`pooled`, and the logit of the local quality of each edge by destination."""
+        """What the head sees of each graph, (B, hidden + hidden // 2) and one or two means of the local quality.
+
+        Beside it the logit of the local quality of each edge by destination.
+        """
         batch = by_destination(batch)
         adjacency = Adjacency.of(batch.edge_index, len(batch.x))
         x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)

@@ -59,8 +59,8 @@ class PlainNetwork(DockQNet):
         plain.load_state_dict(state)
         return plain
 
-    def pooled(self, batch: GraphBatch) -> Tensor:
-        """What the head sees of each graph: (B, hidden + hidden // 2)."""
+    def predictions(self, batch: GraphBatch) -> Prediction:
+        """DockQ of each graph."""
         x = self.embed_nodes(self.scale_nodes(batch.x))
         edge = self.embed_edges(self.scale_edges(batch.edge_attr))
         for layer in self.layers:
@@ -68,9 +68,5 @@ class PlainNetwork(DockQNet):
         n = len(batch.index)
         nodes = scatter(x, batch.node_graph, dim_size=n, reduce="mean")
         edges = scatter(edge, batch.edge_graph, dim_size=n, reduce="mean")
-        return torch.cat([nodes, self.pooled_edges(edges)], dim=1)
-
-    def predictions(self, batch: GraphBatch) -> Prediction:
-        """DockQ of each graph."""
-        seen = self.pooled(batch)
+        seen = torch.cat([nodes, self.pooled_edges(edges)], dim=1)
         return Prediction(torch.sigmoid(self.head(seen)).squeeze(1), None, None, seen)

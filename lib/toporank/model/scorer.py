@@ -148,9 +148,9 @@ def predict_all(networks: Sequence[Network], store: GraphStore, batch_size: int 
     if len(store) == 0:
         return [Predicted(torch.zeros(0), None, None, torch.zeros(0, 0)) for _ in networks]
     found: list[list[Predicted]] = [[] for _ in networks]
-    for batch in _batches(store, batch_size):
+    for batch in map(by_destination, _batches(store, batch_size)):
         for parts, network in zip(found, networks, strict=True):
-            parts.append(_predicted(network, by_destination(batch)))
+            parts.append(_predicted(network, batch))
     return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
 
 

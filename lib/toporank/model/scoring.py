@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
@@ -82,14 +81,6 @@ def score_pack(
         )
         for i, (target, decoy) in enumerate(_names(store))
     ]
-
-
-@torch.inference_mode()
-def embed(checkpoint: Path, store: GraphStore, batch_size: int = 64) -> np.ndarray:
-    """What the head of the checkpoint's network sees of every graph of a store: (len(store), hidden + hidden // 2)."""
-    network, _ = load_weights(checkpoint)
-    batches = [list(range(i, min(i + batch_size, len(store)))) for i in range(0, len(store), batch_size)]
-    return torch.cat([network.pooled(store.batch(indices)) for indices in batches]).double().numpy()
 
 
 def how_far_to_trust(

@@ -18,6 +18,7 @@ from toporank.comparison.contacts import residue_contacts
 from toporank.decoys.partners import Partners, parse_partners
 from toporank.errors import StructureError
 from toporank.evaluation.models import model_file
+from toporank.labelling.dockq import FEWEST, superposition
 from toporank.report.results import Result, Study, by_target
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -27,8 +28,6 @@ MOST = 5
 BUDGET = 1_200_000
 """Characters of structures in a page."""
 BACKBONE = (b"N", b"CA", b"C", b"O")
-FEWEST = 3
-"""Residues in common that two structures are superposed by."""
 HEAD = """data_shown
 loop_
 _atom_site.id
@@ -152,7 +151,7 @@ def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None
 
 
 def superposed(mobile: Complex, fixed: Complex) -> Complex:
-    """A complex moved on another by the CA atoms of the largest partner they share (Kabsch 1976); else as it is."""
+    """A complex moved on another by the CA atoms of the largest partner they share; else as it is."""
     pairs = [(mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed)]
     if not pairs:
         return mobile
@@ -161,10 +160,8 @@ def superposed(mobile: Complex, fixed: Complex) -> Complex:
     places = places[places[:, 2] == largest]
     if len(places) < FEWEST:
         return mobile
-    a, b = mobile.xyz[places[:, 0]], fixed.xyz[places[:, 1]]
-    u, _, v = np.linalg.svd((a - a.mean(axis=0)).T @ (b - b.mean(axis=0)))
-    u[:, -1] *= np.sign(np.linalg.det(u @ v))  # a rotation, no mirror
-    return replace(mobile, xyz=(mobile.xyz - a.mean(axis=0)) @ (u @ v) + b.mean(axis=0))
+    turn, shift = superposition(mobile.xyz[places[:, 0]], fixed.xyz[places[:, 1]])
+    return replace(mobile, xyz=mobile.xyz @ turn + shift)
 
 
 def _in_common(one: Complex, other: Complex) -> list[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import statistics
 from collections.abc import Mapping
@@ -39,7 +38,7 @@ def out_of_fold(
         config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
         chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
-        part = _part(store, chosen)
+        part = store.some(chosen)
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
         ((score, local, *_),) = predict_all([network], part)
         both = zip(
@@ -53,12 +52,6 @@ def out_of_fold(
         for name, rows in labels.items()
         for label in rows
     ]
-
-
-def _part(store: GraphStore, chosen: np.ndarray) -> GraphStore:
-    """Some graphs of a store."""
-    each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
-    return dataclasses.replace(store, **{name: getattr(store, name)[chosen] for name in each})
 
 
 def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, found: list[tuple]) -> Prediction:

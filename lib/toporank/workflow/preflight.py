@@ -314,7 +314,7 @@ def _check_name(name: str, given: str, folder: Path) -> None:
         raise ConfigError(
             f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
             where="score_decoys",
-            remedy=f"choose another folder for results (toporank -o, snakemake --directory), or delete results/{name}/",
+            remedy=f"give another name (score_name=NAME) or folder (toporank -o), or delete results/{name}/",
         )
 
 
