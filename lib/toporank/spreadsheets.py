@@ -7,8 +7,7 @@ with an apostrophe before it, which the program takes as "this is text"; reading
 from __future__ import annotations
 
 import csv
-import io
-import math
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -44,16 +43,21 @@ def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence
     tabs : separated by tabs and without quotes; a text with a tab or line break is then a csv.Error.
     """
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
-    lines = []
-    for row in [columns, *rows]:
-        line = io.StringIO()  # ends in \r\n, so that the writer quotes a text with either
-        csv.writer(line, **style).writerow([None if _is_nan(value) else defused(value) for value in row])
-        lines.append(f"{line.getvalue()[:-2]}\n")
+    lines = _Lines()
+    csv.writer(lines, **style).writerows([_cell(value) for value in row] for row in itertools.chain([columns], rows))
     write_text(path, "".join(lines))
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+class _Lines(list[str]):
+    def write(self, line: str) -> None:
+        """Keep a line that ends in \\r\\n, as it does so that the writer quotes a text with either."""
+        self.append(f"{line[:-2]}\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return defused(value)
+    return value if value == value else None  # nan is not itself
 
 
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:
