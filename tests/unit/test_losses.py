@@ -47,8 +47,18 @@ def test_cross_entropy_is_what_it_says_and_least_where_the_score_is_true():
     assert float(scores[losses.argmin()]) == pytest.approx(0.3)
 
 
-def test_cross_entropy_of_a_certain_and_wrong_score_is_finite():
-    assert float(bce(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]))) == pytest.approx(100.0)
+def test_cross_entropy_of_a_certain_and_wrong_score_is_large_and_finite():
+    losses = [float(bce(torch.tensor([p]), torch.tensor([1 - p]))) for p in (0.0, 1.0)]
+    assert losses == pytest.approx([126 * math.log(2), 24 * math.log(2)])  # of single precision
+
+
+@pytest.mark.parametrize("logit", [-110.0, 17.0, 40.0])
+@pytest.mark.parametrize("dockq", [0.0, 0.5, 1.0])
+def test_gradients_of_the_cross_entropy_of_a_certain_score_are_numbers(logit, dockq):
+    given = torch.tensor([logit, 0.0], requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        bce(torch.sigmoid(given), torch.full((2,), dockq)).backward()
+    assert given.grad.isfinite().all() and given.grad[1] == pytest.approx((0.5 - dockq) / 2)
 
 
 # ---- local quality of edges -------------------------------------------------------------------------------

@@ -94,14 +94,15 @@ def test_variable_domains_of_antibodies_and_receptors_are_recognised(sequence):
     assert kind_of(sequence) == "antibody"
 
 
-@pytest.mark.parametrize("sequence", [LYSOZYME, TRYPSIN, B2M, chain(1), "G" * 300])
+@pytest.mark.parametrize("sequence", [LYSOZYME, TRYPSIN, B2M, chain(1)])
 def test_other_proteins_are_not_taken_for_antibodies(sequence):
     """Beta-2-microglobulin is an immunoglobulin domain, too, but a constant one; trypsin has all the cysteines."""
     assert kind_of(sequence) == "protein"
 
 
-def test_a_chain_of_less_than_20_residues_is_a_peptide():
+def test_a_chain_that_tells_no_more_than_19_residues_is_a_peptide():
     assert [kind_of(chain(1, n)) for n in (19, 20)] == ["peptide", "protein"]
+    assert [kind_of(s) for s in ("X" * 300, "G" * 300, "X" * 300 + "HHHHHH", "GS" * 30)] == ["peptide"] * 4
     assert KINDS == ("protein", "antibody", "peptide")
 
 

@@ -16,13 +16,14 @@ from torch.nn import functional as F
 
 from toporank.config.training import Schedule
 
-LOG_FLOOR = -100.0
-"""Least logarithm in the cross-entropy, so that a certain and wrong score has a finite loss."""
-
-
 def bce(p: Tensor, y: Tensor) -> Tensor:
-    """Cross-entropy between DockQ read as a probability and its prediction; least at p = y, but not 0 there."""
-    yes, no = torch.log(p).clamp_min(LOG_FLOOR), torch.log1p(-p).clamp_min(LOG_FLOOR)
+    """Cross-entropy between DockQ read as a probability and its prediction; least at p = y, but not 0 there.
+
+    Of a certain and wrong score the logarithm is that of the nearest number to 0 or 1: the loss and its gradient are
+    finite.
+    """
+    limits = torch.finfo(p.dtype)
+    yes, no = torch.log(p.clamp_min(limits.tiny)), torch.log1p(-p.clamp_max(1 - limits.eps / 2))
     return -(y * yes + (1 - y) * no).mean()
 
 

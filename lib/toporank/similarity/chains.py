@@ -4,7 +4,8 @@ Two chains are alike when at least `ALIKE` of the k-mers of the one with fewer a
 close homologues and for a chain that is part of another one.
 
 Antibodies share most of their sequence, whatever they bind. So a chain with a variable domain does not tell whether two
-complexes are alike and is not compared, and neither is a peptide, which may be found in many proteins by chance.
+complexes are alike and is not compared, and neither is a peptide, which may be found in many proteins by chance, or a
+longer chain that tells no more, such as one of unknown amino acids.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import numpy as np
 K = 5
 ALIKE = 0.4
 """Containment from which on two chains are alike."""
-SHORTEST = 20
-"""Residues of the shortest chain that is compared."""
+FEWEST = 16
+"""Different k-mers of a chain that is compared: those of 20 residues."""
 
 PROTEIN, ANTIBODY, PEPTIDE = KINDS = ("protein", "antibody", "peptide")
 
@@ -43,7 +44,7 @@ def kind_of(sequence: str) -> str:
     """
     if VARIABLE_DOMAIN.search(sequence):
         return ANTIBODY
-    return PROTEIN if len(sequence) >= SHORTEST else PEPTIDE
+    return PROTEIN if len(kmers(sequence)) >= FEWEST else PEPTIDE
 
 
 def kmers(sequence: str) -> np.ndarray:
