@@ -58,7 +58,8 @@ def test_gradients_of_the_cross_entropy_of_a_certain_score_are_numbers(logit, do
     given = torch.tensor([logit, 0.0], requires_grad=True)
     with torch.autocast("cpu", torch.bfloat16):
         bce(torch.sigmoid(given), torch.full((2,), dockq)).backward()
-    assert given.grad.isfinite().all() and given.grad[1] == pytest.approx((0.5 - dockq) / 2)
+    assert given.grad.isfinite().all()
+    assert given.grad[1] == pytest.approx((0.5 - dockq) / 2)
 
 
 # ---- local quality of edges -------------------------------------------------------------------------------

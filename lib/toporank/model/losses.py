@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from toporank.config.training import Schedule
 
+
 def bce(p: Tensor, y: Tensor) -> Tensor:
     """Cross-entropy between DockQ read as a probability and its prediction; least at p = y, but not 0 there.
 
