@@ -37,9 +37,9 @@ from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.comparison import stored_contacts
-from toporank.evaluation.confidence import Calibration, Scorer, calibrate, estimates, scorer_of, write_calibration
+from toporank.evaluation.confidence import calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.metrics import ranking_loss, spearman
+from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.files import write_text
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
@@ -53,8 +53,10 @@ NETWORKS = 2
 LEAN = 0.05
 """`combine.Trees.lean`"""
 ALONE = "scorer, each decoy alone"
-ROUNDS = 1000
+DRAWS = 1000
 """Of the bootstrap over clusters."""
+FEWEST = 5
+"""Clusters of an interval: fewer tell too little of others."""
 SPREAD = 0.1
 """Difference of DockQ from which on the decoys of a target are worth ranking."""
 PARAMETERS = {
@@ -93,8 +95,8 @@ METRICS = {
     "spearman_pooled": "Spearman, pooled",
     "mse": "MSE",
 }
-MEANINGLESS = 2
-"""From here on, a mean squared error is that of something that is no DockQ."""
+NO_DOCKQ = ("random", "interface residues", "contacts − 5 × clashes")
+"""Answers that rank and are no DockQ."""
 MADE, OF_MADE = ("perturbed", "sampled"), 0.4
 """Decoys made around natives, which agree with each other more than predictors do: they count less."""
 
@@ -110,30 +112,41 @@ def main() -> None:
     args = parser.parse_args()
     study = Study(args.study)
     rounds = list(itertools.combinations(study.runs(args.config), NETWORKS))
-    kept = []
+    tables, said = [], {}
     for i, runs in enumerate(rounds):
-        table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
-        found = (ablations if args.ablations else answers)(table, SEED + i)
+        tables.append(Table(study.with_networks(runs), study.descriptors, study.names, study.similarity))
+        found = (ablations if args.ablations else answers)(tables[-1], SEED + i)
         if args.published:
-            found["published weights of TopoQA"] = published(table.decoys, args.published)
-        kept.append(pd.concat([judged(table.decoys, answer, values) for answer, values in found.items()]))
-        if i == 0:
-            first, of_first = table, found
-    result = pd.concat(kept).groupby(["answer", "group", "metric"], sort=False).mean().reset_index()
+            found["published weights of TopoQA"] = published(study.decoys, args.published)
+        for answer, values in found.items():
+            said.setdefault(answer, []).append(values)
+    result = judged(study.decoys, said)
     print(markdown(result))
     if args.tables:
         name = "ablations" if args.ablations else "metrics"
         args.tables.mkdir(parents=True, exist_ok=True)
         result.round(4).to_csv(args.tables / f"{name}.csv", index=False)
-    if args.tables and not args.ablations:
-        keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
-        values = {"network": first.decoys["pred_dockq"], "scorer": of_first["scorer"], "alone": of_first[ALONE]}
-        first.decoys[keep].assign(**values).round(4).to_csv(args.tables / "predictions.csv.gz", index=False)
-    if args.out and not args.ablations:
-        everything = np.ones(len(first.decoys), bool)
+    if args.ablations:
+        return
+    if args.tables:
+        write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
+    if args.out:
+        first, everything = tables[0], np.ones(len(study.decoys), bool)
         grown = [first.grow(inputs, everything, SEED) for inputs in (first.names, *first.judges)]
         write_scorer(study, args.out, rounds[0], Trees(grown[0], grown[1:], LEAN))
-        write_intervals(args.study, args.out, first.decoys.assign(predicted=of_first["scorer"], alone=of_first[ALONE]))
+        out_of_fold_ = {"predicted": said["scorer"][0], "alone": said[ALONE][0]}
+        write_intervals(args.study, args.out, study.decoys.assign(**out_of_fold_))
+
+
+def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.ndarray]]) -> None:
+    """What networks and scorer say of every decoy, in the round that ships; in the others as `scorer_2` and so on."""
+    columns = {
+        f"{name}_{i}" if i > 1 else name: values
+        for name, answer in (("network", "networks"), ("scorer", "scorer"), ("alone", ALONE))
+        for i, values in enumerate(said[answer], start=1)
+    }
+    keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
+    decoys[keep].assign(**columns).round(4).to_csv(path, index=False)
 
 
 def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
@@ -305,36 +318,66 @@ class Table:
         return leaning(np.mean(judges, axis=0), self.seen[0], LEAN)
 
 
-def judged(decoys: pd.DataFrame, answer: str, values: np.ndarray) -> pd.DataFrame:
-    """Metrics of an answer for every group of decoys, with 95 % intervals by bootstrap over clusters; decoys without a
-    value are left out.
+def judged(decoys: pd.DataFrame, answers_: dict[str, list[np.ndarray]]) -> pd.DataFrame:
+    """Metrics of answers for every group of decoys: means over rounds, with 95 % intervals by bootstrap over clusters.
+
+    answers_ : what each says of every decoy, in every round; nan for a decoy of which it says nothing.
     """
-    rng, rows = np.random.default_rng(SEED), []
-    table = decoys.assign(p=values)
-    table = table[table["p"].notna()]
-    for group, own in table.groupby("group"):
-        targets = []
-        for _, part in own.groupby(["dataset", "target"]):
-            y, p = part["dockq"].to_numpy(), part["p"].to_numpy()
-            if np.ptp(y) >= SPREAD:
-                loss = y.max() - y.mean() if np.ptp(p) == 0 else ranking_loss(y, p)
-                targets.append((part["cluster"].iloc[0], loss, 0.0 if np.ptp(p) == 0 else spearman(y, p)))
-        targets = pd.DataFrame(targets, columns=["cluster", "ranking_loss", "spearman_per_target"])
-        for metric in ("ranking_loss", "spearman_per_target") if len(targets) else ():
-            sums = targets.groupby("cluster")[metric].agg(["sum", "size"]).to_numpy()
-            drawn = sums[rng.integers(0, len(sums), (ROUNDS, len(sums)))].sum(axis=1)
-            rows.append((group, metric, targets[metric].mean(), *np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])))
-        y, p = own["dockq"].to_numpy(), own["p"].to_numpy()
-        index = list(own.reset_index().groupby("cluster").indices.values())
-        for metric, measure in (
-            ("spearman_pooled", lambda y, p: 0.0 if np.ptp(p) == 0 else spearman(y, p)),
-            ("mse", lambda y, p: float(np.mean((y - p) ** 2))),
-        ):
-            drawn = [np.concatenate([index[i] for i in rng.integers(0, len(index), len(index))]) for _ in range(200)]
-            low, high = np.percentile([measure(y[rows_], p[rows_]) for rows_ in drawn], [2.5, 97.5])
-            rows.append((group, metric, measure(y, p), low, high))
-    found = pd.DataFrame(rows, columns=["group", "metric", "value", "low", "high"])
-    return found.assign(answer=answer)
+    rows = []
+    for group, own in decoys.groupby("group"):
+        codes, names = pd.factorize(own["cluster"])
+        times = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
+        for answer, values in answers_.items():
+            said = [each[own.index] for each in values]
+            targets = pd.concat([of_targets(own, p) for p in said])
+            y, p = own["dockq"].to_numpy(), np.array(said)
+            known = ~np.isnan(p[0])
+            errors = pd.DataFrame({"cluster": own["cluster"], "mse": ((y - p) ** 2).mean(axis=0)})[known]
+            found = {
+                "ranking_loss": of_clusters(targets, "ranking_loss", names, times),
+                "spearman_per_target": of_clusters(targets, "spearman", names, times),
+                "spearman_pooled": of_decoys(y[known], p[:, known], codes[known], times),
+                "mse": of_clusters(errors, "mse", names, times) if answer not in NO_DOCKQ else (np.nan,) * 3,
+            }
+            rows += [(answer, group, len(names), metric, *three) for metric, three in found.items()]
+    return pd.DataFrame(rows, columns=["answer", "group", "clusters", "metric", "value", "low", "high"])
+
+
+def of_targets(decoys: pd.DataFrame, p: np.ndarray) -> pd.DataFrame:
+    """Ranking loss and Spearman of each target worth ranking. The loss is counted from the best of all its decoys."""
+    rows = []
+    for _, part in decoys.assign(p=p).groupby(["dataset", "target"]):
+        said, best = part[part["p"].notna()], part["dockq"].max()
+        if np.ptp(part["dockq"]) < SPREAD or said.empty:
+            continue
+        y, p = said["dockq"].to_numpy(), said["p"].to_numpy()
+        undecided = np.ptp(p) == 0
+        loss = best - y.mean() if undecided else best - y.max() + ranking_loss(y, p)
+        order = np.nan if len(y) < MIN_DECOYS else 0.0 if undecided or np.ptp(y) == 0 else spearman(y, p)
+        rows.append((part["cluster"].iloc[0], loss, order))
+    return pd.DataFrame(rows, columns=["cluster", "ranking_loss", "spearman"])
+
+
+def of_clusters(rows: pd.DataFrame, what: str, names: np.ndarray, times: np.ndarray) -> tuple[float, float, float]:
+    """The mean of some rows, with its interval. times : how often each cluster is drawn, (draws, clusters)."""
+    rows = rows[rows[what].notna()]
+    if rows.empty:
+        return np.nan, np.nan, np.nan
+    sums = rows.groupby("cluster")[what].agg(["sum", "count"]).reindex(names, fill_value=0).to_numpy()
+    total, count = (times @ sums).T
+    few = (sums[:, 1] > 0).sum() < FEWEST
+    return rows[what].mean(), *((np.nan, np.nan) if few else np.nanpercentile(total / count, [2.5, 97.5]))
+
+
+def of_decoys(y: np.ndarray, p: np.ndarray, codes: np.ndarray, times: np.ndarray) -> tuple[float, float, float]:
+    """Spearman over all decoys, with its interval. p : (rounds, n). codes : the cluster of each."""
+
+    def measure(counts: np.ndarray | int) -> float:
+        return float(np.mean([0.0 if np.ptp(each) == 0 else spearman(y, each, counts) for each in p]))
+
+    few = len(np.unique(codes)) < FEWEST
+    drawn = [np.nan] if few else [measure(each[codes]) for each in times]
+    return measure(1), *np.nanpercentile(drawn, [2.5, 97.5])
 
 
 def markdown(result: pd.DataFrame) -> str:
@@ -346,23 +389,23 @@ def markdown(result: pd.DataFrame) -> str:
         lines += [f"## {title}", "", f"| | {' | '.join(SHOWN)} |", "| --- |" + " ---: |" * len(SHOWN)]
         for answer in result["answer"].unique():
             cells = [values["value"].get((metric, answer, group), np.nan) for group in SHOWN]
-            if np.nanmax(cells) < MEANINGLESS:
+            if not np.isnan(cells).all():
                 numbers = ("" if np.isnan(value) else f"{value:.3f}" for value in cells)
                 lines.append(f"| {'**scorer**' if answer == 'scorer' else answer} | {' | '.join(numbers)} |")
         lines.append("")
-    lines += [
-        "## The scorer with 95 % intervals",
-        "",
-        f"| | {' | '.join(METRICS.values())} |",
-        "| --- |" + " ---: |" * 4,
-    ]
+    lines += ["## The scorer with 95 % intervals", ""]
+    lines += [f"| | clusters | {' | '.join(METRICS.values())} |", "| --- | ---: |" + " ---: |" * len(METRICS)]
     for group in SHOWN:
         rows = [values.loc[metric, "scorer", group] for metric in METRICS if (metric, "scorer", group) in values.index]
-        numbers = (
-            "–" if np.isnan(r["value"]) else f"{r['value']:.3f} ({r['low']:.3f} to {r['high']:.3f})" for r in rows
-        )
-        lines.append(f"| {group} | {' | '.join(numbers)} |")
+        if rows:
+            lines.append(f"| {group} | {rows[0]['clusters']:.0f} | {' | '.join(map(with_interval, rows))} |")
     return "\n".join([*lines, ""])
+
+
+def with_interval(row: pd.Series) -> str:
+    """A metric and its interval, as far as they are known."""
+    bounds = "" if np.isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})"
+    return "–" if np.isnan(row["value"]) else f"{row['value']:.3f}{bounds}"
 
 
 def write_scorer(study: Study, out: Path, runs: Iterable[str], trees: Trees) -> None:
@@ -402,29 +445,22 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
         vectors = predict_all([best], store)[0].pooled.double().numpy()
         seen |= {(name, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
     decoys = decoys[~decoys["group"].isin(MADE)].reset_index(drop=True)
+    decoys["for_intervals"] = decoys["group"].isin(PREDICTED)  # what users score
     pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])
     members = [*(out / "ensemble").glob("*.ckpt"), out / layout.TREES]
     scorer = scorer_of(out / "best.ckpt", members, mean=True)
     fold = decoys["fold"].to_numpy()
-    write_calibration(out / layout.CALIBRATION, calibrated(decoys, pooled, scorer, np.ones(len(decoys), bool)))
+    write_calibration(out / layout.CALIBRATION, calibrate(decoys, pooled, scorer))
     for column, alone in (("predicted", False), ("alone", True)):
         held = np.zeros(len(decoys), bool)
         for k in np.unique(fold):
             here = fold == k
-            known = calibrated(decoys, pooled, scorer, ~here)
+            known = calibrate(decoys[~here], pooled[~here], scorer)
             columns = (decoys.loc[here, name] for name in (column, *sizes))
             bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone)])
             held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
         shares = decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict()
         print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)
-
-
-def calibrated(decoys: pd.DataFrame, pooled: np.ndarray, scorer: Scorer, rows: np.ndarray) -> Calibration:
-    """The domain of some decoys, bool, (n,), with the intervals of those that predictors made: what users score."""
-    predicted = rows & decoys["group"].isin(PREDICTED).to_numpy()
-    of_these = calibrate(decoys[predicted], pooled[predicted], scorer)
-    update = {"intervals": of_these.intervals, "alone": of_these.alone}
-    return calibrate(decoys[rows], pooled[rows], scorer).model_copy(update=update)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
     snakemake --cores 2 cross_validate --configfile config/scorer.yaml tests/benchmarks/scorer_networks.yaml
     PYTHONPATH=lib python tests/benchmarks/scorer_networks.py docs/scorer "with all=STUDY:local" "without x=OTHER:x"
 
-A network is named by what it is called here, the folder in which `cross_validate` ran, and its configuration there.
+A network is named by what it is called here, the folder in which `cross_validate` ran, and its configuration there:
+folders of their own, since runs of the scorer have the same names.
 Each is judged by itself, together with the votes of the other decoys, and in the scorer. As in `scorer.py`, figures are
-means over three rounds of two seeds; beside them stands how far the rounds are apart.
+means over three rounds of two seeds, with 95 % intervals by bootstrap over clusters.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import itertools
 from pathlib import Path
 
 import pandas as pd
-from scorer import METRICS, NETWORKS, SEED, SHOWN, Study, Table, judged
+from scorer import METRICS, NETWORKS, SEED, SHOWN, Study, Table, judged, with_interval
 
 ANSWERS = ("networks", "networks and votes", "scorer")
 
@@ -25,38 +26,33 @@ def main() -> None:
     parser.add_argument("tables", type=Path, help="written: networks.csv in this folder")
     parser.add_argument("networks", nargs="+", metavar="NAME=STUDY:CONFIG")
     args = parser.parse_args()
-    kept = []
+    found = []
     for one in args.networks:
         name, _, where = one.partition("=")
         folder, _, config = where.rpartition(":")
-        study = Study(Path(folder))
+        study, said = Study(Path(folder)), {answer: [] for answer in ANSWERS}
         for i, runs in enumerate(itertools.combinations(study.runs(config), NETWORKS)):
             table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
             both = [table.out_of_fold(inputs, SEED + i) for inputs in table.judges]
             values = table.decoys["pred_dockq"].to_numpy(), both[1], table.leaning(*both)
             for answer, predictions in zip(ANSWERS, values, strict=True):
-                kept.append(judged(table.decoys, answer, predictions).assign(networks=name, round=i))
-    keys = ["networks", "answer", "group", "metric"]
-    result = pd.concat(kept).groupby(keys, sort=False)["value"].agg(["mean", "min", "max"]).reset_index()
+                said[answer].append(predictions)
+        found.append(judged(study.decoys, said).assign(networks=name))
+    result = pd.concat(found)
     args.tables.mkdir(parents=True, exist_ok=True)
     result.round(4).to_csv(args.tables / "networks.csv", index=False)
     print(markdown(result))
 
 
 def markdown(result: pd.DataFrame) -> str:
-    """A table of every metric, with the least and the most of the rounds."""
+    """A table of every metric with its interval."""
     groups = [group for group in SHOWN if group in set(result["group"])]
     values, lines = result.set_index(["metric", "answer", "networks", "group"]), []
     for metric, title in METRICS.items():
         lines += [f"### {title}", "", f"| | | {' | '.join(groups)} |", "| --- | --- |" + " ---: |" * len(groups)]
         for answer, name in itertools.product(ANSWERS, result["networks"].unique()):
-            rows = [(metric, answer, name, group) for group in groups]
-            cells = [values.loc[row] if row in values.index else None for row in rows]
-            numbers = (
-                "" if c is None or pd.isna(c["mean"]) else f"{c['mean']:.3f} ({c['min']:.3f} to {c['max']:.3f})"
-                for c in cells
-            )
-            lines.append(f"| {answer} | {name} | {' | '.join(numbers)} |")
+            cells = (with_interval(values.loc[metric, answer, name, group]) for group in groups)
+            lines.append(f"| {answer} | {name} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -42,7 +42,9 @@ from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes
 from toporank.targets.labelled import Labelling
 
-SEED, ROUNDS = 2026, 1000
+SEED, DRAWS = 2026, 1000
+FEWEST = 5
+"""Clusters of an interval: fewer tell too little of others."""
 NEAR = 15.0
 """Å, inclusion radius of lDDT."""
 KEPT = 0.5
@@ -58,13 +60,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("config", type=Path)
     parser.add_argument("tables", type=Path, help="has predictions.csv.gz of scorer.py; residues.csv is written")
+    parser.add_argument("--networks", default="local", help="configuration of the networks (default: %(default)s)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     known = pd.read_csv(args.tables / "predictions.csv.gz", dtype={"target": str, "decoy": str, "cluster": str})
     natives = {one["name"]: Path(one["natives"]) for one in yaml.safe_load(args.config.read_text())["datasets"]}
     residues, contacts = [], []
     for dataset, rows in known.groupby("dataset", sort=False):
-        of_residues, of_contacts = of_dataset(dataset, natives[dataset], rows.set_index(["target", "decoy"]))
+        of_residues, of_contacts = of_dataset(
+            dataset, natives[dataset], rows.set_index(["target", "decoy"]), args.networks
+        )
         residues.append(of_residues)
         contacts.append(of_contacts)
     found = [*judged(pd.concat(contacts), "contacts"), *judged(pd.concat(residues), "residues")]
@@ -89,11 +94,11 @@ def lines(table: pd.DataFrame) -> Iterator[str]:
         yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"
 
 
-def of_dataset(dataset: str, natives: Path, known: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, config: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Residues and contacts of the decoys of a data set: what is predicted of them, and whether they are right."""
     graphs = GraphStore.open([Path(layout.PACK.format(dataset=dataset))])
     keys = list(zip(graphs.target, graphs.decoy, strict=True))
-    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]))
+    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]), config)
     current, store, files = read_current(dataset), Store(Path(".toporank/store")), find_natives(natives)
     fates, labelling = last_fates(dataset, current), Labelling(files, store)
     members = {member.key: member for chunk in current.of_all for member in read_chunk(dataset, chunk)}
@@ -127,11 +132,11 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame) -> tuple[pd.Dat
     return pd.concat(residues, ignore_index=True), pd.concat(contacts, ignore_index=True)
 
 
-def out_of_fold(graphs: GraphStore, fold: np.ndarray) -> dict[int, np.ndarray]:
+def out_of_fold(graphs: GraphStore, fold: np.ndarray, config: str) -> dict[int, np.ndarray]:
     """Graph → predicted quality of its edges as its pack has them, of the graphs of a fold, int, (B,), -1 for none."""
     found = {}
     for k in np.unique(fold[fold >= 0]):
-        paths = sorted(Path().glob(layout.FOLD_RUN.format(fold=k, run="*") + "/best_loss.ckpt"))
+        paths = sorted(Path().glob(layout.FOLD_RUN.format(fold=k, run=f"{config}_seed*") + "/best_loss.ckpt"))
         networks, chosen = [load_weights(path)[0] for path in paths], np.flatnonzero(fold == k).tolist()
         for batch in (graphs.batch(chosen[i : i + BATCH]) for i in range(0, len(chosen), BATCH)):
             with torch.inference_mode():
@@ -225,14 +230,14 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)
-        drawn = rng.multinomial(cluster.max() + 1, np.full(cluster.max() + 1, 1 / (cluster.max() + 1)), ROUNDS)
+        drawn = rng.multinomial(cluster.max() + 1, np.full(cluster.max() + 1, 1 / (cluster.max() + 1)), DRAWS)
         weights = np.vstack([np.ones(cluster.max() + 1), drawn])
         decoys = [rows for _, rows in own.groupby("of")]
         of_decoy = np.array([rows["cluster"].iloc[0] for rows in decoys])
         codes = dict(zip(own["cluster"], cluster, strict=True))
         for answer in ANSWERS:
             value, *samples = pooled_auroc(own["right"].to_numpy(), own[answer].to_numpy(), cluster, weights)
-            yield group, of, answer, "auroc", value, *np.nanpercentile(samples, [2.5, 97.5])
+            yield group, of, answer, "auroc", value, *interval(samples, weights.shape[1])
             measures = {WITHIN: [auroc(rows["right"].to_numpy(), rows[answer].to_numpy()) for rows in decoys]}
             if of == "residues":
                 yield group, of, answer, "spearman_lddt", spearman(own["lddt"], own[answer]), np.nan, np.nan
@@ -243,7 +248,11 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
                 sums = np.bincount(place, np.array(values)[there], minlength=weights.shape[1])
                 with np.errstate(invalid="ignore"):
                     value, *samples = weights @ sums / (weights @ np.bincount(place, minlength=weights.shape[1]))
-                yield group, of, answer, metric, value, *np.nanpercentile(samples, [2.5, 97.5])
+                yield group, of, answer, metric, value, *interval(samples, weights.shape[1])
+
+
+def interval(samples: list[float], n_clusters: int) -> tuple[float, float]:
+    return (np.nan, np.nan) if n_clusters < FEWEST else tuple(np.nanpercentile(samples, [2.5, 97.5]))
 
 
 def pooled_auroc(right: np.ndarray, values: np.ndarray, cluster: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -89,6 +89,19 @@ def test_a_decoy_without_others_has_an_interval_of_its_own():
     assert estimates(plain, *asked, [True]) == estimates(plain, *asked, [False])
 
 
+def test_intervals_may_come_from_some_decoys_and_the_domain_from_all():
+    """Decoys of every other cluster are predicted exactly, and are larger."""
+    table, pooled = predicted_decoys(160, seed=3)
+    some = table["cluster"].isin(sorted(set(table["cluster"]))[::2])
+    table.loc[~some, "predicted"] = table["dockq"]
+    table.loc[~some, "n_interface_residues"] += 100
+    found = calibrate(table.assign(for_intervals=some), pooled, SCORER)
+    assert found.intervals == calibrate(table[some], pooled[some], SCORER).intervals
+    assert found.domain == calibrate(table, pooled, SCORER).domain
+    assert found.in_domain.n_decoys + found.out_of_domain.n_decoys == len(table)
+    assert found.in_domain.inside_interval > 0.85
+
+
 def test_a_prediction_that_is_always_too_low_is_moved():
     table, pooled = predicted_decoys(150, seed=3)
     table["predicted"] = table["dockq"] * 0.5

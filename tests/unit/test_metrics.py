@@ -179,6 +179,12 @@ def test_a_perfect_correlation_does_not_exceed_one_by_rounding():
     assert metrics.pearson([0.1, 0.2, 0.3], [0.6, 0.4, 0.2]) == -1
 
 
+def test_decoys_may_be_there_several_times_or_not_at_all():
+    y, p, times = [0.1, 0.4, 0.4, 0.7, 0.2], [0.3, 0.2, 0.9, 0.5, 0.0], [2, 1, 3, 1, 0]
+    expected = scipy.stats.spearmanr(np.repeat(y, times), np.repeat(p, times)).statistic
+    assert metrics.spearman(y, p, times) == pytest.approx(expected, abs=1e-12)
+
+
 def test_correlations_of_tiny_values_do_not_vanish():
     assert metrics.pearson([0.1, 0.2, 0.3], [1e-200, 2e-200, 3e-200]) == pytest.approx(1)
 

@@ -124,7 +124,7 @@ class Measured(Section):
 
 
 class Calibration(Section):
-    """The content of calibration.json. in_domain, out_of_domain : its decoys, judged by those of other clusters.
+    """The content of calibration.json. in_domain, out_of_domain : all decoys, judged by those of other clusters.
     alone : for a decoy that is the only one of its target; the same as `intervals` where others change no score.
     """
 
@@ -159,8 +159,9 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     ----------
     predictions : one row for each labelled decoy, predicted by networks that were trained without its cluster as the
         scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
-        `n_chains` as in coverage.tsv; where it is there, `alone`, the prediction for a decoy without the others of its
-        target. Other columns are ignored.
+        `n_chains` as in coverage.tsv. Where they are there, `alone`, the prediction for a decoy without the others of
+        its target, and `for_intervals`, bool: whether intervals come from this decoy, by default from all, and not
+        the domain alone. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
         (`model.scorer.predict_all`).
     scorer : from `scorer_of`.
@@ -170,25 +171,27 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     import pandas as pd  # which takes longer to import than to apply a calibration
 
     seen = np.asarray(pooled, dtype=np.float64)
-    own = [name for name in ("alone",) if name in predictions]
-    table = predictions[["cluster", "dockq", "predicted", *own, *SIZES]].reset_index(drop=True)
-    if table["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
+    table = predictions.assign(for_intervals=predictions.get("for_intervals", True)).reset_index(drop=True)
+    own = [name for name in ("alone",) if name in table]
+    table = table[["cluster", "dockq", "predicted", *own, *SIZES, "for_intervals"]]
+    shown = table[table["for_intervals"]]
+    if shown["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
         needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
-        raise ValueError(f"{needed}: there are {table['cluster'].nunique()}, and an array of shape {seen.shape}")
+        raise ValueError(f"{needed}: there are {shown['cluster'].nunique()}, and an array of shape {seen.shape}")
     if table.isna().any(axis=None) or not np.isfinite(seen).all():
         raise ValueError("a value of the predictions is missing, or one of the vectors is not finite")
     fold = table["cluster"].factorize(sort=True)[0] % FOLDS
     judged = []
     for part in range(FOLDS):
         here, others = table[fold == part], table[fold != part]
-        low, high = _bounds(_intervals(others), here["predicted"].to_numpy())
+        low, high = _bounds(_intervals(others[others["for_intervals"]]), here["predicted"].to_numpy())
         reasons = _reasons(_domain(others, seen[others.index]), *(here[name] for name in SIZES), seen[here.index])
         judged.append(here.assign(inside=here["dockq"].between(low, high), domain=reasons))
     rows = pd.concat(judged)
     return Calibration(
         scorer=scorer,
-        intervals=_intervals(table),
-        alone=_intervals(table.assign(predicted=table["alone"])) if own else None,
+        intervals=_intervals(shown),
+        alone=_intervals(shown.assign(predicted=shown["alone"])) if own else None,
         domain=_domain(table, seen),
         in_domain=_measured(rows[rows["domain"] == ""]),
         out_of_domain=_measured(rows[rows["domain"] != ""]),

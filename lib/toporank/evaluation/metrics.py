@@ -102,10 +102,13 @@ def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
     return _correlation(y, p, np.ones(y.size))
 
 
-def spearman(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Spearman correlation: `pearson` of the ranks, tied values sharing their mean rank."""
+def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> float:
+    """Spearman correlation: `pearson` of the ranks, tied values sharing their mean rank.
+
+    times : how often each decoy is there, as in a sample drawn with replacement; once by default.
+    """
     y, p = _paired(dockq, predicted)
-    return _rank_correlation(_levels(y), _levels(p), np.ones(y.size))
+    return _rank_correlation(_levels(y), _levels(p), np.broadcast_to(np.asarray(times, np.float64), y.shape))
 
 
 def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE) -> float:
