@@ -375,9 +375,9 @@ def of_decoys(y: np.ndarray, p: np.ndarray, codes: np.ndarray, times: np.ndarray
     def measure(counts: np.ndarray | int) -> float:
         return float(np.mean([0.0 if np.ptp(each) == 0 else spearman(y, each, counts) for each in p]))
 
-    few = len(np.unique(codes)) < FEWEST
-    drawn = [np.nan] if few else [measure(each[codes]) for each in times]
-    return measure(1), *np.nanpercentile(drawn, [2.5, 97.5])
+    if len(np.unique(codes)) < FEWEST:
+        return measure(1), np.nan, np.nan
+    return measure(1), *np.nanpercentile([measure(each[codes]) for each in times], [2.5, 97.5])
 
 
 def markdown(result: pd.DataFrame) -> str:

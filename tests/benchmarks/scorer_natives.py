@@ -4,7 +4,7 @@
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. At most two natives
-of a cluster are taken, first those of which unbound partners are known, and none larger than 500 residues, with an
+of a cluster are taken, first those of which unbound partners are known, and none larger than 450 residues, with an
 interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-A_CLUSTER, RESIDUES, PAIRS, PAIRS_A_RESIDUE = 2, 500, 40, 2.5
+A_CLUSTER, RESIDUES, PAIRS, PAIRS_A_RESIDUE = 2, 450, 40, 2.5
 
 
 def main() -> None:
