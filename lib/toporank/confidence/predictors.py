@@ -83,8 +83,8 @@ def _numbers(values: dict[str, Any], **names: str) -> Parts:
 
 def _arrays(values: dict[str, Any], pae: str) -> Parts:
     """pLDDT and, under this name, PAE, if they are there."""
-    known = {"plddt": partial(array, values, "plddt"), "pae": partial(square, values, pae)}
-    return {field: part for field, part in known.items() if part.args[1] in values}
+    readers = {"plddt": (array, "plddt"), "pae": (square, pae)}
+    return {field: partial(read, values, name) for field, (read, name) in readers.items() if name in values}
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:

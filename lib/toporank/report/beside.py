@@ -53,7 +53,7 @@ def opened(study: Study, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
 
 def _distinct(text: str, taken: Collection[str]) -> str:
     """The text as a name that PyMOL can give, other than those that are taken."""
-    plain = re.sub(r"\W", "_", text)
+    plain = re.sub(r"\W", "_", text, flags=re.ASCII)
     return next(name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken)
 
 
