@@ -443,9 +443,11 @@ def test_what_is_chosen_before_the_structures_were_in_sight_stays(browser, tmp_p
     asked = browser.run("""new Promise(done => {
         const asked = [];
         showStructures = (...places) => { asked.push(places); };
+        const view = document.getElementById("view");
+        const inSight = entries => entries.some(entry => entry.isIntersecting) && setTimeout(() => done(asked));
         document.querySelectorAll("button.see")[2].click();
-        document.getElementById("view").scrollIntoView();
-        setTimeout(() => done(asked), 300);
+        new IntersectionObserver(inSight).observe(view);
+        view.scrollIntoView();
     })""")
     assert asked == [[0, 2]]
 
