@@ -44,11 +44,12 @@ def main() -> None:
     written = {"page", "study_leakage", "beside"}
     try:
         study = read_study(**{name: value for name, value in vars(args).items() if name not in written})
+        page = render(study, args.page.parent)
+        others = beside(study, args.page.parent) if args.beside else {}
     except TopoRankError as error:
         sys.exit(str(error))
-    page = render(study, args.page.parent)
     write_text(args.page, page)
-    for name, text in beside(study, args.page.parent).items() if args.beside else ():
+    for name, text in others.items():
         write_text(args.page.with_name(name), text)
     if args.study_leakage:
         write_study_leakage(args.study_leakage, study.leakage)

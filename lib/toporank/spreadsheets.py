@@ -15,7 +15,8 @@ from typing import Any
 
 from toporank.files import write_text
 
-_FORMULA = re.compile("'*[=+\\-@＝＋－＠\x00-\x1f]")
+FORMULA = re.compile("'*[=+\\-@＝＋－＠\x00-\x1f]")
+"""What such a text begins with; the page's script has it from here."""
 _DEFUSED = re.compile("'+[=+\\-@＝＋－＠\x00-\x1f]")
 
 
@@ -25,7 +26,7 @@ def defused(value: Any) -> Any:
     >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
     ("'=1+1", '1AVZ', -0.5)
     """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def restored(value: Any) -> Any:

@@ -9,7 +9,7 @@ from toporank.decoys.identity import Status
 from toporank.evaluation.agreement import disagreements
 from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import Score
+from toporank.evaluation.interfaces import InterfaceRow, Score
 from toporank.evaluation.leakage import LeakageRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
 from toporank.report.answer import answers, summary
@@ -17,9 +17,12 @@ from toporank.report.results import Study, joined_results
 
 
 def study(
-    scores, lost=(), domain="", sd=0.01, copies=(), twins=(), leakage=(), network=None, clusters=(), iptm=()
+    scores, lost=(), domain="", sd=0.01, copies=(), twins=(), leakage=(), network=None, clusters=(), iptm=(), least=()
 ) -> Study:
-    """One target with these predicted DockQ, best first; decoys a, b, c …; `lost` are statuses of others."""
+    """One target with these predicted DockQ, best first; decoys a, b, c …; `lost` are statuses of others.
+
+    least : predicted DockQ of the worst interface of each, by which they are then ranked.
+    """
     names = "abcdefgh"[: len(scores)]
     rows = [
         CoverageRow("T", name, Status.OK, "graphs", "", None, "", 2, 20, "x", dict(copies).get(name, ""))
@@ -29,6 +32,8 @@ def study(
     table = ranking(
         rows,
         [Score("T", name, score, sd, pred_network=network) for name, score in zip(names, scores, strict=True)],
+        [InterfaceRow("T", n, "A:B", 9, 9, 4.0, value, None, "", "ok") for n, value in zip(names, least, strict=False)],
+        "min_interface" if least else "complex",
         comparison=[ComparedDecoy("T", n, dict(clusters).get(n, 1), 0.5, dict(twins).get(n, "")) for n in names],
         estimates={("T", name): Estimate(0.1, 0.9, domain) for name in names},
     )
@@ -131,8 +136,15 @@ def test_of_wrong_decoys_the_best_is_no_answer():
     assert answer([0.2, 0.1])["caveats"][0].startswith("no decoy is predicted to be acceptable")
 
 
+def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
+    assert answer([0.2, 0.6], least=[0.18, 0.05])["caveats"] == []
+    assert answer([0.69, 0.7], least=[0.6, 0.5])["caveats"] == ["b is as good (0.70)"]
+
+
 def test_a_single_decoy_and_none_at_all():
-    assert answer([0.9])["caveats"] == ["scores are surer where a target has several decoys"]
+    """Only trees look at the other decoys of a target."""
+    assert answer([0.9], network=0.9)["caveats"] == ["scores are surer where a target has several decoys"]
+    assert answer([0.9])["caveats"] == []
     found = answer([], lost=[Status.NO_INTERFACE])
     assert (found["best"], found["caveats"]) == (None, [])
     assert found["lost"] == "1 of 1 decoy has no score: 1 no interface"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import subprocess
@@ -16,9 +17,9 @@ import pytest
 
 from conftest import REPOSITORY
 from toporank.__main__ import main
-from toporank.command import doctor, unpacking
+from toporank.command import doctor, study, unpacking
 from toporank.command.given import look_at, name_of
-from toporank.command.run import Progress, out_folder, running_arguments, snakemake_arguments, why_it_failed
+from toporank.command.run import Progress, only_shows, out_folder, running_arguments, snakemake_arguments, why_it_failed
 from toporank.config import load_config
 from toporank.errors import ConfigError
 from toporank.shipped import repository
@@ -110,6 +111,18 @@ def test_a_single_file_is_linked(tmp_path):
     given = look_at(tmp_path / "model.cif.gz", tmp_path / "out")
     assert given.said.startswith("Plain structure files: 1 decoy of 1 target in ")
     assert (given.folder / "model.cif.gz").resolve() == tmp_path / "model.cif.gz"
+    (tmp_path / "model.cif").touch()
+    assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]
+
+
+def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.pdb").touch()
+    given = look_at(tmp_path / "a/model.pdb", tmp_path / "out")
+    with pytest.raises(ConfigError, match=r"of .*a/model\.pdb, not of .*b/model\.pdb \(choose another folder with -o"):
+        look_at(tmp_path / "b/model.pdb", tmp_path / "out")
+    assert (given.folder / "model.pdb").resolve() == tmp_path / "a/model.pdb"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +143,19 @@ def test_any_folder_has_a_name_that_the_configuration_takes(tmp_path, name):
     assert load_config({"score_decoys": str(tmp_path), "score_name": chosen}).datasets[0].name == chosen
 
 
+A_CONFIG = str(REPOSITORY / "config/config.yaml")
+
+
 @pytest.mark.parametrize(
-    "arguments", [["score", "nowhere"], ["train", "nowhere.yaml"], ["label", "."], ["report", "."]]
+    "arguments",
+    [
+        ["score", "nowhere"],
+        ["train", "nowhere.yaml"],
+        ["label", "."],
+        ["report", "."],
+        ["label", A_CONFIG, "--natives", "."],
+        ["label", A_CONFIG, "--partners", "A:B"],
+    ],
 )
 def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
@@ -139,6 +163,16 @@ def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, ar
         main(arguments)
     assert len(str(caught.value.code).splitlines()) == 1
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("my.csv", "/here/my.csv"), ("/x/my.tsv", "/x/my.tsv"), ("H+L:A", "H+L:A")]
+)
+def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(tmp_path, monkeypatch, given, expected):
+    monkeypatch.chdir(tmp_path)
+    args = argparse.Namespace(config=tmp_path, natives=tmp_path, partners=given)
+    (dataset,) = json.loads(study._for_natives(args, tmp_path).read_text())["datasets"]
+    assert dataset["partners"] == expected.replace("/here", str(tmp_path))
 
 
 # ---- running --------------------------------------------------------------------------------------------------
@@ -155,6 +189,19 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
     assert given[given.index("--cores") + 1] == "3"
     assert given[-3:] == ["-n", "--config", "rank_by=min_interface"]
     assert given.index("score") < given.index("--configfile")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("-n -np -nq -pn --dry-run --dryrun -t --touch --rulegraph --dag=dot --filegraph -S -D -l --list-rules", True),
+        ("--list-changes --lc=code --list-untracked --unlock --lint --cm --cleanup-metadata --delete-all-output", True),
+        ("-p -k -F -q -j4 -T2 --cores=4 --nolock --notemp --keep-incomplete --report-after-run --config a=-n", False),
+    ],
+)
+def test_what_snakemake_only_shows_is_no_run(given, shown):
+    """By the options of Snakemake 9.27."""
+    assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(given.split(), shown)
 
 
 def test_on_slurm_the_profile_says_how_many_cores_a_node_has():

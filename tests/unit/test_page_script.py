@@ -27,6 +27,7 @@ from toporank.evaluation.residues import ResidueRow
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
+from toporank.spreadsheets import defused
 
 TARGETS = ("1PPE", "1AVZ", "1GCQ", "1E10", "T10", "T9", "2I25", "7CEI")
 """Some begin with a number, some are one for a careless reader."""
@@ -275,9 +276,11 @@ def test_a_single_target_is_open_and_names_stay_text(browser, tmp_path):
 
 
 def test_a_name_that_a_spreadsheet_would_calculate_and_a_comma_come_out_as_text(browser, tmp_path):
-    browser.open(write(tmp_path, study(('=1+1,"x"',), None, labelled=False)))
-    (target, *_) = pd.read_csv(io.StringIO(browser.run("csvText()")))["target"]
-    assert target == '\'=1+1,"x"'
+    names = ('=1+1,"x"', "＝1+1", "'=1+1", "plain")
+    browser.open(write(tmp_path, study(names, None, labelled=False)))
+    found = pd.read_csv(io.StringIO(browser.run("csvText()")))["target"]
+    assert set(found) == {defused(name) for name in names}
+    assert sum(name.startswith("'") for name in set(found)) == 3
 
 
 def test_a_page_without_decoys_has_no_error(browser, tmp_path):
@@ -333,6 +336,20 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     hint = "H and L touch in every decoy; if they are one partner, say partners=H+L:A"
     assert hint in browser.run("[...document.querySelectorAll('.caveats li')].map(node => node.textContent)")
     assert browser.complaints == []
+
+
+def test_of_many_interfaces_those_predicted_worst_are_shown_and_how_many_there_are(browser, tmp_path):
+    rows = [CoverageRow("T", "d", Status.OK, "graphs", "", None, "", 15, 20, "x")]
+    scores = {f"A:{letter}": 0.9 - place / 20 for place, letter in enumerate("BCDEFGHIJKLMNO")}
+    interfaces = [InterfaceRow("T", "d", name, 9, 9, 5.0, score, None, "", "ok") for name, score in scores.items()]
+    results = joined_results("bench", rows, ranking(rows, [Score("T", "d", 0.5, None)], interfaces))
+    shown = Study(["bench"], results, {}, None, {}, DESCRIPTION, interfaces={"bench": interfaces})
+    browser.open(write(tmp_path, shown))
+    heads = browser.run("[...document.querySelectorAll('.decoys th')].map(node => node.textContent)")
+    assert [head for head in heads if ":" in head] == [f"A:{letter}" for letter in "DEFGHIJKLMNO"]
+    (_, caption) = browser.run("[...document.querySelectorAll('.decoys caption')].map(node => node.textContent)")
+    said = "Predicted DockQ of each interface by itself (12 of 14, those predicted worst; all in interfaces.csv): "
+    assert caption.startswith(said)
 
 
 # ---- the answer, in three dimensions ----------------------------------------------------------------------
@@ -416,6 +433,23 @@ def test_another_target_is_chosen_and_another_decoy_shown_from_its_table(answere
 def test_structures_need_no_request_and_give_no_complaint(answered):
     assert answered.complaints == []
     assert len(answered.requests) == 1
+
+
+def test_what_is_chosen_before_the_structures_were_in_sight_stays(browser, tmp_path):
+    page = write(tmp_path, scored_example(tmp_path))
+    below = "<head><style>#answer { padding-top: 5000px }</style>"
+    page.write_text(page.read_text(encoding="utf-8").replace("<head>", below, 1), encoding="utf-8")
+    browser.open(page)
+    asked = browser.run("""new Promise(done => {
+        const asked = [];
+        showStructures = (...places) => { asked.push(places); };
+        const view = document.getElementById("view");
+        const inSight = entries => entries.some(entry => entry.isIntersecting) && setTimeout(() => done(asked));
+        document.querySelectorAll("button.see")[2].click();
+        new IntersectionObserver(inSight).observe(view);
+        view.scrollIntoView();
+    })""")
+    assert asked == [[0, 2]]
 
 
 def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_asked_for(browser, tmp_path):
@@ -545,7 +579,7 @@ def test_the_residues_of_the_chosen_decoy_are_bars_and_a_table(browser, tmp_path
         return [ResidueRow(target, decoy, *place, quality) for place in (("A", "52"), ("A", "52A"), ("B", "-3"))]
 
     known = {(t, d): rows(t, d, q) for t in ("1PPE", "T9") for d, q in (("best", 0.75), ("rest", 0.25))}
-    known["T9", "best"].append(ResidueRow("T9", "best", "B", "7", None))
+    known["T9", "best"] += [ResidueRow("T9", "best", chain, "7", None) for chain in "BC"]
     shown = study(TARGETS, None, labelled=False)
     browser.open(write(tmp_path, dataclasses.replace(shown, residues={"bench": known})))
     texts = "[...document.querySelectorAll('#profile title')].map(node => node.textContent)"
@@ -561,9 +595,10 @@ def test_the_residues_of_the_chosen_decoy_are_bars_and_a_table(browser, tmp_path
         table.addEventListener("toggle", () => setTimeout(read, 50));
         table.open = true;
     })""")
-    assert cells == ["A 52 0.75", "A 52A 0.75", "B -3 0.75", "B 7 –"]
+    assert cells == ["A 52 0.75", "A 52A 0.75", "B -3 0.75", "B 7 –", "C 7 –"]
     labels = browser.run("[...document.querySelectorAll('#profile svg')].map(node => node.getAttribute('aria-label'))")
     assert labels[1].startswith("Quality of 2 residues of chain B, from 0.75 to 0.75")
+    assert labels[2] == "Quality of 1 residues of chain C, not known"
     assert browser.complaints == []
     assert len(browser.requests) == 1
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -168,6 +168,7 @@ def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named
         ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
         ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
         ({"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}}, "files have 4 residues or atoms, the model 3 of protein"),
+        ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
         ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
         ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
         ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz is no readable npz file"),
@@ -180,6 +181,36 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, rea
     assert reason in row.reason
     assert row.interface_pae is None
     assert row.plddt is None
+
+
+@pytest.mark.parametrize("program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"])
+def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
+    model, beside, score = LAYOUTS[program]
+    bad = {
+        name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values for name, values in beside.items()
+    }
+    bad = {
+        name: {k: v if name[-3:] == "pkl" else np.asarray(v).tolist() for k, v in of.items()}
+        for name, of in bad.items()
+    }
+    row = confidence_of("T", "d", laid(tmp_path, model, bad))
+    assert (row.status, row.reason, row.ptm, row.iptm) == ("incomplete", "ptm is not one number", None, 0.5)
+    assert row.ranking_score == (None if program == "ColabFold" else score)
+    assert row.interface_pae == 3.5
+
+
+@pytest.mark.parametrize("odd", ["charge", "mark", "suffix"])
+def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
+    """Text in the columns of the charge, the mark of the order of bytes, a suffix in capitals."""
+    name, text = ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
+    expected = confidence_of("T", "d", laid(tmp_path, name, {}, text))
+    if odd == "charge":
+        text = "".join(f"{line[:78]:78}A1\n" for line in text.splitlines())
+    (tmp_path / name).write_text("\ufeff" * (odd == "mark") + text)
+    if odd == "suffix":
+        name += ".GZ"
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()))
+    assert confidence_of("T", "d", tmp_path / name) == expected
 
 
 def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
@@ -305,6 +336,7 @@ numbers = arrays.arrays(
 )
 
 
+@settings(deadline=None)
 @given(numbers, st.booleans())
 def test_a_pickled_array_is_read_as_it_was(array, by_column):
     array = np.asfortranarray(array) if by_column else array
@@ -375,6 +407,12 @@ def test_the_two_disagree_by_class_or_when_the_preferred_decoy_is_in_the_lower_h
     assert bool(found) == differ
     if found:
         assert (found[0].theirs.decoy, found[0].ours.decoy, found[0].n) == (preferred, "a", 5)
+
+
+def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
+    said = [Confidence("T", "b", "Boltz", iptm=0.4), Confidence("T", "e", "Boltz", iptm=0.9)]
+    (found,) = disagreements(FIVE, said)
+    assert (found.theirs.decoy, found.ours.decoy, found.place, found.n) == ("e", "a", 5, 5)
 
 
 def test_scores_of_different_predictors_are_not_compared():

@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 from described_checkpoint import METRICS, write_description
+from toporank import layout
+from toporank.command.answer import answer
 from toporank.confidence.table import Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
@@ -23,6 +25,7 @@ from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.evaluation.cross_validation import Prediction, group_metrics, write_metrics
 from toporank.evaluation.evaluate import evaluate
+from toporank.evaluation.interfaces import write_interfaces
 from toporank.evaluation.leakage import LeakageRow, write_leakage, write_study_leakage
 from toporank.evaluation.ranking import Score, ranking, write_ranking
 from toporank.evaluation.selection import CHECKPOINT_OF, leaderboard
@@ -437,6 +440,21 @@ def test_a_graph_without_score_is_not_called_scored(scored_only: Files) -> None:
     balance = tables.balance(study.decoys)
     assert (balance["decoys"], balance["scored"], balance["skipped"]) == (11, 0, 11)
     assert formatting.FATES[formatting.NOT_SCORED] in Page(render(study)).text
+
+
+def test_the_answer_says_of_a_graph_without_score_what_the_page_says(scored_only: Files) -> None:
+    """Until then its reason is empty."""
+    coverage = [row for row in coverage_rows(labelled=False) if row.status == Status.OK]
+    write_ranking(scored_only.rankings[0], ranking(coverage, scores(coverage)[1:]))
+    write_coverage(scored_only.coverage[0], coverage)
+    for pattern, write_table in (
+        (layout.CONFIDENCE, write_confidence),
+        (layout.LEAKAGE, write_leakage),
+        (layout.SCORED_INTERFACES, write_interfaces),
+    ):
+        write_table(Path(pattern.format(dataset="models")), [])
+    lines, _ = answer(Path(), "models")
+    assert "1ABC/d1: its graph is there, but no score of it was given" in " ".join(lines)
 
 
 def test_nothing_scored_and_no_decoy_at_all(scored_only: Files) -> None:

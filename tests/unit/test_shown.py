@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from _shown import CHAINS, EXAMPLE, scored_example
 from toporank.report import structures
 from toporank.report.beside import beside
 from toporank.report.formatting import PARTNER_COLOURS
+from toporank.report.page import render
 from toporank.report.structures import (
     BACKBONE,
     embedded,
@@ -129,6 +131,21 @@ def test_the_viewer_is_3dmol_with_its_licence_beside_it():
     assert "University of Pittsburgh" in (folder / "LICENSE").read_text()
 
 
+@pytest.mark.parametrize("interface", [":B", "+:B", "::B"])
+def test_where_partners_cannot_be_written_each_chain_is_one(interface):
+    """Of a chain without a name, and of those whose names stand for something else there."""
+    study = scored_example(Path("results"))
+    named = {"bench": [row._replace(interface=interface) for row in study.interfaces["bench"]]}
+    assert structures.partners_of_decoys(replace(study, interfaces=named)) == {}
+
+
+def test_a_chain_without_a_name_leaves_the_page_as_it_is(tmp_path):
+    study = scored_example(tmp_path)
+    named = {"bench": [row._replace(interface=":B") for row in study.interfaces["bench"]]}
+    assert embedded(replace(study, interfaces=named), 10**5) == embedded(study, 10**5)
+    assert '"p":[["A"],["B"]]' in render(replace(study, interfaces=named))
+
+
 # ---- beside the page --------------------------------------------------------------------------------------
 
 
@@ -152,6 +169,32 @@ def test_the_scripts_superpose_on_the_best_and_colour_each_partner(scripts):
     assert f"color 0x{PARTNER_COLOURS[1][1:]}, {names[2]} and chain B" in scripts["top.pml"]
     assert "matchmaker #1.3/A to #1.1/A" in scripts["top.cxc"]
     assert f"color #1.2/B {PARTNER_COLOURS[1]}" in scripts["top.cxc"]
+
+
+@pytest.mark.parametrize("name", ["", "A-2", "A;/print()"])
+def test_of_a_chain_whose_name_could_mean_something_else_there_the_scripts_say_nothing(tmp_path, name):
+    study = scored_example(tmp_path)
+    named = {"bench": [row._replace(interface=f"{name}:B") for row in study.interfaces["bench"]]}
+    scripts = beside(replace(study, interfaces=named), tmp_path)
+    assert " chain " not in scripts["top.pml"]
+    assert "print" not in scripts["top.pml"]
+    assert not re.search(r"#\d.\d/", scripts["top.cxc"])
+    assert "align 1AVZ_2_mid1, 1AVZ_1_near1" in scripts["top.pml"]
+
+
+def test_a_quotation_mark_in_a_path_does_not_end_it(tmp_path):
+    """Escapes are those of Python, and any mark before a blank ends it: `next_token` in ChimeraX's commands/cli.py."""
+    script = beside(scored_example(tmp_path / "out", files=tmp_path / 'a" b\\c'), tmp_path / "out")["top.cxc"]
+    assert r'open "../a\x22 b\\c/near1.pdb.gz" id 1.1' in script
+
+
+def test_no_two_objects_or_groups_of_pymol_have_one_name(tmp_path):
+    script = beside(scored_example(tmp_path, ("a-b", "a_b", "a b")), tmp_path)["top.pml"]
+    loaded = re.findall(r"^/cmd\.load\('.*', '(\w+)'\)$", script, re.MULTILINE)
+    groups = re.findall(r"^group (\w+), (.+)$", script, re.MULTILINE)
+    assert len(set(loaded)) == len(loaded) == 9
+    assert len({name for name, _ in groups}) == 3
+    assert " ".join(members for _, members in groups).split() == loaded
 
 
 def test_targets_that_are_too_many_to_open_are_there_as_comments(tmp_path):

@@ -18,6 +18,7 @@ from toporank.model.checkpoint import read_description, toy
 from toporank.report.answer import answers, lost
 from toporank.report.formatting import SCORED
 from toporank.report.results import Study, joined_results
+from toporank.report.tables import reason_not_scored
 
 IN_DETAIL, LISTED = 2, 4
 """Targets up to which each has three lines, and how many have one line where there are more."""
@@ -52,7 +53,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         lines += ["; ".join([*more, *against])] if more or against else []
     if missing := lost(study.decoys):
         first = next(row for row in study.decoys if row.fate != SCORED)
-        lines.append(f"{missing}, such as {first.target}/{first.decoy}: {first.reason}")
+        lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
     hint = hints(read_interfaces(result(layout.SCORED_INTERFACES)))[:1]
     lines += [line.replace("say partners=", "say --partners ") for line in hint]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]

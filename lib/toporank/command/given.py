@@ -11,11 +11,14 @@ from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import split_suffix
+from toporank.decoys.partners import is_file
 from toporank.decoys.predictors import part_to_score, programs
 from toporank.errors import ConfigError, printable
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
+PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says so"
+"""Help of `--partners`."""
 
 
 class Given(NamedTuple):
@@ -62,11 +65,23 @@ def look_at(given: Path, out: Path) -> Given:
 
 def _linked(file: Path, inputs: Path) -> Path:
     """A folder with a link to a single file."""
-    link = inputs / name_of(file) / file.name
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.unlink(missing_ok=True)
-    link.symlink_to(file.absolute())
-    return link.parent
+    folder = inputs / name_of(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    for before in folder.iterdir():
+        if not before.is_symlink() or before.readlink().parent != file.absolute().parent:
+            what = f"holds results of the same name, of {before.resolve()}, not of {file.absolute()}"
+            remedy = f"choose another folder with -o, or delete {folder}"
+            raise ConfigError(what, where=inputs.parent, remedy=remedy)
+        before.unlink()
+    (folder / file.name).symlink_to(file.absolute())
+    return folder
+
+
+def partners_setting(partners: str | None) -> dict[str, str]:
+    """What `--partners` is in a configuration: a file by its whole path, since paths there begin elsewhere."""
+    if not partners:
+        return {}
+    return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
 
 
 def _several(n: int, what: str) -> str:

@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -21,7 +22,11 @@ SETTINGS = "toporank.json"
 """In OUT: the configuration that a command made."""
 CACHE = ".toporank/cache"
 """In OUT: stands for the user's cache folder where that cannot be written, so that code is compiled only once."""
-ONLY_SHOW = {"-n", "--dry-run", "--dryrun", "--unlock", "--summary", "-D", "--detailed-summary", "--dag", "--lint"}
+_ONLY_SHOW = re.compile(
+    r"-[Ffakpq]*[hnltSDv].*|--(lc|li|lp|lt|lu|cm|help|version|dry-?run|touch|unlock|lint|report|archive|containerize"
+    r"|dag|d3dag|rulegraph|filegraph|summary|detailed-summary|print-compilation|export-cwl|generate-unit-tests"
+    r"|(list|delete|cleanup|conda-cleanup-envs|conda-create|container-cleanup)(-.+)?)(=.*)?"
+)
 """Arguments of Snakemake with which nothing is computed, and what it prints is what was asked for."""
 UNLOCK = "--snakemake-args --unlock"
 """What takes away the lock of a run that was killed."""
@@ -98,12 +103,21 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
     if not _compiled():
         print("The first run compiles first, which takes about a minute.", flush=True)
     lines = _run(snakemake_arguments(target, config, out, args), out, Progress(sys.stdout))
-    if ONLY_SHOW & set(args.snakemake_args):
+    if only_shows(args.snakemake_args):
         print("\n".join(lines))
         return False
     if any(line.startswith(_NOTHING) for line in lines):
         print("Nothing to do, everything is up to date.")
     return True
+
+
+def only_shows(arguments: Iterable[str]) -> bool:
+    """Whether Snakemake computes nothing with these arguments, such as those of a dry run.
+
+    >>> only_shows(["--config", "rank_by=min_interface"]), only_shows(["-np"])
+    (False, True)
+    """
+    return any(_ONLY_SHOW.fullmatch(argument) for argument in arguments)
 
 
 def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Namespace) -> list[str]:

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toporank.command.given import look_at, name_of
+from toporank.command.given import PARTNERS, look_at, name_of, partners_setting
 from toporank.command.run import LOG, SETTINGS, make, out_folder
-from toporank.decoys.partners import is_file
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 
@@ -22,7 +21,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
-    parser.add_argument("--partners", help="which chains are one partner, such as H+L:A, or a CSV file that says so")
+    parser.add_argument("--partners", help=PARTNERS)
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
     parser.set_defaults(run=score)
 
@@ -37,11 +36,9 @@ def score(args: argparse.Namespace) -> int:
     given = look_at(args.folder, out)
     print(given.said, flush=True)
     out_folder(out)
-    settings = {"score_decoys": str(given.folder), "score_name": given.name}
+    settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
     if args.checkpoint:
         settings["checkpoint"] = str(args.checkpoint.resolve())
-    if args.partners:
-        settings["partners"] = str(Path(args.partners).resolve()) if is_file(args.partners) else args.partners
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):
         return 0

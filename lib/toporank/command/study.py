@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.command.given import name_of
+from toporank.command.given import PARTNERS, name_of, partners_setting
 from toporank.command.run import SETTINGS, make, out_folder
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
@@ -33,7 +33,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
         parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
         if name == "label":
             parser.add_argument("--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb")
-            parser.add_argument("--partners", help="which chains are one partner, such as H+L:A")
+            parser.add_argument("--partners", help=PARTNERS)
         parser.set_defaults(run=run_study)
 
 
@@ -43,6 +43,9 @@ def run_study(args: argparse.Namespace) -> int:
     if not args.config.exists():
         remedy = f"give a file, such as a copy of {repository() / OWN_CONFIG}"
         raise ConfigError("there is no such configuration", where=args.config, remedy=remedy)
+    if args.command == "label" and not args.config.is_dir() and (args.natives or args.partners):
+        remedy = "say both for its data sets in the file"
+        raise ConfigError("--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy)
     out = out_folder(args.out)
     config = _for_natives(args, out) if args.config.is_dir() else args.config
     if make(target, config, out, args):
@@ -56,7 +59,6 @@ def _for_natives(args: argparse.Namespace, out: Path) -> Path:
         remedy = "give a file; `toporank label` takes a folder together with --natives"
         raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
     folders = {"decoys": str(args.config.resolve()), "natives": str(args.natives.resolve())}
-    partners = {"partners": args.partners} if args.partners else {}
-    datasets = [{"name": name_of(args.config), **folders, **partners}]
+    datasets = [{"name": name_of(args.config), **folders, **partners_setting(args.partners)}]
     write_text_if_changed(out / SETTINGS, json.dumps({"datasets": datasets}, indent=1) + "\n")
     return out / SETTINGS

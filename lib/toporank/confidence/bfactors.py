@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-import gemmi
 import numpy as np
 
 from toporank.decoys.identity import ResidueId
+from toporank.structures.read import parse_mmcif, parse_pdb
 
 NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
 """Lines of a PDB file that no model of a predictor has."""
@@ -26,13 +26,12 @@ def plddt_of_residues(text: str, file_format: str, *, of_predictor: bool, named:
     if file_format == "pdb":
         if NO_PREDICTION.search(text):
             return {}
-        structure, declared = gemmi.read_pdb_string(text), False
+        (structure, _), declared = parse_pdb(text), False
     else:
-        block = next(block for block in gemmi.cif.read_string(text) if block.find_values("_atom_site.Cartn_x"))
+        block, structure, _ = parse_mmcif(text)
         declared = "plddt" in " ".join([*block.find_values("_ma_qa_metric.name")]).lower()
         if any(method[:1] not in ".?" for method in block.find_values("_exptl.method")):
             return {}
-        structure = gemmi.make_structure_from_block(block)
     if structure.cell.is_crystal() or not (declared or of_predictor or named):
         return {}
     residues = [(chain.name, residue) for chain in structure[0] for residue in chain]

@@ -8,7 +8,6 @@ import numpy as np
 
 from toporank.confidence import haddock, measures
 from toporank.confidence.bfactors import plddt_of_residues
-from toporank.confidence.content import read_bytes
 from toporank.confidence.files import files_beside, named_by
 from toporank.confidence.predictors import Stated, stated
 from toporank.confidence.table import INCOMPLETE, NOTHING, NUMBERS, OK, Confidence
@@ -17,7 +16,7 @@ from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.features.neighbours import pairs_between_groups
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.read import check_file, read_complex
+from toporank.structures.read import read_complex, read_text
 
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
@@ -32,9 +31,8 @@ def confidence_of(target: str, decoy: str, path: Path, partners: Partners = ()) 
     """
     row, beside, named = Confidence(target, decoy), files_beside(path), named_by(path)
     try:
-        check_file(path)
         file_format, _ = structure_format(path)
-        text = read_bytes(path).decode("utf-8", errors="replace")
+        text = read_text(path)
         cns = haddock.of_header(text) if file_format == "pdb" else None
         if cns is None and not beside and not named and not (file_format == "mmcif" and "_ma_qa_metric" in text):
             return row

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,45 +31,60 @@ class Stated(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+Parts = dict[str, Callable[[], Any]]
+"""Field of `Stated` → what gives its value, None where there is none, or raises ConfidenceError."""
+
+
 def stated(beside: Beside) -> Stated:
-    """What the files beside a model state. A file that cannot be used is among `problems`."""
-    found, problems = Stated(), []
-    for read in READERS[beside.predictor]:
+    """What the files beside a model state. What cannot be used, a file or a part of one, is among `problems`."""
+    found: dict[str, Any] = {}
+    problems: list[str] = []
+
+    def tried(step: Callable[[], Any]) -> Any:
         try:
-            known = {name: value for name, value in read(beside)._asdict().items() if value is not None}
+            return step()
         except ConfidenceError as error:
             problems.append(error.reason)
-        else:
-            found = found._replace(**known)
-    return found._replace(problems=tuple(problems))
+
+    for read in READERS[beside.predictor]:
+        values = {name: tried(part) for name, part in (tried(partial(read, beside)) or {}).items()}
+        found |= {name: value for name, value in values.items() if value is not None}
+    return Stated(**found, problems=tuple(dict.fromkeys(problems)))
 
 
-def _of_json(score: str) -> Callable[[Beside], Stated]:
+def _of_json(score: str) -> Callable[[Beside], Parts]:
     """A reader of pTM, ipTM and the score by which models are ranked, under this name."""
 
-    def read(beside: Beside) -> Stated:
-        if beside.scores is None:
-            return Stated()
-        values = read_values(beside.scores)
-        return Stated(number(values, "ptm"), number(values, "iptm"), number(values, score))
+    def read(beside: Beside) -> Parts:
+        values = read_values(beside.scores) if beside.scores else {}
+        return _numbers(values, ptm="ptm", iptm="iptm", ranking_score=score)
 
     return read
 
 
-def _of_pae(name: str) -> Callable[[Beside], Stated]:
+def _of_pae(name: str) -> Callable[[Beside], Parts]:
     """A reader of a matrix of this name."""
 
-    def read(beside: Beside) -> Stated:
-        if beside.pae is None:
-            return Stated()
-        values = read_values(beside.pae)
-        return Stated(pae=_matrix(values, name), tokens=_tokens(values)) if name in values else Stated()
-
-    return read
+    return lambda beside: _matrix(beside.pae, name) if beside.pae else {}
 
 
-def _matrix(values: dict[str, Any], name: str) -> np.ndarray | None:
-    return square(values, name) if name in values else None
+def _matrix(path: Path, name: str) -> Parts:
+    """PAE, and the tokens it is of if they are named, of a file that is there for it."""
+    values = read_values(path)
+    if name not in values:
+        raise ConfidenceError(f"{path.name} has no {name}", remedy="is it the right file?")
+    return {"pae": partial(square, values, name), "tokens": partial(_tokens, values)}
+
+
+def _numbers(values: dict[str, Any], **names: str) -> Parts:
+    """Single numbers, each field with its name in the file."""
+    return {field: partial(number, values, name) for field, name in names.items()}
+
+
+def _arrays(values: dict[str, Any], pae: str) -> Parts:
+    """pLDDT and, under this name, PAE, if they are there."""
+    readers = {"plddt": (array, "plddt"), "pae": (square, pae)}
+    return {field: partial(read, values, name) for field, (read, name) in readers.items() if name in values}
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
@@ -80,22 +97,22 @@ def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
         raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
 
 
-def _colabfold(beside: Beside) -> Stated:
+def _colabfold(beside: Beside) -> Parts:
     """One file has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2 pTM."""
-    if beside.scores is None:
-        return Stated()
-    values = read_values(beside.scores)
-    ptm, iptm = number(values, "ptm"), number(values, "iptm")
-    score = None if ptm is None or iptm is None else 0.8 * iptm + 0.2 * ptm
-    plddt = array(values, "plddt") if "plddt" in values else None
-    return Stated(ptm, iptm, score, plddt, _matrix(values, "pae"))
+    values = read_values(beside.scores) if beside.scores else {}
+
+    def score() -> float | None:
+        ptm, iptm = number(values, "ptm"), number(values, "iptm")
+        return None if ptm is None or iptm is None else 0.8 * iptm + 0.2 * ptm
+
+    return {**_numbers(values, ptm="ptm", iptm="iptm"), "ranking_score": score, **_arrays(values, "pae")}
 
 
-def _alphafold2_ranking(beside: Beside) -> Stated:
+def _alphafold2_ranking(beside: Beside) -> Parts:
     """`ranking_debug.json`: the ranking confidence of each model by its name, and their order."""
     ranking = _ranking(beside)
     scores = next((ranking[name] for name in ("iptm+ptm", "plddts") if isinstance(ranking.get(name), dict)), {})
-    return Stated(ranking_score=number(scores, _name(beside)))
+    return _numbers(scores, ranking_score=_name(beside))
 
 
 def _ranking(beside: Beside) -> dict[str, Any]:
@@ -111,24 +128,21 @@ def _name(beside: Beside) -> str:
     return str(order[place]) if place < len(order) else ""
 
 
-def _alphafold2_result(beside: Beside) -> Stated:
+def _alphafold2_result(beside: Beside) -> Parts:
     """`result_<name>.pkl`: all there is."""
     path = file_called(beside.folder, f"result_{_name(beside)}.pkl")
-    if path is None:
-        return Stated()
-    values = read_values(path)
-    plddt = array(values, "plddt") if "plddt" in values else None
-    scores = (number(values, key) for key in ("ptm", "iptm", "ranking_confidence"))
-    return Stated(*scores, plddt, _matrix(values, "predicted_aligned_error"))
+    values = read_values(path) if path else {}
+    scores = _numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")
+    return {**scores, **_arrays(values, "predicted_aligned_error")}
 
 
-def _alphafold2_pae(beside: Beside) -> Stated:
+def _alphafold2_pae(beside: Beside) -> Parts:
     """`pae_<name>.json`, of AlphaFold 2.3.2 and later."""
     path = file_called(beside.folder, f"pae_{_name(beside)}.json")
-    return Stated(pae=_matrix(read_values(path), "predicted_aligned_error")) if path else Stated()
+    return _matrix(path, "predicted_aligned_error") if path else {}
 
 
-READERS: dict[str, tuple[Callable[[Beside], Stated], ...]] = {
+READERS: dict[str, tuple[Callable[[Beside], Parts], ...]] = {
     "ColabFold": (_colabfold,),
     "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_pae),
     "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),

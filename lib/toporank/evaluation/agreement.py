@@ -19,7 +19,7 @@ COMMON = ("iptm", "interface_plddt")
 class Disagreement(NamedTuple):
     """A target on which the two disagree. measure : of `MEASURES`; theirs, ours : the decoys preferred.
 
-    place : of theirs in our ranking of the `n` decoys that have the measure, from 1.
+    place : of theirs in our ranking of the `n` decoys that have a score, from 1. Copies do not count.
     """
 
     target: str
@@ -55,10 +55,10 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
             measure, values = said
             able = [row for row in decoys if row.decoy in values]
             theirs = max(able, key=lambda row: values[row.decoy])  # of equals the one that comes first here
-            place = able.index(theirs) + 1
-            if place > 1 and (theirs.pred_capri != able[0].pred_capri or 2 * place > len(able) + 1):
+            ours, place, n = decoys[0], decoys.index(theirs) + 1, len(decoys)
+            if place > 1 and (theirs.pred_capri != ours.pred_capri or 2 * place > n + 1):
                 value = getattr(known[target, theirs.decoy], measure)
-                found.append(Disagreement(target, measure, value, theirs, able[0], place, len(able)))
+                found.append(Disagreement(target, measure, value, theirs, ours, place, n))
     return found
 
 

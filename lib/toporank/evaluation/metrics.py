@@ -12,8 +12,8 @@ benchmarks: never give one without the other.
 Tie rule: of equally predicted decoys the one given first ranks higher. Functions of a table sort it by target
 and decoy name, so the order of its rows is irrelevant; callers of the others sort by decoy name.
 
-Sources: DockQ and its CAPRI thresholds, Basu & Wallner 2016 (PLoS ONE 11:e0161879); ranking loss and hit
-rate, Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanley & McNeil 1982 (Radiology
+Sources: DockQ and its CAPRI thresholds, Basu & Wallner 2016 (PLoS ONE 11:e0161879); ranking loss and hits,
+Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanley & McNeil 1982 (Radiology
 143:29); percentile bootstrap, Efron & Tibshirani 1993.
 """
 
@@ -84,11 +84,6 @@ def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = A
         raise ValueError(f"the number of top decoys to look at must be 1 or more, not {n}")
     top = np.argsort(-p, kind="stable")[:n]
     return int(np.count_nonzero(y[top] >= threshold))
-
-
-def hit_rate_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> float:
-    """`hits_at` as a fraction, in [0, 1], of the decoys looked at: min(n, number of decoys)."""
-    return hits_at(dockq, predicted, n, threshold) / min(n, np.size(dockq))
 
 
 def success_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> bool:

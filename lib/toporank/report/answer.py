@@ -69,7 +69,7 @@ def caveats(
     differs : where the predictor prefers another decoy. iptm : what the predictor says of the best.
     """
     found = []
-    if best.pred_capri == CAPRI_NAMES[0]:
+    if all(row.pred_capri == CAPRI_NAMES[0] for row in (best, *others)):
         found.append("no decoy is predicted to be acceptable: rather make new ones than build on this one")
     if best.domain:
         found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
@@ -77,7 +77,7 @@ def caveats(
         found.append(f"seen in training, so that the networks may remember it: {seen.why}")
     spread = best.pred_sd or 0.0
     rival = next((row for row in others if not twins(row, best)), None)
-    if rival and best.pred_dockq - rival.pred_dockq < max(spread, CLOSE):
+    if rival and abs(best.pred_dockq - rival.pred_dockq) < max(spread, CLOSE):
         disagree = f": the networks disagree by {spread:.2f}" if spread >= CLOSE else ""
         found.append(f"{rival.decoy} is as good ({number(rival.pred_dockq, 2)}){disagree}")
     elif spread >= DISAGREE:
@@ -95,7 +95,7 @@ def caveats(
         )
     if iptm is not None and iptm < DOUBTFUL and best.pred_capri != CAPRI_NAMES[0]:
         found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
-    if not others:
+    if not others and best.pred_network is not None:  # trees look at the other decoys, too
         found.append("scores are surer where a target has several decoys")
     return found
 

@@ -135,8 +135,6 @@ def split_card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
         "random": means["random_pick_loss"],
         "spearman": means["spearman"],
         "pooled": summary["pooled"]["spearman"],
-        "mae": summary["pooled"]["mae"],
-        "auroc": summary["pooled"]["auroc"],
         "success": [(n, means[f"success_at_{n}"]["mean"]) for n in TOP_N],
         "attainable": summary["attainable_success"],
         "negative": summary["n_negative_spearman"],
@@ -147,11 +145,7 @@ def split_card(split: str, summary: dict[str, Any]) -> dict[str, Any]:
 def metric_row(row: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
     """Name of a metric and for each split its value and 95 % interval."""
     pooled = row.removeprefix("pooled ") if row.startswith("pooled ") else None
-    return {
-        "name": metric_name(row),
-        "pooled": bool(pooled),
-        "values": [metric_value(row, pooled, summary) for summary in summaries],
-    }
+    return {"name": metric_name(row), "values": [metric_value(row, pooled, summary) for summary in summaries]}
 
 
 def metric_name(row: str) -> str:

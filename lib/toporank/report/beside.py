@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,10 @@ MOST_TARGETS = 20
 
 
 class Opened(NamedTuple):
-    """A decoy for the scripts: path from their folder, name there, partners, and whether its B-factors are quality."""
+    """A decoy for the scripts: path from their folder, name there, partners, and whether its B-factors are quality.
+
+    partners : empty where the name of a chain could mean something else in a script.
+    """
 
     path: str
     name: str
@@ -33,17 +37,24 @@ class Opened(NamedTuple):
 
 def opened(study: Study, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
     """Each target with a scored decoy, and the best of its decoys, best first. folder : that of the scripts."""
-    partners = partners_of_decoys(study)
+    partners, names = partners_of_decoys(study), set[str]()
     for (dataset, target), rows in by_target(study.decoys):
         found = []
         for _, row in best_distinct(rows, TOP):
             path = file_to_show(study.folders[dataset], row)
-            name = re.sub(r"\W", "_", f"{target}_{row.rank}_{row.decoy}")
-            shown = Opened(os.path.relpath(path, folder), name, partners.get((dataset, target, row.decoy), ()),
-                           path != Path(row.path))  # fmt: skip
-            found.append(shown)
+            name = _distinct(f"{target}_{row.rank}_{row.decoy}", names)
+            names.add(name)
+            own = partners.get((dataset, target, row.decoy), ())
+            plain = all(re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(own))
+            found.append(Opened(os.path.relpath(path, folder), name, own if plain else (), path != Path(row.path)))
         if found:
             yield target, found
+
+
+def _distinct(text: str, taken: Collection[str]) -> str:
+    """The text as a name that PyMOL can give, other than those that are taken."""
+    plain = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return next(name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken)
 
 
 def pymol_script(study: Study, folder: Path) -> str:
@@ -56,8 +67,10 @@ def pymol_script(study: Study, folder: Path) -> str:
         "os.chdir(os.path.dirname(os.path.abspath(__script__)))",
         "python end",
     ]
+    groups: list[str] = []
     for place, (target, decoys) in enumerate(opened(study, folder)):
-        group, first = re.sub(r"\W", "_", f"target_{target}"), decoys[0]
+        groups.append(_distinct(f"target_{target}", groups))
+        group, first = groups[-1], decoys[0]
         block = [f"/cmd.load({shown.path!r}, {shown.name!r})" for shown in decoys]
         chains = _chains(first.partners[:1])
         for shown in decoys[1:]:
@@ -91,7 +104,7 @@ def chimerax_script(study: Study, folder: Path) -> str:
     for place, (target, decoys) in enumerate(opened(study, folder), 1):
         block = []
         for nth, shown in enumerate(decoys, 1):
-            block.append(f'open "{shown.path}" id {place}.{nth} name "{shown.name}"')
+            block.append(f'open "{_escaped(shown.path)}" id {place}.{nth} name "{shown.name}"')
             if nth > 1:
                 chains = "".join(f"/{','.join(part)}" for part in decoys[0].partners[:1])
                 block.append(f"matchmaker #{place}.{nth}{chains} to #{place}.1{chains}")
@@ -99,6 +112,11 @@ def chimerax_script(study: Study, folder: Path) -> str:
         block += [f"hide #{place} models"] if place > 1 else []
         lines += ["", f"# {target}", *_commented(block, place > MOST_TARGETS)]
     return "\n".join([*lines, "", "hide solvent", "view", ""])
+
+
+def _escaped(path: str) -> str:
+    """A path between the quotation marks of ChimeraX, which take the escapes of Python."""
+    return path.replace("\\", "\\\\").replace('"', "\\x22")
 
 
 def _chimerax_colours(model: str, shown: Opened) -> list[str]:

@@ -203,7 +203,8 @@ function decoyTable(target, columns, what) {
 function decoyTables(target) {
   const { content } = target, n = wantedRows(target).length, met = interfaces(content);
   const tables = [decoyTable(target, ownColumns(content).filter(column => column.head), "")];
-  if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], "Predicted DockQ of each interface by itself: "));
+  const some = content.N ? ` (${met.length} of ${content.N}, those predicted worst; all in interfaces.csv)` : "";
+  if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], `Predicted DockQ of each interface by itself${some}: `));
   if (target.all || n <= ROWS) return tables;
   const rest = make("button", { type: "button", class: "more" }, `Show all ${n} decoys`);
   rest.addEventListener("click", () => { target.all = true; fill(target, true); });
@@ -264,8 +265,9 @@ function show() {
 function csvText() {
   const found = targets.filter(target => target.wanted.includes(1));
   const keys = ["dataset", "target", ...new Set(found.flatMap(target => columnsOf(target.content)).map(column => column.key).filter(Boolean))];
+  const formula = new RegExp(`^${data.formula}`);
   const quoted = value => {
-    const text = value == null ? "" : typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    const text = value == null ? "" : typeof value === "string" && formula.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const lines = found.flatMap(target => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.report import confidence
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
+from toporank.spreadsheets import FORMULA
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""
@@ -73,8 +75,9 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
     copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
-    is wrong in words. q names and decimals of measures of the predictor's confidence, and Q for each of them that of
-    every decoy. A list without any value is left out. folder : of the page; without it no file has an address.
+    is wrong in words; N how many there are where that is more. q names and decimals of measures of the predictor's
+    confidence, and Q for each of them that of every decoy. formula is what a name begins with that a spreadsheet would
+    compute. A list without any value is left out. folder : of the page; without it no file has an address.
     """
     meetings, said = interfaces_of_targets(study), confidence.of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
@@ -85,6 +88,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
         "partners": PARTNER_COLOURS,
         "quality": QUALITY_COLOURS,
         "fates": [fate_name(fate) for fate in order],
+        "formula": FORMULA.pattern,
         "targets": [
             {"name": key[1], "set": key[0]}
             | decoy_lists(rows, order)
@@ -97,12 +101,19 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
 
 
 def interface_lists(rows: list[Result], interfaces: list[InterfaceRow]) -> dict[str, Any]:
-    """One target's interfaces for `decoys_for_script`: none if there is one only, the first `MOST_INTERFACES`."""
-    names = sorted({row.interface for row in interfaces})[:MOST_INTERFACES]
-    if len(names) < 2:
+    """One target's interfaces for `decoys_for_script`: none if there is one only.
+
+    Of too many those predicted worst, on average over the decoys, of which one that lacks a prediction counts as 0.
+    """
+    predicted: dict[str, list[float]] = {}
+    for row in interfaces:
+        predicted.setdefault(row.interface, []).append(row.pred_dockq or 0.0)
+    if len(predicted) < 2:
         return {}
+    names = sorted(sorted(predicted, key=lambda name: (fmean(predicted[name]), name))[:MOST_INTERFACES])
     shown = {(row.decoy, row.interface): interface_cell(row) for row in interfaces}
-    return {"i": names, "I": [[shown.get((row.decoy, name)) for row in rows] for name in names]}
+    lists = {"i": names, "I": [[shown.get((row.decoy, name)) for row in rows] for name in names]}
+    return lists | ({"N": len(predicted)} if len(predicted) > len(names) else {})
 
 
 def interface_cell(row: InterfaceRow) -> float | str:

@@ -13,7 +13,8 @@
 
   function bars({ name, residues, values }) {
     const known = values.filter(value => value != null), range = [Math.min(...known), Math.max(...known)].map(quality);
-    const what = `Quality of ${residues.length} residues of chain ${name}, from ${range[0]} to ${range[1]}; the table below has each`;
+    const said = known.length ? `from ${range[0]} to ${range[1]}; the table below has each` : "not known";
+    const what = `Quality of ${residues.length} residues of chain ${name}, ${said}`;
     const width = STEP * residues.length + 34, y = value => 6 + HEIGHT * (1 - value);
     const svg = draw("svg", { class: "bars", role: "img", "aria-label": what, width, height: HEIGHT + 26 });
     for (const value of [0, 0.5, 1]) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import io
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,7 @@ import numpy as np
 from toporank import layout
 from toporank.comparison.contacts import residue_contacts
 from toporank.decoys.partners import Partners, parse_partners
-from toporank.errors import StructureError
+from toporank.errors import ConfigError, StructureError
 from toporank.evaluation.models import model_file
 from toporank.labelling.dockq import FEWEST, superposition
 from toporank.report.results import Result, Study, by_target
@@ -120,13 +121,20 @@ def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, 
 
 
 def partners_of_decoys(study: Study) -> dict[tuple[str, str, str], Partners]:
-    """(data set, target, decoy) → its partners, as the names of its interfaces say."""
+    """(data set, target, decoy) → its partners, as the names of its interfaces say.
+
+    Left out, so that each chain is one, where a chain has no name, or one with which partners cannot be written.
+    """
     names: dict[tuple[str, str, str], set[str]] = {}
     for dataset, rows in study.interfaces.items():
         for row in rows:
             if row.n_contacts is not None:
                 names.setdefault((dataset, row.target, row.decoy), set()).update(row.interface.split(":"))
-    return {key: parse_partners(":".join(sorted(found))) for key, found in names.items()}
+    partners = {}
+    for key, found in names.items():
+        with contextlib.suppress(ConfigError):
+            partners[key] = parse_partners(":".join(sorted(found)))
+    return partners
 
 
 def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None) -> str:

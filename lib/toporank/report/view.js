@@ -8,6 +8,7 @@ const STEP = { left: [-15, "y"], right: [15, "y"], up: [-15, "x"], down: [15, "x
 const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "in", "=": "in", "-": "out", 0: "whole" };
 const colour = document.getElementById("colour");
 const panes = view ? $(".pane", view).map(node => ({ node, select: node.querySelector("select"), canvas: node.querySelector(".canvas"), viewer: null, shown: null })) : [];
+const seen = new IntersectionObserver(entries => { if (entries.some(entry => entry.isIntersecting)) choose(current); });
 let current = 0, ready = null, why = "";
 
 async function unpacked(text) {
@@ -131,7 +132,9 @@ function choose(place, right = 1) {
   current = place;
   articles.forEach((article, k) => { article.hidden = k !== place; });
   if (which) which.value = place;
-  if (panes.length && !why) return showStructures(0, right);
+  if (!panes.length || why) return;
+  seen.disconnect();
+  return showStructures(0, right);
 }
 
 function act(name) {
@@ -165,7 +168,6 @@ if (panes.length) {
     }
     colour.addEventListener("change", () => { panes.forEach(paint); legend(); });
     for (const button of $("[data-act]", view)) button.addEventListener("click", () => act(button.dataset.act));
-    const seen = new IntersectionObserver(entries => { if (entries.some(entry => entry.isIntersecting)) { seen.disconnect(); choose(current); } });
     seen.observe(view);
   }
 }

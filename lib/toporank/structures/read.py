@@ -57,10 +57,10 @@ def read_complex(path: Path) -> Complex:
     Raises StructureError when the file cannot be read, is not what its suffix says, holds no atoms, or holds invalid
     numbers.
     """
-    file_format, zipped = structure_format(path)
-    text = _text(path, zipped)
+    file_format, _ = structure_format(path)
+    text = read_text(path)
     try:
-        structure, notes = _parse_pdb(text) if file_format == "pdb" else _parse_mmcif(text)
+        structure, notes = parse_pdb(text) if file_format == "pdb" else parse_mmcif(text)[1:]
         if len(structure) == 0 or structure[0].count_atom_sites() == 0:
             raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
         if len(structure) > 1:
@@ -93,9 +93,10 @@ def _too_large(path: Path) -> StructureError:
     )
 
 
-def _text(path: Path, zipped: bool) -> str:
-    """The file's text; every way a file can be unreadable becomes a StructureError."""
+def read_text(path: Path) -> str:
+    """A structure file's text; every way a file can be unreadable becomes a StructureError."""
     check_file(path)
+    _, zipped = structure_format(path)
     try:
         data = path.read_bytes()
         data = _unzipped(data) if zipped else data
@@ -144,8 +145,8 @@ def _parsing(file_format: str) -> Iterator[None]:
         raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
 
 
-def _parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
-    """PDB text into gemmi's structure, and notes."""
+def parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
+    """PDB text into gemmi's structure, and notes. Raises StructureError."""
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
     data = text.encode("ascii", errors="replace")  # gemmi counts columns in bytes
@@ -155,8 +156,8 @@ def _parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
     return structure, []
 
 
-def _parse_mmcif(text: str) -> tuple[gemmi.Structure, list[str]]:
-    """mmCIF text into gemmi's structure, and notes."""
+def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the block that holds the structure, gemmi's structure of it, and notes. Raises StructureError."""
     if "_atom_site." not in text.lower() and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
         raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
     with _parsing("mmcif"):
@@ -167,7 +168,8 @@ def _parse_mmcif(text: str) -> tuple[gemmi.Structure, list[str]]:
     number_ligands(blocks[0])
     with _parsing("mmcif"):
         structure = gemmi.make_structure_from_block(blocks[0])
-    return structure, [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
+    notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
+    return blocks[0], structure, notes
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
