@@ -115,14 +115,16 @@ def test_a_single_file_is_linked(tmp_path):
     assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]
 
 
-def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path):
+@pytest.mark.parametrize("name", ["model.pdb", "model.zip"])
+def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path, name):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "model.pdb").touch()
-    given = look_at(tmp_path / "a/model.pdb", tmp_path / "out")
-    with pytest.raises(ConfigError, match=r"of .*a/model\.pdb, not of .*b/model\.pdb \(choose another folder with -o"):
-        look_at(tmp_path / "b/model.pdb", tmp_path / "out")
-    assert (given.folder / "model.pdb").resolve() == tmp_path / "a/model.pdb"
+        zipped(tmp_path / folder / name, {"model.pdb": folder})
+    given = look_at(tmp_path / "a" / name, tmp_path / "out")
+    before = (given.folder / "model.pdb").read_bytes()
+    with pytest.raises(ConfigError, match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o"):
+        look_at(tmp_path / "b" / name, tmp_path / "out")
+    assert (given.folder / "model.pdb").read_bytes() == before
 
 
 @pytest.mark.parametrize(

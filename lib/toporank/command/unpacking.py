@@ -43,12 +43,18 @@ def archive_name(path: Path) -> str:
 def unpacked(archive: Path, folder: Path) -> Path:
     """The folder `<folder>/<name of the archive>` with what is in it; what was unpacked before is not unpacked again.
 
-    Raises ConfigError when it is damaged, needs a password, is too large, or has a file that would lie elsewhere.
+    Raises ConfigError when it is damaged, needs a password, is too large, or has a file that would lie elsewhere, or
+    when another archive of its name was unpacked there.
     """
     to, mark = folder / archive_name(archive), folder / f"{archive_name(archive)}.unpacked"
     now = f"{archive.absolute()}\n{archive.stat().st_size}\n{archive.stat().st_mtime_ns}\n"
-    if to.is_dir() and mark.is_file() and mark.read_text(encoding="utf-8") == now:
+    before = mark.read_text(encoding="utf-8") if mark.is_file() else now
+    if to.is_dir() and mark.is_file() and before == now:
         return to
+    if (other := before.split("\n")[0]) != str(archive.absolute()):
+        what = f"holds results of the same name, of {other}, not of {archive.absolute()}"
+        remedy = f"choose another folder with -o, or delete {to} and {mark}"
+        raise ConfigError(what, where=folder.parent, remedy=remedy)
     mark.unlink(missing_ok=True)
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
