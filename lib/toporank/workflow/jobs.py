@@ -231,10 +231,11 @@ class Jobs:
     def split_options(self) -> str:
         """How targets are split, as options of `split_targets.py`."""
         t = self.config.training
+        later = [name for name in self.config.learned_datasets if name not in self.config.training_datasets]
         return (
             f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
             f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
-        )
+        ) + (f" --finetune {' '.join(later)}" if later else "")
 
     def splits(self, wildcards: Any = None) -> list[str]:
         """The table of splits, where something is trained; with wildcards only for a data set that is learned from."""
