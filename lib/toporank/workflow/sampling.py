@@ -47,6 +47,11 @@ class Sampling:
         """Where the decoys of each target will lie."""
         return [layout.SAMPLED.format(target=target) for target in self.natives]
 
+    def collected(self) -> list[str]:
+        """Those, and the folders of targets that were sampled before: their decoys are there, and keep their labels."""
+        before = Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}")
+        return sorted({*self.folders(), *(str(poses.parent) for poses in before)})
+
 
 def natives_to_sample(config: Config, repository: Path) -> Sampling:
     """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or read."""
