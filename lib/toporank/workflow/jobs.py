@@ -15,6 +15,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
+from toporank.code import library_digest
 from toporank.confidence import files as confidence_files
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
@@ -23,6 +24,20 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
+CODE = (
+    "combining",
+    "comparison",
+    "confidence",
+    "evaluation",
+    "graphs",
+    "model",
+    "report",
+    "similarity",
+    "structures",
+    "training",
+    "torch_files",
+)
+"""The packages that decide what becomes of graphs and trained networks: final checkpoint, scores, metrics, reports."""
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
 LAST_LINES = 15
@@ -33,6 +48,11 @@ def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
     own = Path("config/config.yaml")
     return own if own.exists() else repository / own
+
+
+def results_code() -> str:
+    """Digest of that code. Nothing that is trained on may depend on it: networks would be trained again."""
+    return library_digest(CODE)
 
 
 def trains(dag: Any) -> bool:
