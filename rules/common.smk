@@ -43,6 +43,7 @@ if workflow.is_main_process:
     jobs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
+RESULTS_CODE = jobs.results_code()
 try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
 except TopoRankError:

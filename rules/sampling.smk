@@ -14,9 +14,9 @@ rule sample_decoys:
 
 
 rule sample_tables:
-    """What became of every native, and the labels of all decoys."""
+    """What became of every native, and the labels of all decoys, also of natives that were sampled before."""
     input:
-        SAMPLING.folders(),
+        SAMPLING.collected(),
     output:
         labels=layout.SAMPLED_LABELS,
         poses=layout.SAMPLED_POSES,

@@ -15,6 +15,7 @@ from toporank.similarity.tables import compared, read_chains, write_splits
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", required=True)
+    parser.add_argument("--finetune", nargs="*", default=[], help="those that only fine-tuning learns from")
     parser.add_argument("--chains", type=Path, nargs="+", required=True, help="chains.csv of each of them")
     parser.add_argument("--split-by", choices=("cluster", "target"), required=True)
     parser.add_argument("--validation-percent", type=float, required=True)
@@ -30,7 +31,8 @@ def main() -> None:
         given = {(name, label.target): label.split for name, rows in labels.items() for label in rows}
         chains = compared(row for path in args.chains for row in read_chains(path))
         how = {"split_by": args.split_by, "percent": args.validation_percent, "seed": args.seed, "folds": args.folds}
-        table = assign(given, chains, align=args.similarity == "mmseqs2", **how)
+        how |= {"align": args.similarity == "mmseqs2", "finetuned": args.finetune}
+        table = assign(given, chains, **how)
         leaking = leaks(table)
         if leaking and args.leakage == "refuse":
             remedy = "correct the splits of the labels, or leave them out; or set training.leakage: warn"

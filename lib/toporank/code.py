@@ -12,8 +12,18 @@ from pathlib import Path
 
 from toporank.files import write_text
 
-KNOWN = Path(__file__).parent / "__pycache__" / "digests.json"
+LIBRARY = Path(__file__).parent
+KNOWN = LIBRARY / "__pycache__" / "digests.json"
 """Digests by the content of their files: parsing them at each start would take longer than everything else there."""
+
+SUFFIXES = (".py", ".js", ".css", ".j2")
+"""Of files that are code."""
+
+
+def library_digest(packages: Iterable[str]) -> str:
+    """Digest of the code in these packages of the library, wherever it is installed."""
+    files = [path for name in packages for path in sorted((LIBRARY / name).rglob("*")) if path.suffix in SUFFIXES]
+    return source_digest(map(str, files))
 
 
 def source_digest(sources: Iterable[str]) -> str:
@@ -21,7 +31,8 @@ def source_digest(sources: Iterable[str]) -> str:
     contents = {hashlib.sha256(content := _read(source)).hexdigest(): (source, content) for source in sources}
     known = _known()
     if not contents.keys() <= known.keys():
-        known |= {key: _digest(*file) if file[0].endswith(".py") else key for key, file in contents.items()}
+        new = {key: file for key, file in contents.items() if key not in known}
+        known |= {key: _digest(*file) if file[0].endswith(".py") else key for key, file in new.items()}
         with contextlib.suppress(OSError):  # an installation that cannot be written to
             write_text(KNOWN, json.dumps(known))
     return hashlib.sha256("".join(known[key] for key in contents).encode()).hexdigest()[:16]

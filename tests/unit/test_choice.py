@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
+from toporank.sampling import choice
 from toporank.sampling.choice import LEFT, SHARES, balanced, classes, matched, quotas, spearman
 
 
@@ -48,6 +51,40 @@ def test_a_balanced_choice_halves_correlations_and_keeps_the_classes():
     before, after = (np.abs(spearman(dockq[one], properties[:, one])).max() for one in (np.arange(32), chosen))
     assert after < 0.5 * before
     assert np.mean((dockq[chosen] >= 0.23) & (dockq[chosen] < 0.8)) >= 0.4
+
+
+def test_a_balanced_choice_gets_no_better_by_any_exchange_within_a_class(monkeypatch):
+    rng = np.random.default_rng(6)
+    monkeypatch.setattr(choice, "BLOCK", 7)
+    dockq = np.concatenate([rng.uniform(0, 0.2, 12), rng.uniform(0.25, 0.7, 12)])
+    properties = np.array([dockq + rng.normal(0, 0.4, 24), rng.random(24) < 0.5])
+
+    ranks = np.array([rankdata(values) for values in (dockq, *properties)])  # among all poses
+
+    def disagreement(chosen: list[int]) -> float:
+        _, first, second = np.corrcoef(ranks[:, chosen])[0]
+        return first**2 + second**2 / 2
+
+    chosen = balanced(dockq, properties, 12, rng).tolist()
+    others = [
+        [*(set(chosen) - {old}), new]
+        for old in chosen
+        for new in {*range(24)} - {*chosen}
+        if (dockq[old] < 0.23) == (dockq[new] < 0.23)
+    ]
+    assert min(map(disagreement, others)) > disagreement(chosen) - 1e-5
+
+
+def test_many_poses_are_chosen_from_in_little_memory(monkeypatch):
+    monkeypatch.setattr(choice, "STARTS", 1)
+    rng = np.random.default_rng(7)
+    dockq, properties = rng.random(240), rng.random((5, 240))
+    tracemalloc.start()
+    try:
+        assert len(balanced(dockq, properties, 120, rng)) == 120
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_fewer_poses_than_wanted_are_all_taken():

@@ -293,6 +293,9 @@ def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
     inputs = rules.finetune_inputs("{dataset}")
     assert inputs(wildcards(run="p")) == ["two"]
     assert inputs(wildcards(run="q")) == ["one", "two"]
+    assert "--finetune" not in rules.split_options()
+    of_one = Jobs(load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}), CHECK)
+    assert of_one.split_options().endswith(" --similarity kmers --finetune two")
     assert json.loads(rules.training_parameters(wildcards(run="p")))["freeze"] == ["embed_nodes"]
     assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,6 +81,10 @@ def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     sampling = natives_to_sample(chosen, Path("elsewhere"))
     assert list(sampling.natives) == ["U"]
     assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
+    assert sampling.folders() == sampling.collected() == ["results/sampling/U"]
+    write_rows(Path("results/sampling/T/poses.csv"), [])
+    Path("results/sampling/unfinished").mkdir()
+    assert sampling.collected() == ["results/sampling/T", "results/sampling/U"]  # labels of decoys that are there
 
 
 def test_what_is_missing_is_said_with_its_remedy(monkeypatch):
@@ -158,6 +163,20 @@ def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
     (row,) = sampled(EXAMPLES / "1PPE/near1.pdb.gz", given="A:B:C")
     assert row.Status == Status.NO_NATIVE
     assert "two can be docked" in row.Reason
+
+
+def test_a_file_of_one_partner_may_have_chains_that_the_native_has_not():
+    text = gzip.decompress((EXAMPLES / "1PPE/near1.pdb.gz").read_bytes()).decode()
+    complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
+    bound = [partners.partner(complex_, chain) for chain in complex_.chains]
+    for side, other in ((0, 1), (1, 0)):
+        stranger = complex_.chains[other]
+        lines = (f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line for line in text.splitlines())
+        Path("unbound_x.pdb").write_text("\n".join(lines))
+        free = target._unbound([Path("unbound_x.pdb")], bound)
+        assert free[other] is bound[other]
+        assert free[side] is not bound[side]
+        assert free[side].chains == bound[side].chains
 
 
 def of_size(dockq: float, size: float) -> SimpleNamespace:

@@ -92,10 +92,33 @@ def test_targets_that_all_share_chains_cannot_be_split():
         assert splits(labels) == labels  # what is lacking is said where it is trained
 
 
+def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_fine_tuned_on():
+    study, more = {("set", t): "" for t in "adef"}, {("more", t): "" for t in ("b", *(f"m{i}" for i in range(30)))}
+    chains = {**CHAINS, **{f"m{i}": [chain(10 + i)] for i in range(30)}}
+    for seed in range(6):
+        how = {**HOW, "seed": seed}
+        rows = {row[:2]: row for row in assign({**study, **more}, chains, **how, finetuned=["more"])}
+        alone = {row[:2]: row[2:5] for row in assign(study, CHAINS, **how)}
+        assert {key: rows[key][2:5] for key in study} == alone  # cluster, split and fold
+        with_a, *others = (rows[key] for key in more)
+        assert with_a.split == rows["set", "a"].split
+        assert {row.split for row in others} == {"train"}
+        assert split_of_targets(rows.values(), fold=0).keys() == study.keys()
+
+
+def test_a_side_that_the_study_or_fine_tuning_lacks_is_not_made_up_for_by_the_other():
+    more = {("more", "d"): "", ("more", "e"): ""}
+    with pytest.raises(ConfigError, match=r"split_by: the targets .* none can be set aside for validation"):
+        assign({("set", "a"): "", ("set", "b"): "", **more}, CHAINS, **HOW, finetuned=["more"])
+    given = {("set", "a"): "val", ("set", "d"): "train", ("more", "b"): "", ("more", "c"): ""}
+    with pytest.raises(ConfigError, match=r"data set 'more': .* none is left to fine-tune on"):
+        assign(given, CHAINS, **HOW, finetuned=["more"])
+
+
 def test_few_clusters_have_no_folds():
     rows = table({"a": "train", "b": "train", "d": "val"})
     assert {row.fold for row in rows.values()} == {None}
-    with pytest.raises(ConfigError, match=r"training\.folds: 2 clusters .* fewer than the folds"):
+    with pytest.raises(ConfigError, match=r"training\.folds: there are fewer clusters of training targets than folds"):
         split_of_targets(rows.values(), fold=0)
     by_target = table({"a": "train", "b": "train", "d": "val"}, split_by="target")
     assert {row.fold for row in by_target.values()} == {0, 1, 2}

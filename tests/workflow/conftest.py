@@ -138,6 +138,14 @@ def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
     return study
 
 
+def clone_to(folder: Path) -> Path:
+    """The program in another place, without what earlier runs left in it."""
+    for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "Snakefile", folder)
+    return folder
+
+
 def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that is made once for all workers, by the first that needs it."""
     shared = tmp_path_factory.getbasetemp()

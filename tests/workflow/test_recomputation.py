@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, made_once, make_study
+from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, clone_to, made_once, make_study
 
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
@@ -147,10 +147,7 @@ def cloned(tmp_path_factory) -> Study:
 
     The features are those without compiled code where possible: a clone compiles anew, which takes long.
     """
-    clone = tmp_path_factory.mktemp("clone") / "toporank"
-    for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
-        shutil.copytree(REPOSITORY / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(REPOSITORY / "Snakefile", clone)
+    clone = clone_to(tmp_path_factory.mktemp("clone") / "toporank")
     return clean(clone.parent / "study", clone, features=FEATURES)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, make_study
+from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
 from toporank.graphs.pack import GraphStore
 from toporank.model.scorer import load_weights, predict
 
@@ -129,6 +130,18 @@ def test_what_training_has_seen_of_each_target_is_told(finished):
 def test_a_second_run_does_nothing_and_says_so(finished):
     again = finished.run("all")
     assert "Nothing to be done" in again.stdout
+
+
+def test_changed_code_of_scores_and_reports_is_followed_by_the_last_steps_alone(finished, tmp_path):
+    """Also where the program lies in another place."""
+    clone = clone_to(tmp_path / "toporank")
+    with open(clone / "lib/toporank/report/style.css", "a") as style:
+        style.write("/* changed */\n")
+    printed = Study(finished.home, clone).run("all", "-n").stdout
+    assert set(re.findall(r"^([a-z]\w+) +\d+$", printed, re.MULTILINE)) == {
+        "all", "select_final", "score_decoys", "read_confidence", "evaluate_ranking", "report_scores", "report_study",
+        "total",
+    }  # fmt: skip
 
 
 def test_the_same_seeds_give_the_same_results(finished, tmp_path):

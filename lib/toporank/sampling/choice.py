@@ -24,6 +24,10 @@ STARTS = 10
 """Random choices from which the last choice begins."""
 LEAST_GAIN = 1e-6
 """Of an exchange."""
+BLOCK = 256
+"""Exchanges that are looked at together: each takes memory for all chosen poses."""
+SURE = 1e-9
+"""More than the sums of ranks and the correlations of all poses can disagree by rounding."""
 
 
 def classes(dockq: np.ndarray) -> np.ndarray:
@@ -87,24 +91,67 @@ def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.ran
         inside = np.concatenate([rng.permutation(m)[:n] for m, n in zip(members, taken, strict=True)]).astype(np.intp)
         disagreement = _disagreement(ranks[:, inside])
         while True:
-            outside = np.setdiff1d(np.arange(len(dockq)), inside)
-            place, new = np.nonzero(coarse[inside][:, None] == coarse[outside])
-            tried = np.repeat(inside[None], len(place), axis=0)
-            tried[np.arange(len(place)), place] = outside[new]
-            found = _disagreement(ranks[:, tried])
-            if not len(found) or found.min() >= disagreement - LEAST_GAIN:
+            tried, found = _best_exchange(ranks, coarse, inside)
+            if found >= disagreement - LEAST_GAIN:
                 break
-            inside, disagreement = tried[found.argmin()], found.min()
+            inside, disagreement = tried, found
         if disagreement < least:
             best, least = inside, disagreement
     return best
 
 
+def _best_exchange(ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, float]:
+    """The choice that disagrees least of those with one pose exchanged within its class, and by how much; or infinity.
+
+    By sums of ranks all exchanges are compared, and those that may be the best by the correlations themselves.
+    """
+    outside = np.setdiff1d(np.arange(ranks.shape[1]), inside)
+    place, new = np.nonzero(coarse[inside][:, None] == coarse[outside])
+    blocks = np.split(np.arange(len(place)), range(BLOCK, len(place) - 1, BLOCK)) if len(place) else []
+    sums = _sums(ranks)
+    chosen = sums[..., inside].sum(axis=-1, keepdims=True)
+    by_sums = [
+        _disagreement_by(chosen - sums[..., inside[place[b]]] + sums[..., outside[new[b]]], len(inside)).min()
+        for b in blocks
+    ]
+    best, least = inside, np.inf
+    for block, value in zip(blocks, by_sums, strict=True):
+        if value <= min(by_sums) + SURE:
+            tried = np.repeat(inside[None], len(block), axis=0)
+            tried[np.arange(len(block)), place[block]] = outside[new[block]]
+            found = _disagreement(ranks[:, tried])
+            if found.min() < least:
+                best, least = tried[found.argmin()], found.min()
+    return best, least
+
+
+def _sums(ranks: np.ndarray) -> np.ndarray:
+    """What correlations are made of when summed over poses: twice the ranks, their squares, and times the first.
+
+    Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and go.
+    """
+    twice = (2 * ranks).astype(np.int64)
+    return np.stack([twice, twice**2, twice * twice[0]])
+
+
+def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
+    """`_disagreement` of n poses by the sums of `_sums` over them: shape (3, k + 1, m) to (m,)."""
+    total, squares, products = sums
+    spread, shared = ((n * own - total * by).astype(float) for own, by in ((squares, total), (products, total[0])))
+    scale = spread[0] * spread[1:]
+    squared = np.divide(shared[1:] ** 2, scale, out=np.zeros_like(scale), where=scale > 0)
+    return _weights(len(squared)) @ squared
+
+
 def _disagreement(ranks: np.ndarray) -> np.ndarray:
     """Weighted sum of squared correlations of the first row with the others: shape (k + 1, ..., n) to (...)."""
-    weights = 1 / np.arange(1, len(ranks))
     squared = np.square(_correlations(ranks))
-    return np.tensordot(weights, squared, axes=1)
+    return np.tensordot(_weights(len(squared)), squared, axes=1)
+
+
+def _weights(k: int) -> np.ndarray:
+    """Of k properties, the first the most important."""
+    return 1 / np.arange(1, k + 1)
 
 
 def _correlations(rows: np.ndarray) -> np.ndarray:

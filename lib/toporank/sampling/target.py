@@ -124,7 +124,7 @@ def _unbound(files: list[Path], bound: list[Complex]) -> tuple[Complex, Complex]
     free = list(bound)
     for file in files:
         alone = read_complex(file)
-        side = int(set(alone.chains) <= set(bound[1].chains))
+        side = int(not set(alone.chains) & set(bound[0].chains))
         own = [chain for chain in alone.chains if chain in bound[side].chains]
         if not own:
             what = f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's partners"

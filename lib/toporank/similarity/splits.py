@@ -25,31 +25,36 @@ def assign(
     seed: int,
     folds: int,
     align: bool = False,
+    finetuned: Collection[str] = (),
 ) -> list[TargetSplit]:
     """Where each target belongs, sorted by data set and target.
 
     given : by data set and target, its split in the labels, `""` where they have none. chains : by target, the
     sequences that are compared; only of targets with a graph. Targets of the same name are one. align : see `clusters`.
+    finetuned : the data sets that only fine-tuning learns from, which is judged by the others: nothing is set aside
+    among them or dealt into folds.
 
     An undecided target goes where the labels put targets of its cluster: to training rather than validation, and to
     validation rather than test, so that nothing that is held out is spoilt. Of the other clusters about `percent` of
     the targets are set aside for validation. Raises ConfigError when nothing is left on one side.
     """
     names = sorted({target for _, target in given})
+    study = sorted({target for dataset, target in given if dataset not in finetuned})
     cluster_of = clusters({target: chains.get(target, ()) for target in names}, align=align)
     decided: dict[str, set[str]] = {}
     for (_, target), split in given.items():
         decided.setdefault(cluster_of[target], set()).update([split] if split else [])
-    free = {t: cluster_of[t] for t in names if t in chains and not decided[cluster_of[t]]}
-    held_out = hold_out(free, percent, seed) if len(set(free.values())) > 1 else set()
+    free = {t: cluster_of[t] for t in study if t in chains and not decided[cluster_of[t]]}
+    drawn = hold_out(free, percent, seed) if len(set(free.values())) > 1 else set()
+    held_out = {cluster_of[target] for target in drawn}
 
     def chosen(target: str) -> str:
-        return min(decided[cluster_of[target]], key=SPLITS.index, default="val" if target in held_out else "train")
+        cluster = cluster_of[target]
+        return min(decided[cluster], key=SPLITS.index, default="val" if cluster in held_out else "train")
 
     split_of = {key: split or chosen(key[1]) for key, split in given.items()}
-    if not all(given.values()):
-        _check_sides(split_of, chains)
-    together = cluster_of if split_by == "cluster" else {target: target for target in names}
+    _check_sides(given, split_of, chains, finetuned)
+    together = {target: cluster_of[target] if split_by == "cluster" else target for target in study}
     fold_of = deal_folds(together, folds, seed) if len(set(together.values())) >= folds else {}
     near = _nearest_training_targets(split_of, chains)
     return [
@@ -58,15 +63,24 @@ def assign(
     ]
 
 
-def _check_sides(split_of: Mapping[tuple[str, str], str], chains: Collection[str]) -> None:
-    """Raise ConfigError unless there are targets with a graph to train on and to validate on."""
-    sides = {split for (_, target), split in split_of.items() if target in chains}
-    if chains and not {"train", "val"} <= sides:
-        raise ConfigError(
-            "the targets with a graph share chains with each other: none can be set aside for validation",
-            where="training.split_by",
-            remedy="label decoys of other targets, give the labels a split, or set split_by: target",
-        )
+def _check_sides(
+    given: Mapping[tuple[str, str], str],
+    split_of: Mapping[tuple[str, str], str],
+    chains: Collection[str],
+    finetuned: Collection[str],
+) -> None:
+    """Raise ConfigError unless there are targets with a graph to train on and to validate on, and to fine-tune on."""
+    study = {dataset for dataset, _ in given} - {*finetuned}
+    alike = "the targets with a graph share chains with each other: none can be set aside for validation"
+    held_out = "its targets with a graph share chains with those that are held out: none is left to fine-tune on"
+    roles = [(study, {"train", "val"}, alike, "training.split_by")]
+    roles += [({name}, {"train"}, held_out, f"data set {name!r}") for name in finetuned]
+    for names, needed, what, where in roles:
+        own = [key for key in given if key[0] in names]
+        sides = {split_of[key] for key in own if key[1] in chains}
+        if sides and not needed <= sides and not all(given[key] for key in own):
+            remedy = "label decoys of other targets, give the labels a split, or set split_by: target"
+            raise ConfigError(what, where=where, remedy=remedy)
 
 
 def _nearest_training_targets(

@@ -53,8 +53,9 @@ def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
 class TargetSplit(NamedTuple):
     """A row of splits.csv: where a labelled target of a data set belongs.
 
-    fold : from 0, None when there are fewer clusters than folds. nearest_training_target and containment: of a target
-    that is held out, the training target with the chain most like one of its own; `""` and None when none is compared.
+    fold : from 0, None when there are fewer clusters than folds, or for a target that is only fine-tuned on.
+    nearest_training_target and containment: of a target that is held out, the training target with the chain most
+    like one of its own; `""` and None when none is compared.
     """
 
     dataset: str
@@ -87,15 +88,16 @@ def split_of_targets(rows: Iterable[TargetSplit], fold: int | None = None) -> Ma
     """The split of each target, by data set and target.
 
     fold : of a cross-validation, its targets are `test`; those of the next fold are `val`, all others `train`. Raises
-    ConfigError when there are no folds.
+    ConfigError when there are no folds. Targets that are in none are left out.
     """
     rows = list(rows)
     if fold is None:
         return {row[:2]: row.split for row in rows}
+    rows = [row for row in rows if row.fold is not None]
     folds = {row.fold for row in rows}
-    if None in folds:
+    if not folds:
         raise ConfigError(
-            f"{len({row.cluster for row in rows})} clusters of targets are fewer than the folds",
+            "there are fewer clusters of training targets than folds",
             where="training.folds",
             remedy="ask for fewer, or label more targets",
         )

@@ -15,6 +15,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
+from toporank.code import library_digest
 from toporank.confidence import files as confidence_files
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
@@ -23,6 +24,20 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
+CODE = (
+    "combining",
+    "comparison",
+    "confidence",
+    "evaluation",
+    "graphs",
+    "model",
+    "report",
+    "similarity",
+    "structures",
+    "training",
+    "torch_files",
+)
+"""The packages that decide what becomes of graphs and trained networks: final checkpoint, scores, metrics, reports."""
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
 LAST_LINES = 15
@@ -33,6 +48,11 @@ def default_config(repository: Path) -> Path:
     """`config/config.yaml` of the working directory, or the example that ships with the repository."""
     own = Path("config/config.yaml")
     return own if own.exists() else repository / own
+
+
+def results_code() -> str:
+    """Digest of that code. Nothing that is trained on may depend on it: networks would be trained again."""
+    return library_digest(CODE)
 
 
 def trains(dag: Any) -> bool:
@@ -231,10 +251,11 @@ class Jobs:
     def split_options(self) -> str:
         """How targets are split, as options of `split_targets.py`."""
         t = self.config.training
+        later = [name for name in self.config.learned_datasets if name not in self.config.training_datasets]
         return (
             f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
             f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
-        )
+        ) + (f" --finetune {' '.join(later)}" if later else "")
 
     def splits(self, wildcards: Any = None) -> list[str]:
         """The table of splits, where something is trained; with wildcards only for a data set that is learned from."""

@@ -8,9 +8,8 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-import toporank
 from toporank import layout
-from toporank.code import source_digest
+from toporank.code import library_digest
 from toporank.config import Config, check_is_there, locate
 from toporank.decoys.natives import EXPECTED, find_natives
 from toporank.decoys.partners import is_file, read_partners
@@ -46,6 +45,11 @@ class Sampling:
     def folders(self) -> list[str]:
         """Where the decoys of each target will lie."""
         return [layout.SAMPLED.format(target=target) for target in self.natives]
+
+    def collected(self) -> list[str]:
+        """Those, and the folders of targets that were sampled before: their decoys are there, and keep their labels."""
+        before = Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}")
+        return sorted({*self.folders(), *(str(poses.parent) for poses in before)})
 
 
 def natives_to_sample(config: Config, repository: Path) -> Sampling:
@@ -83,5 +87,4 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
 
 def sampling_code() -> str:
     """Digest of the code that decides what becomes of a native."""
-    root = Path(toporank.__file__).parent
-    return source_digest(str(path) for package in CODE for path in sorted((root / package).glob("*.py")))
+    return library_digest(CODE)
