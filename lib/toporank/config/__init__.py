@@ -138,7 +138,7 @@ class Sampling(Section):
         description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a complex of two"
         " chains needs none.",
     )
-    decoys: int = Field(60, ge=1, le=10_000, description="Decoys of each native.")
+    decoys: int = Field(60, ge=1, le=1_000, description="Decoys of each native.")
     rotations: int = Field(
         600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
     )
