@@ -146,7 +146,7 @@ def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.
         for i, values in enumerate(said[answer], start=1)
     }
     keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
-    decoys[keep].assign(**columns).round(4).to_csv(path, index=False)
+    decoys[keep].assign(**columns).round(6).to_csv(path, index=False)
 
 
 def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
@@ -376,7 +376,7 @@ def of_decoys(y: np.ndarray, p: np.ndarray, codes: np.ndarray, times: np.ndarray
         return float(np.mean([0.0 if np.ptp(each) == 0 else spearman(y, each, counts) for each in p]))
 
     if len(np.unique(codes)) < FEWEST:
-        return measure(1), np.nan, np.nan
+        return measure(1) if len(y) else np.nan, np.nan, np.nan
     return measure(1), *np.nanpercentile([measure(each[codes]) for each in times], [2.5, 97.5])
 
 

@@ -105,7 +105,7 @@ def test_chains_are_read_from_the_decoy_with_most_of_them(built):
     plan, fates, store = built(T_a="AB", T_b="ABC", T_c="ABC", U_a="XY")
     rows = target_chains(plan[::-1], fates, [], store)
     assert [(row.target, row.decoy, row.chains, row.kind) for row in rows] == [
-        ("T", "T_b", "A B C", "protein"), ("U", "U_a", "X Y", "protein"),
+        ("T", "T_b", "A B C", "peptide"), ("U", "U_a", "X Y", "peptide"),
     ]  # fmt: skip
     assert {row.sequence for row in rows} == {"A" * 22}
 
