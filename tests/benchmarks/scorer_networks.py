@@ -5,13 +5,14 @@
 
 A network is named by what it is called here, the folder in which `cross_validate` ran, and its configuration there:
 folders of their own, since runs of the scorer have the same names.
-Each is judged by itself, together with the votes of the other decoys, and in the scorer. As in `scorer.py`, figures are
-means over three rounds of two seeds, with 95 % intervals by bootstrap over clusters.
+Each is judged by itself, together with the votes of the other decoys, and in the scorer. Figures are those of two seeds
+together (of three, means over three rounds, as in `scorer.py`), with 95 % intervals by bootstrap over clusters.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 from pathlib import Path
 
@@ -26,22 +27,28 @@ def main() -> None:
     parser.add_argument("tables", type=Path, help="written: networks.csv in this folder")
     parser.add_argument("networks", nargs="+", metavar="NAME=STUDY:CONFIG")
     args = parser.parse_args()
-    found = []
+    tables, found = args.tables.resolve(), []
     for one in args.networks:
         name, _, where = one.partition("=")
         folder, _, config = where.rpartition(":")
-        study, said = Study(Path(folder)), {answer: [] for answer in ANSWERS}
-        for i, runs in enumerate(itertools.combinations(study.runs(config), NETWORKS)):
-            table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
-            both = [table.out_of_fold(inputs, SEED + i) for inputs in table.judges]
-            values = table.decoys["pred_dockq"].to_numpy(), both[1], table.leaning(*both)
-            for answer, predictions in zip(ANSWERS, values, strict=True):
-                said[answer].append(predictions)
-        found.append(judged(study.decoys, said).assign(networks=name))
+        with contextlib.chdir(folder):
+            found.append(of_study(config).assign(networks=name))
     result = pd.concat(found)
-    args.tables.mkdir(parents=True, exist_ok=True)
-    result.round(4).to_csv(args.tables / "networks.csv", index=False)
+    tables.mkdir(parents=True, exist_ok=True)
+    result.round(4).to_csv(tables / "networks.csv", index=False)
     print(markdown(result))
+
+
+def of_study(config: str) -> pd.DataFrame:
+    """The networks of a configuration of the study in this folder: by themselves, with votes, and in the scorer."""
+    study, said = Study(Path()), {answer: [] for answer in ANSWERS}
+    for i, runs in enumerate(itertools.combinations(study.runs(config), NETWORKS)):
+        table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
+        both = [table.out_of_fold(inputs, SEED + i) for inputs in table.judges]
+        values = table.decoys["pred_dockq"].to_numpy(), both[1], table.leaning(*both)
+        for answer, predictions in zip(ANSWERS, values, strict=True):
+            said[answer].append(predictions)
+    return judged(study.decoys, said)
 
 
 def markdown(result: pd.DataFrame) -> str:
