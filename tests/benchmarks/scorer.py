@@ -112,14 +112,16 @@ def main() -> None:
     args = parser.parse_args()
     study = Study(args.study)
     rounds = list(itertools.combinations(study.runs(args.config), NETWORKS))
-    tables, said = [], {}
+    said = {}
     for i, runs in enumerate(rounds):
-        tables.append(Table(study.with_networks(runs), study.descriptors, study.names, study.similarity))
-        found = (ablations if args.ablations else answers)(tables[-1], SEED + i)
+        table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
+        found = (ablations if args.ablations else answers)(table, SEED + i)
         if args.published:
             found["published weights of TopoQA"] = published(study.decoys, args.published)
         for answer, values in found.items():
             said.setdefault(answer, []).append(values)
+        if i == 0:
+            first = table
     result = judged(study.decoys, said)
     print(markdown(result))
     if args.tables:
@@ -131,7 +133,7 @@ def main() -> None:
     if args.tables:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
     if args.out:
-        first, everything = tables[0], np.ones(len(study.decoys), bool)
+        everything = np.ones(len(study.decoys), bool)
         grown = [first.grow(inputs, everything, SEED) for inputs in (first.names, *first.judges)]
         write_scorer(study, args.out, rounds[0], Trees(grown[0], grown[1:], LEAN))
         out_of_fold_ = {"predicted": said["scorer"][0], "alone": said[ALONE][0]}

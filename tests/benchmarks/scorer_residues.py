@@ -25,6 +25,7 @@ import pandas as pd
 import torch
 import yaml
 from scipy.stats import rankdata
+from scorer import DRAWS, FEWEST, SEED
 
 from toporank import layout
 from toporank.building.chunk import making
@@ -42,9 +43,6 @@ from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes
 from toporank.targets.labelled import Labelling
 
-SEED, DRAWS = 2026, 1000
-FEWEST = 5
-"""Clusters of an interval: fewer tell too little of others."""
 NEAR = 15.0
 """Å, inclusion radius of lDDT."""
 KEPT = 0.5
