@@ -7,8 +7,8 @@ STUDY is the folder in which `cross_validate` ran. Needs LightGBM (requirements-
 a decoy come from the fold that was trained without its cluster, and so do those of the trees. What is chosen here was
 chosen on these folds; nothing else was looked at.
 
-The scorer has the networks of two seeds in each fold. Of three seeds there are three such pairs: each is a round with
-trees of its own, and figures are means over the rounds. The first round is what ships.
+The scorer has the network of one seed in each fold. Each of three seeds is a round with trees of its own, and figures
+are means over the rounds. The first round is what ships.
 
 Trees see each training decoy three times: among all decoys of its target, among some of them drawn at random, and
 alone, so that the number of decoys of a target tells nothing and a single decoy has a score.
@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import itertools
 import json
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -48,9 +46,7 @@ from toporank.similarity.tables import read_splits
 from toporank.training.cross_validation import out_of_fold
 
 SEED = 2026
-NETWORKS = 2
-"""Seeds of the networks of a scorer, in each fold."""
-LEAN = 0.05
+LEAN = 0.08
 """`combine.Trees.lean`"""
 ALONE = "scorer, each decoy alone"
 DRAWS = 1000
@@ -111,10 +107,9 @@ def main() -> None:
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
     study = Study(args.study)
-    rounds = list(itertools.combinations(study.runs(args.config), NETWORKS))
-    said = {}
-    for i, runs in enumerate(rounds):
-        table = Table(study.with_networks(runs), study.descriptors, study.names, study.similarity)
+    runs, said = study.runs(args.config), {}
+    for i, run in enumerate(runs):
+        table = Table(study.with_networks(run), study.descriptors, study.names, study.similarity)
         found = (ablations if args.ablations else answers)(table, SEED + i)
         if args.published:
             found["published weights of TopoQA"] = published(study.decoys, args.published)
@@ -135,7 +130,7 @@ def main() -> None:
     if args.out:
         everything = np.ones(len(study.decoys), bool)
         grown = [first.grow(inputs, everything, SEED) for inputs in (first.names, *first.judges)]
-        write_scorer(study, args.out, rounds[0], Trees(grown[0], grown[1:], LEAN))
+        write_scorer(study, args.out, runs[0], Trees(grown[0], grown[1:], LEAN))
         out_of_fold_ = {"predicted": said["scorer"][0], "alone": said[ALONE][0]}
         write_intervals(args.study, args.out, study.decoys.assign(**out_of_fold_))
 
@@ -224,8 +219,8 @@ class Study:
             values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
             contacts = stored_contacts(dataset, store)
             for target, own in rows.groupby("target"):
-                _, compared, _, _ = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
-                alike = np.array([*similarities(compared)])
+                read = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
+                alike = np.array([*similarities(read.contacts)])
                 self.similarity[dataset, target] = alike
                 rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
             parts.append(rows)
@@ -236,18 +231,17 @@ class Study:
         paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
         return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
 
-    def summaries(self, runs: Iterable[str]) -> list[Path]:
-        """The summary of each run in every fold."""
-        found = [self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json") for run in runs]
-        return sorted(itertools.chain(*found))
+    def summaries(self, run: str) -> list[Path]:
+        """The summary of a run in every fold."""
+        return sorted(self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json"))
 
-    def with_networks(self, runs: Iterable[str]) -> pd.DataFrame:
-        """The decoys with what the networks of some runs say of them, each those trained without its fold."""
+    def with_networks(self, run: str) -> pd.DataFrame:
+        """The decoys with what the networks of a run say of them, each the one trained without its fold."""
         datasets = self.decoys["dataset"].unique()
         labels = {d: read_split_labels(self.folder / layout.LABELS.format(dataset=d)) for d in datasets}
         packs = [self.folder / layout.PACK.format(dataset=d) for d in datasets]
         splits = read_splits(self.folder / layout.SPLITS)
-        said = pd.DataFrame(out_of_fold(self.summaries(runs), "val_loss", packs, splits, labels))
+        said = pd.DataFrame(out_of_fold(self.summaries(run), "val_loss", packs, splits, labels))
         keys, said_by = ["dataset", "target", "decoy"], ["pred_dockq", "pred_sd", "pred_local"]
         return self.decoys.drop(columns=said_by).merge(said[[*keys, *said_by]], on=keys, how="left", validate="1:1")
 
@@ -410,12 +404,12 @@ def with_interval(row: pd.Series) -> str:
     return "–" if np.isnan(row["value"]) else f"{row['value']:.3f}{bounds}"
 
 
-def write_scorer(study: Study, out: Path, runs: Iterable[str], trees: Trees) -> None:
-    """The networks of some runs in all folds as an ensemble, and the trees."""
+def write_scorer(study: Study, out: Path, run: str, trees: Trees) -> None:
+    """The networks of a run in all folds as an ensemble, and the trees."""
     shutil.rmtree(out / "ensemble", ignore_errors=True)
     (out / "ensemble").mkdir(parents=True)
     losses = {}
-    for path in study.summaries(runs):
+    for path in study.summaries(run):
         name = f"{path.parent.parent.name}_{path.parent.name}"
         shutil.copyfile(path.with_name("best_loss.ckpt"), out / "ensemble" / f"{name}.ckpt")
         losses[name] = json.loads(path.read_text())["best_loss"]["val_loss"]

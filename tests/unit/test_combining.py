@@ -11,7 +11,7 @@ from _synthetic import METADATA, decoy_graph, members, random_graph
 
 from structures_text import EXAMPLES, moved
 from toporank.building.stages import graph_metadata
-from toporank.combining.combine import Trees, combine, write_trees
+from toporank.combining.combine import Trees, combine, leaning, write_trees
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import NETWORK, VOTES
 from toporank.combining.trees import Forest
@@ -161,8 +161,9 @@ def judged(folder: Path, trees: Path | None, names: str = "abcd", copies: dict[s
 
 
 def expected(name: str) -> float:
-    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and 0.1
-    for each standard deviation by which it shares more than others of the target.
+    """By hand: the mean of what the network says and of the votes, by the squares of the worth of the others, and a
+    third of 0.1 for each standard deviation by which it shares more than others of the target: of these, one of three
+    agrees with a decoy on average, and 1 / (1 + 2) is a third.
     """
     worth = {"a": 0.01, "b": 0.25, "c": 1.0, "d": 0.75}
     alike = {frozenset("ab"): 1.0, frozenset("ac"): 0.5, frozenset("bc"): 0.5}
@@ -171,7 +172,7 @@ def expected(name: str) -> float:
     vote = np.average([alike.get(frozenset((name, other)), 0.0) for other in others], weights=weights)
     consensus = {"a": 1 / 2, "b": 1 / 2, "c": 1 / 3, "d": 0.0}
     deviation = np.std([*consensus.values()]) + 0.01
-    return (vote + NETWORKS[name]) / 2 + 0.1 * (consensus[name] - 1 / 3) / deviation
+    return (vote + NETWORKS[name]) / 2 + 0.1 / 3 * (consensus[name] - 1 / 3) / deviation
 
 
 def test_the_prediction_is_the_mean_of_both_judges_and_leans_to_the_consensus(tmp_path, trees):
@@ -179,6 +180,14 @@ def test_the_prediction_is_the_mean_of_both_judges_and_leans_to_the_consensus(tm
     for name in "abcd":
         assert found[name].pred_dockq == pytest.approx(expected(name), abs=0.006)
         assert found[name].pred_network == NETWORKS[name]
+
+
+def test_where_no_two_decoys_agree_nothing_leans():
+    """Deviations are there, but of next to nothing."""
+    values = np.array([0.2, 0.5, 0.8])
+    for agreeing, share in ((0.0, 0.0), (2.0, 0.5), (1e9, 1.0), (np.nan, 0.0)):
+        columns = {"consensus_deviations": np.array([1.0, np.nan, -1.0]), "agreeing": np.full(3, agreeing)}
+        np.testing.assert_allclose(leaning(values, columns, 0.1) - values, [0.1 * share, 0, -0.1 * share], atol=1e-9)
 
 
 def test_the_order_of_decoys_does_not_matter(tmp_path, trees):

@@ -576,10 +576,13 @@ def test_of_many_decoys_tsne_takes_an_even_sample_and_says_so(browser, tmp_path)
 
 def test_the_residues_of_the_chosen_decoy_are_bars_and_a_table(browser, tmp_path):
     def rows(target: str, decoy: str, quality: float) -> list[ResidueRow]:
-        return [ResidueRow(target, decoy, *place, quality) for place in (("A", "52"), ("A", "52A"), ("B", "-3"))]
+        return [
+            ResidueRow(target, decoy, *place, quality, quality, None)
+            for place in (("A", "52"), ("A", "52A"), ("B", "-3"))
+        ]
 
     known = {(t, d): rows(t, d, q) for t in ("1PPE", "T9") for d, q in (("best", 0.75), ("rest", 0.25))}
-    known["T9", "best"] += [ResidueRow("T9", "best", chain, "7", None) for chain in "BC"]
+    known["T9", "best"] += [ResidueRow("T9", "best", chain, "7", None, None, None) for chain in "BC"]
     shown = study(TARGETS, None, labelled=False)
     browser.open(write(tmp_path, dataclasses.replace(shown, residues={"bench": known})))
     texts = "[...document.querySelectorAll('#profile title')].map(node => node.textContent)"

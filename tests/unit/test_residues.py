@@ -10,18 +10,20 @@ import gemmi
 import numpy as np
 import pytest
 import torch
+from _contacts import content
 from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs
 from torch_geometric.data import Data
 
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
 from toporank.errors import GraphError
-from toporank.evaluation.interfaces import Score
+from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.models import MANY, write_models
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import (
     of_leading,
     read_residues,
     why_no_residues,
+    with_consensus,
     write_residues,
 )
 from toporank.graphs.pack import GraphStore
@@ -35,6 +37,8 @@ from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
 from toporank.training.train import train_run
+
+HEADER = "target,decoy,chain,residue,pred_quality,pred_network,consensus"
 
 # ---- what is predicted ------------------------------------------------------------------------------------
 
@@ -86,10 +90,10 @@ def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     store = GraphStore.open([pack])
     one, two = (predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2])
     table = score_pack(paths[0], paths, pack, mean=True)
-    found = np.array([value for score in table for _, value in score.residues], dtype=float)
+    found = np.array([residue.pred_network for score in table for residue in score.residues], dtype=float)
     np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
     assert [len(score.residues) for score in table] == store.n_nodes.tolist()
-    assert [name for name, _ in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
+    assert [residue.name for residue in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
     assert why_no_residues(table, pack) == ""
 
 
@@ -99,7 +103,7 @@ def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers,
     assert {score.residues for score in table} == {()}
     assert why_no_residues(table, pack).startswith("the scorer does not predict the quality of residues")
     write_residues(tmp_path / "residues.csv", table)
-    assert (tmp_path / "residues.csv").read_text() == "target,decoy,chain,residue,pred_quality\n"
+    assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
     write_models(tmp_path / "models", [ranked(1, "d0")], table, None)
     assert list((tmp_path / "models").iterdir()) == []
 
@@ -174,9 +178,14 @@ def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
 
 # ---- the table --------------------------------------------------------------------------------------------
 
+
+def residues(**known: float | None) -> tuple[ResidueScore, ...]:
+    return tuple(ResidueScore(name, value) for name, value in known.items())
+
+
 SCORES = [
-    Score("T", "=d0", 0.8, None, residues=(("A:52", 0.9), ("A:52A", 0.25), ("A:-3", 0.5), ("x:y:-1B", None))),
-    Score("T", "d1", 0.4, None, residues=(("B:1", 0.1),)),
+    Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
+    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75),)),
 ]
 
 
@@ -184,16 +193,35 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
     path = tmp_path / "residues.csv"
     write_residues(path, SCORES)
     assert path.read_text().splitlines() == [
-        "target,decoy,chain,residue,pred_quality",
-        "T,'=d0,A,52,0.9",  # no formula
-        "T,'=d0,A,52A,0.25",
-        "T,'=d0,A,-3,0.5",
-        "T,'=d0,x:y,'-1B,",
-        "T,d1,B,1,0.1",
+        HEADER,
+        "T,'=d0,A,52,0.9,0.9,",  # no formula
+        "T,'=d0,A,52A,0.25,0.25,",
+        "T,'=d0,A,-3,0.5,0.5,",
+        "T,'=d0,x:y,'-1B,,,",
+        "T,d1,B,1,0.425,0.1,0.75",
     ]
     rows = [*read_residues(path)]
-    assert rows[1] == ("T", "=d0", "A", "52A", 0.25)
-    assert rows[3] == ("T", "=d0", "x:y", "-1B", None)
+    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None)
+    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None)
+    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75)
+
+
+def test_the_quality_of_a_residue_is_the_mean_of_what_is_known():
+    known = [ResidueScore("A:1", *values).pred_quality for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
+    assert known == [0.45, 0.2, 0.7, None]
+
+
+def test_residues_have_the_consensus_of_the_other_decoys_and_copies_that_of_their_originals():
+    """The copy votes once; an interface by itself has no residues, nor has a decoy whose graph does not name them."""
+    contacts = {"a": {1, 2}, "b": {2, 3}, "copy": {1, 2}}
+    three = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
+    scores = [Score("T", name, 0.5, None, residues=three) for name in contacts]
+    scores += [Score("T", "unnamed", 0.5, None), Score("U", "a", 0.5, None, residues=three)]
+    scores += [Score("T", "a", 0.5, None, interface="A:B")]
+    found = with_consensus(scores, lambda key: content(contacts[key[1]]), {("T", "copy"): "a"})
+    shares = [[residue.consensus for residue in score.residues] for score in found]
+    assert shares == [[0.0, 1.0, None], [None, 1.0, None], [0.0, 1.0, None], [], [None] * 3, []]
+    assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
 
 
 def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
@@ -203,9 +231,9 @@ def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None =
 def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
     table = [ranked(rank, name) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
     path = tmp_path / "residues.csv"
-    write_residues(path, [Score("T", name, 0.5, None, residues=(("A:1", 0.123),)) for name in "abcdx"])
+    write_residues(path, [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"])
     found = of_leading(path, [*table, ranked(5, "e", pred=None)])
-    assert found == {("T", name): [("T", name, "A", "1", 0.123)] for name in "abc"}
+    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None)] for name in "abc"}
 
 
 def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
@@ -240,7 +268,7 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
-    quality = (("A:52", 0.9), ("A:52A", 0.2534), ("A:-3", 0.0), ("long:7", None))
+    quality = residues(**{"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None})
     write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
@@ -257,7 +285,7 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
     def files(n_targets: int) -> list[str]:
         targets = [f"T{i}" for i in range(n_targets)]
         table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
-        scores = [Score(row.target, row.decoy, 0.5, None, residues=(("A:52", 0.5),)) for row in table]
+        scores = [Score(row.target, row.decoy, 0.5, None, residues=residues(**{"A:52": 0.5})) for row in table]
         write_models(tmp_path / "models", table, scores, atoms_of)
         return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
 

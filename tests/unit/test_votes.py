@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+import safetensors.numpy
 from _contacts import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.combining.inputs import NETWORK, VOTES, joined, relative, vote_inputs
+from toporank.combining.inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
 from toporank.comparison.compare import compare, read_decoys
-from toporank.comparison.votes import Votes, similarities, votes
+from toporank.comparison.votes import Votes, residue_consensus, similarities, votes
 
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 
 
 def voted(decoys: list, quality: list[float]) -> Votes:
     """Of decoys that are sets of contacts."""
-    _, contacts, _, _ = read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(decoys))
-    return votes(similarities(contacts), np.array(quality))
+    read = read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(decoys))
+    return votes(similarities(read.contacts), np.array(quality))
 
 
 # ---- votes ------------------------------------------------------------------------------------------------
@@ -78,13 +81,53 @@ def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(
     assert all(((values >= 0) & (values <= 1)).all() for values in there)
 
 
+# ---- residues ---------------------------------------------------------------------------------------------
+
+
+def consensus(*sets) -> list[dict[str, float]]:
+    return residue_consensus(read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(sets)))
+
+
+def test_the_consensus_of_a_residue_is_the_share_of_the_other_decoys_that_have_its_contacts():
+    first, second, third = consensus({1, 2}, {2, 3}, {2, 4})
+    assert first == {"A:1": 0.0, "A:2": 1.0, "B:1": 0.0, "B:2": 1.0}
+    assert (second["A:2"], second["A:3"]) == (third["A:2"], third["B:4"]) == (1.0, 0.0)
+    assert consensus({1, 2}) == [{}]
+    assert consensus() == []
+
+
+def test_of_several_contacts_of_a_residue_it_is_the_mean():
+    """A:52A touches B:1, which the other decoy has, too, written the other way round, and B:2, which it has not."""
+    ids = [["A", 52, "A"], ["B", 1, ""], ["B", 2, ""]]
+
+    def decoy(residues: list, contacts: list) -> bytes:
+        n = len(residues)
+        return safetensors.numpy.save({
+            "residues": np.frombuffer(json.dumps(residues).encode(), np.uint8), "ca": np.zeros((n, 3), np.float32),
+            "interface": np.ones(n, bool), "contacts": np.array(contacts, np.int32),
+        })  # fmt: skip
+
+    pair = [("d0", decoy(ids, [(0, 1), (0, 2)])), ("d1", decoy(ids[1::-1], [(0, 1)]))]
+    assert residue_consensus(read_decoys(pair)) == [{"A:52A": 0.5, "B:1": 1.0, "B:2": 0.0}, {"A:52A": 1.0, "B:1": 1.0}]
+
+
+@settings(deadline=None, max_examples=30)
+@given(SETS)
+def test_what_contacts_share_is_what_can_be_counted(sets):
+    for i, (mine, found) in enumerate(zip(sets, consensus(*sets), strict=True)):
+        others = [other for j, other in enumerate(sets) if j != i]
+        shares = {k: round(sum(k in other for other in others) / len(others), 4) for k in mine}
+        assert found == {f"{chain}:{k}": share for chain in "AB" for k, share in shares.items()}
+
+
 # ---- what trees are told ----------------------------------------------------------------------------------
 
 
 def test_consensus_is_told_beside_that_of_the_others():
     consensus = np.array([0.2, 0.8, 0.2, 0.4])
     found = vote_inputs(Votes(consensus, *(np.zeros(4),) * 4))
-    assert tuple(found) == VOTES
+    assert tuple(found) == (*VOTES, AGREEING)
+    assert found[AGREEING].tolist() == pytest.approx([1.2] * 4)  # of three others
     assert found["consensus_mean"].tolist() == pytest.approx([0.4] * 4)
     assert found["consensus_best"].tolist() == [0.8] * 4
     assert found["consensus_above_mean"].tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
@@ -96,7 +139,7 @@ def test_consensus_is_told_beside_that_of_the_others():
 
 def test_what_is_not_known_of_a_single_decoy_is_nan():
     alone = vote_inputs(votes(iter(()), np.array([0.5])))
-    assert tuple(alone) == VOTES
+    assert tuple(alone) == (*VOTES, AGREEING)
     assert all(np.isnan(values).all() for values in alone.values())
 
 

@@ -2,7 +2,7 @@
 
 Three forests: the first sees descriptors only and says what a decoy by itself is worth, with which it votes for others.
 The second sees descriptors and votes, the third networks and votes, both also how far each value is above the mean of
-the target; the prediction is the mean of these two, and leans a little to the consensus.
+the target; the prediction is the mean of these two, and leans to the consensus the more decoys agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.combining.descriptors import describe
-from toporank.combining.inputs import SAID, joined, relative, vote_inputs
+from toporank.combining.inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
@@ -25,12 +25,14 @@ from toporank.graphs.packfile import PackedGraphs
 
 Key = tuple[str, str]
 """Target and decoy."""
+ENOUGH = 2.0
+"""Other decoys that agree with one on average, with which it leans half as far as with very many."""
 
 
 class Trees(NamedTuple):
     """The forests of a scorer. alone : of descriptors. judges : of what is known of a decoy among others. lean : DockQ
-    for each standard deviation by which a decoy's consensus is above the mean of its target: between models that are
-    nearly alike, where trees see little, it says which is the better one.
+    for each standard deviation by which a decoy's consensus is above the mean of its target, where very many decoys
+    agree: between models that are nearly alike, where trees see little, it says which is the better one.
     """
 
     alone: Forest
@@ -52,8 +54,12 @@ def predicted(forest: Forest, columns: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def leaning(values: np.ndarray, columns: dict[str, np.ndarray], lean: float) -> np.ndarray:
-    """Predictions, (n,), moved a little towards what the other decoys of the target agree on, between 0 and 1."""
-    return _between(values + lean * np.nan_to_num(columns["consensus_deviations"]))
+    """Predictions, (n,), moved towards what the other decoys of the target agree on, between 0 and 1.
+
+    Where hardly any two agree, as in poses of different programs, the consensus is chance, and nothing moves.
+    """
+    deviations, agreeing = (np.nan_to_num(columns[name]) for name in ("consensus_deviations", AGREEING))
+    return _between(values + lean * deviations * agreeing / (agreeing + ENOUGH))
 
 
 def _between(values: np.ndarray) -> np.ndarray:
@@ -107,8 +113,8 @@ def combine(
     for (target, interface), places in targets.items():
         alike = ()
         if not interface:
-            _, compared, _, _ = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
-            alike = similarities(compared)
+            decoys = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
+            alike = similarities(decoys.contacts)
         found.append((places, vote_inputs(votes(alike, worth[places]))))
     columns |= {**relative(columns, targets.values()), **joined(found, len(scores))}
     for i, score in enumerate(scores):

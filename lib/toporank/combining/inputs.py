@@ -12,6 +12,8 @@ RELATIVE = ("mean", "best", "above_mean", "deviations", "of_best", "rank")
 VOTES = (*Votes._fields, *(f"consensus_{name}" for name in RELATIVE))
 ABOVE = "_above_mean"
 """Ends the name of what is meant relative to the other decoys of a target."""
+AGREEING = "agreeing"
+"""How many of the others agree with a decoy of a target, on average: mean consensus × (n - 1)."""
 SAID = ("network", "local")
 NETWORK = (*SAID, *(f"{name}{ABOVE}" for name in SAID))
 LEAST = 1e-3
@@ -20,17 +22,18 @@ DEVIATION = 0.01
 
 
 def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
-    """The votes for the decoys of one target, and their consensus beside that of the others: (n,) each."""
+    """The votes for the decoys of one target, their consensus beside that of the others, and `AGREEING`: (n,) each."""
     consensus = votes.consensus
     if np.isnan(consensus).any():
-        return dict.fromkeys(VOTES, np.full(len(consensus), np.nan))
+        return dict.fromkeys((*VOTES, AGREEING), np.full(len(consensus), np.nan))
     mean, best = consensus.mean(), max(consensus.max(), LEAST)
     ordered = np.sort(consensus)
     rank = (np.searchsorted(ordered, consensus) + np.searchsorted(ordered, consensus, side="right") + 1) / 2
     above = consensus - mean
     deviations = above / (consensus.std() + DEVIATION)
     each = np.full(len(consensus), mean), np.full(len(consensus), best), above, deviations, consensus / best
-    return dict(zip(VOTES, (*votes, *each, rank / len(consensus)), strict=True))
+    agreeing = np.full(len(consensus), mean * (len(consensus) - 1))
+    return dict(zip((*VOTES, AGREEING), (*votes, *each, rank / len(consensus), agreeing), strict=True))
 
 
 def relative(columns: dict[str, np.ndarray], targets: Iterable[np.ndarray]) -> dict[str, np.ndarray]:

@@ -42,9 +42,11 @@ class Contacts:
     """The contacts of n decoys, ready to be held against each other. sizes : number of contacts of each, int, (n,)."""
 
     def __init__(self, contacts: list[np.ndarray]):
-        """contacts : of each decoy, distinct numbers that stand for contacts."""
+        """contacts : of each decoy, the pairs of residues that touch, places that mean the same in all: (P, 2)."""
         self.sizes = np.array([len(of_one) for of_one in contacts])
-        numbers, self._contact = np.unique(np.concatenate(contacts), return_inverse=True)
+        pairs = np.sort(np.concatenate(contacts), axis=1)
+        numbers, self._contact = np.unique((pairs[:, 0] << 32) + pairs[:, 1], return_inverse=True)
+        self._pairs = np.column_stack([numbers >> 32, numbers & 0xFFFFFFFF])
         self._ends = np.cumsum(self.sizes)
         self._decoys = np.repeat(np.arange(len(contacts)), self.sizes)[np.argsort(self._contact, kind="stable")]
         self._shared_by = np.bincount(self._contact, minlength=len(numbers))
@@ -52,7 +54,7 @@ class Contacts:
 
     def common(self, i: int) -> np.ndarray:
         """Number of contacts that decoy i has in common with each: int, shape (n,)."""
-        mine = self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
+        mine = self._of(i)
         n = self._shared_by[mine]
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
         return np.bincount(self._decoys[np.repeat(self._first[mine], n) + nth], minlength=len(self.sizes))
@@ -61,6 +63,27 @@ class Contacts:
         """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape (n,)."""
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
+    def shares(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """The contacts of decoy i, (P, 2), and the share of the other decoys that have each, (P,)."""
+        mine = self._of(i)
+        return self._pairs[mine], (self._shared_by[mine] - 1) / max(len(self.sizes) - 1, 1)
+
+    def _of(self, i: int) -> np.ndarray:
+        return self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
+
+
+class Decoys(NamedTuple):
+    """n decoys of a target, of R residues in all. contacts : None of no decoys. xyz : CA atoms, float32, (n, R, 3), nan
+    where a decoy has none. interface : which residues are in the interface, bool, (n, R). residues : chain, number and
+    insertion code of each.
+    """
+
+    names: list[str]
+    contacts: Contacts | None
+    xyz: np.ndarray
+    interface: np.ndarray
+    residues: list[tuple[str, int, str]]
+
 
 def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
     """Name → comparison of the decoys of a target. decoys : names in order, with their `contacts.contact_bytes`.
@@ -68,7 +91,7 @@ def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
     The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
     [0, 1], the same both ways. Copies vote for each other: leave them out.
     """
-    names, contacts, xyz, interface = read_decoys(decoys)
+    names, contacts, xyz, interface, _ = read_decoys(decoys)
     if not names:
         return {}
     neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
@@ -117,9 +140,9 @@ def _first_twin(xyz: np.ndarray, interface: np.ndarray, i: int, among: np.ndarra
     return None
 
 
-def read_decoys(decoys: Iterable[tuple[str, bytes]]) -> tuple[list[str], Contacts, np.ndarray, np.ndarray]:
-    """Names, contacts, CA atoms, float32, (n, R, 3), and which residues are in the interface, bool, (n, R)."""
-    names, numbers, read = [], [], []
+def read_decoys(decoys: Iterable[tuple[str, bytes]]) -> Decoys:
+    """Decoys of one target, by their names and `contacts.contact_bytes`."""
+    names, pairs, read = [], [], []
     places: dict[tuple, int] = {}
     known: dict[bytes, np.ndarray] = {}
     for name, content in decoys:
@@ -127,12 +150,11 @@ def read_decoys(decoys: Iterable[tuple[str, bytes]]) -> tuple[list[str], Contact
         text = tensors["residues"].tobytes()
         if text not in known:  # most decoys of a target have the same residues
             known[text] = np.array([places.setdefault(tuple(r), len(places)) for r in json.loads(text)], dtype=int)
-        pairs = np.sort(known[text][tensors["contacts"]], axis=1)
         names.append(name)
-        numbers.append((pairs[:, 0] << 32) + pairs[:, 1])
+        pairs.append(known[text][tensors["contacts"]])
         read.append((known[text], tensors["ca"], tensors["interface"]))
     xyz = np.full((len(names), len(places), 3), np.nan, dtype=np.float32)
     interface = np.zeros((len(names), len(places)), dtype=bool)
     for i, (residues, ca, mine) in enumerate(read):
         xyz[i, residues], interface[i, residues] = ca, mine
-    return names, Contacts(numbers) if names else None, xyz, interface
+    return Decoys(names, Contacts(pairs) if names else None, xyz, interface, list(places))

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparison.compare import Contacts
+from toporank.comparison.compare import Contacts, Decoys
+from toporank.decoys.identity import ResidueId
 
 ALIKE = 0.5
 """Similarity of decoys that have much the same interface."""
+DECIMALS = 4
+"""Of the consensus of a residue."""
 LEAST_QUALITY = 0.01
 """So that there is a vote where all are thought to be wrong."""
 
@@ -47,3 +50,18 @@ def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
     """The similarity of each decoy to every decoy, (n,), as `compare` has it."""
     for i in range(len(contacts.sizes)):
         yield contacts.similarity(i, contacts.common(i))
+
+
+def residue_consensus(decoys: Decoys) -> list[dict[str, float]]:
+    """How many of the other decoys have a contact, the mean share over the contacts of each residue that has any.
+
+    A dictionary by name of the residue, such as `A:52A`, for each decoy; empty ones for a decoy that is alone.
+    """
+    names, found = [str(ResidueId(*residue)) for residue in decoys.residues], []
+    for i in range(len(decoys.names)):
+        pairs, shares = decoys.contacts.shares(i)
+        n = np.bincount(pairs.ravel(), minlength=len(names))
+        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=len(names))
+        residues = np.flatnonzero(n) if len(decoys.names) > 1 else ()
+        found.append({names[r]: round(float(total[r] / n[r]), DECIMALS) for r in residues})
+    return found

@@ -18,13 +18,30 @@ from toporank.features.interface import Meeting
 from toporank.spreadsheets import read_rows, write_rows
 
 
+class ResidueScore(NamedTuple):
+    """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
+
+    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. consensus : share
+    of the other decoys of the target that have a contact of it, the mean over its contacts.
+    """
+
+    name: str
+    pred_network: float | None
+    consensus: float | None = None
+
+    @property
+    def pred_quality(self) -> float | None:
+        """The mean of what is known of it."""
+        known = [value for value in self[1:] if value is not None]
+        return round(sum(known) / len(known), QUALITY_DECIMALS) if known else None
+
+
 class Score(NamedTuple):
     """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
 
     pred_network : what the networks alone predict, where trees have the last word (`combining.combine`). pred_local :
     mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
-    sees of it. residues : names of the residues of the graph of a decoy, such as `A:52A`, and the quality that they
-    predict for each; None for one without a contact.
+    sees of it. residues : of the graph of a decoy, where networks predict local quality.
     """
 
     target: str
@@ -35,7 +52,7 @@ class Score(NamedTuple):
     pred_network: float | None = None
     pred_local: float | None = None
     pooled: tuple[float, ...] = ()
-    residues: tuple[tuple[str, float | None], ...] = ()
+    residues: tuple[ResidueScore, ...] = ()
 
 
 QUALITY_DECIMALS = 4

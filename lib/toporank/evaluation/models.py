@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from toporank.evaluation.interfaces import Score
+from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import SHOWN, leading
 from toporank.files import write_text
@@ -35,12 +35,12 @@ def write_models(
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    known = {(score.target, score.decoy): dict(score.residues) for score in scores if score.residues}
+    known = {(score.target, score.decoy): score.residues for score in scores if score.residues}
     targets = {target: list(rows) for target, rows in groupby(table, key=attrgetter("target"))}
     for target, rows in targets.items():
         for row in leading(rows, SHOWN if len(targets) < MANY else 1):
-            if quality := known.get((target, row.decoy)):
-                text = model(from_bytes(atoms((target, row.decoy))), quality)
+            if residues := known.get((target, row.decoy)):
+                text = model(from_bytes(atoms((target, row.decoy))), residues)
                 write_text(model_file(folder, row), text)
 
 
@@ -49,10 +49,11 @@ def model_file(folder: Path, row: Any) -> Path:
     return folder / row.target / f"{row.rank}_{row.decoy}.cif"
 
 
-def model(complex_: Complex, quality: dict[str, float | None]) -> str:
+def model(complex_: Complex, residues: Iterable[ResidueScore]) -> str:
     """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything that has some more."""
-    index = {str(residue): i for residue, i in complex_.index().items()}
+    index = {str(name): i for name, i in complex_.index().items()}
     b_factors = np.zeros(len(complex_.residues))
-    for name, value in quality.items():
-        b_factors[index[name]] = 0.0 if value is None else max(100 * value, LEAST)
+    for residue in residues:
+        quality = residue.pred_quality
+        b_factors[index[residue.name]] = 0.0 if quality is None else max(100 * quality, LEAST)
     return mmcif(complex_, b_factors)

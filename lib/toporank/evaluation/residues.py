@@ -1,14 +1,16 @@
-"""The predicted quality of each interface residue as a table, and of which decoys it is shown."""
+"""How good each interface residue is thought to be, as a table, and of which decoys it is shown."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toporank.comparison.compare import read_decoys
+from toporank.comparison.votes import residue_consensus
 from toporank.evaluation.interfaces import Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.spreadsheets import restored, write_rows
@@ -20,7 +22,7 @@ SHOWN = 3
 class ResidueRow(NamedTuple):
     """A residue of the graph of a decoy. residue : number and insertion code, such as `52A`.
 
-    pred_quality : predicted local quality, the mean over its contacts, in [0, 1]; None for one without a contact.
+    The three values are those of `interfaces.ResidueScore`.
     """
 
     target: str
@@ -28,18 +30,42 @@ class ResidueRow(NamedTuple):
     chain: str
     residue: str
     pred_quality: float | None
+    pred_network: float | None
+    consensus: float | None
 
 
 COLUMNS = ResidueRow._fields
 
 
+def with_consensus(
+    scores: Iterable[Score], contacts: Callable[[tuple[str, str]], bytes], copy_of: Mapping[tuple[str, str], str]
+) -> list[Score]:
+    """The scores with the consensus of each residue; copies have that of their originals and vote once.
+
+    scores : by target. contacts : (target, decoy) → its `comparison.contacts.contact_bytes`. copy_of : (target, decoy)
+    → the decoy that it is a copy of.
+    """
+    found = []
+    for target, own in groupby(scores, key=attrgetter("target")):
+        rows = list(own)
+        voting = [row.decoy for row in rows if row.residues and (target, row.decoy) not in copy_of]
+        read = read_decoys((decoy, contacts((target, decoy))) for decoy in voting)
+        consensus = dict(zip(voting, residue_consensus(read), strict=True))
+        for row in rows:
+            shares = consensus.get(copy_of.get((target, row.decoy), row.decoy), {})
+            residues = (residue._replace(consensus=shares.get(residue.name)) for residue in row.residues)
+            found.append(row._replace(residues=tuple(residues)))
+    return found
+
+
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
     """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
     rows = (
-        (score.target, score.decoy, chain, int(residue) if residue.lstrip("-").isdecimal() else residue, quality)
+        (score.target, score.decoy, chain, int(number) if number.lstrip("-").isdecimal() else number, *values)
         for score in scores
-        for name, quality in score.residues
-        for chain, _, residue in [name.rpartition(":")]
+        for residue in score.residues
+        for chain, _, number in [residue.name.rpartition(":")]
+        for values in [(residue.pred_quality, *residue[1:])]
     )
     write_rows(path, COLUMNS, rows)
 
@@ -49,8 +75,9 @@ def read_residues(path: Path | str) -> Iterator[ResidueRow]:
     with open(path, encoding="utf-8", newline="") as handle:
         rows = csv.reader(handle)
         next(rows)
-        for *names, quality in rows:
-            yield ResidueRow(*map(restored, names), float(quality) if quality else None)
+        for target, decoy, chain, residue, *values in rows:
+            names = map(restored, (target, decoy, chain, residue))
+            yield ResidueRow(*names, *(float(value) if value else None for value in values))
 
 
 def why_no_residues(scores: Iterable[Score], pack: Path) -> str:

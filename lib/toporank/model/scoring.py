@@ -14,7 +14,7 @@ import numpy as np
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, Score
+from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
@@ -127,15 +127,15 @@ def _mean(values: list[float]) -> float:
     return round(statistics.fmean(values), DECIMALS)
 
 
-def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tuple[tuple[str, float | None], ...]]:
-    """Name and mean predicted quality of the residues of each decoy; of none, where no network predicts it."""
+def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tuple[ResidueScore, ...]]:
+    """The residues of each decoy with their mean predicted quality; of none, where no network predicts it."""
     if not predicted:
         return {}
     quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
     values = np.where(np.isnan(quality), None, quality).tolist()
     ends = np.cumsum(store.n_nodes).tolist()
     decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
-    return {i: tuple(zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys}
+    return {i: tuple(map(ResidueScore, store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]])) for i in decoys}
 
 
 def _check_alike(scorers: list[_Scorer], store: GraphStore) -> None:
