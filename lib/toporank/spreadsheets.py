@@ -7,6 +7,7 @@ with an apostrophe before it, which the program takes as "this is text"; reading
 from __future__ import annotations
 
 import csv
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,8 +58,11 @@ class _Lines(list[str]):
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
-        return defused(value)
+        return _text(value)
     return value if value == value else None  # nan is not itself
+
+
+_text = functools.lru_cache(defused)  # most columns of texts repeat the same few
 
 
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:

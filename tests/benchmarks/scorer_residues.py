@@ -3,13 +3,13 @@
     PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer
 
 To be started in the folder in which `cross_validate` ran, after `scorer.py` wrote its predictions into the second
-folder, where the table goes, too. Qualities are means over the networks that were trained without the cluster of a
+folder, where the table goes, too. What networks say comes from the one that was trained without the cluster of a
 decoy. What is right comes from the native: a contact (heavy atoms within 5 Å) that it has, too; a residue that keeps at
 least half of its contacts in the native, one with none there keeps none; and the interface lDDT of a residue, over CA
 within 15 Å of it in the native on other partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
 decoy, which is the same for all its residues; the consensus: the share of the other decoys that have a contact, and its
-mean over the contacts of a residue; and the mean of quality and consensus.
+mean over the contacts of a residue; and the mean of network and consensus, which `pred_quality` of residues is.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KEPT = 0.5
 BINS = 200
 """Of qualities, in which AUROC over all decoys is computed."""
 BATCH = 64
-ANSWERS = ("quality", "decoy", "consensus", "both")
+ANSWERS = ("network", "decoy", "consensus", "both")
 WITHIN = "auroc_within"
 SHOWN = (("residues", "auroc"), ("residues", WITHIN), ("contacts", WITHIN))
 
@@ -58,16 +58,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("config", type=Path)
     parser.add_argument("tables", type=Path, help="has predictions.csv.gz of scorer.py; residues.csv is written")
-    parser.add_argument("--networks", default="local", help="configuration of the networks (default: %(default)s)")
+    parser.add_argument("--run", default="local_seed222", help="of the networks (default: %(default)s, which ships)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     known = pd.read_csv(args.tables / "predictions.csv.gz", dtype={"target": str, "decoy": str, "cluster": str})
     natives = {one["name"]: Path(one["natives"]) for one in yaml.safe_load(args.config.read_text())["datasets"]}
     residues, contacts = [], []
     for dataset, rows in known.groupby("dataset", sort=False):
-        of_residues, of_contacts = of_dataset(
-            dataset, natives[dataset], rows.set_index(["target", "decoy"]), args.networks
-        )
+        of_residues, of_contacts = of_dataset(dataset, natives[dataset], rows.set_index(["target", "decoy"]), args.run)
         residues.append(of_residues)
         contacts.append(of_contacts)
     found = [*judged(pd.concat(contacts), "contacts"), *judged(pd.concat(residues), "residues")]
@@ -86,17 +84,17 @@ def lines(table: pd.DataFrame) -> Iterator[str]:
         cells = [known.loc[(*key, group)] for key in shown]
         values = [f"{cell.value:.2f}" for cell in cells]
         bounds = [
-            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] == "quality" and cell.low < cell.high else ""
+            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] in ("network", "both") and cell.low < cell.high else ""
             for key, cell in zip(shown, cells, strict=True)
         ]
         yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"
 
 
-def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, config: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Residues and contacts of the decoys of a data set: what is predicted of them, and whether they are right."""
     graphs = GraphStore.open([Path(layout.PACK.format(dataset=dataset))])
     keys = list(zip(graphs.target, graphs.decoy, strict=True))
-    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]), config)
+    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]), run)
     current, store, files = read_current(dataset), Store(Path(".toporank/store")), find_natives(natives)
     fates, labelling = last_fates(dataset, current), Labelling(files, store)
     members = {member.key: member for chunk in current.of_all for member in read_chunk(dataset, chunk)}
@@ -130,19 +128,17 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, config: str) ->
     return pd.concat(residues, ignore_index=True), pd.concat(contacts, ignore_index=True)
 
 
-def out_of_fold(graphs: GraphStore, fold: np.ndarray, config: str) -> dict[int, np.ndarray]:
+def out_of_fold(graphs: GraphStore, fold: np.ndarray, run: str) -> dict[int, np.ndarray]:
     """Graph → predicted quality of its edges as its pack has them, of the graphs of a fold, int, (B,), -1 for none."""
     found = {}
     for k in np.unique(fold[fold >= 0]):
-        paths = sorted(Path().glob(layout.FOLD_RUN.format(fold=k, run=f"{config}_seed*") + "/best_loss.ckpt"))
-        networks, chosen = [load_weights(path)[0] for path in paths], np.flatnonzero(fold == k).tolist()
+        network, _ = load_weights(Path(layout.FOLD_RUN.format(fold=k, run=run), "best_loss.ckpt"))
+        chosen = np.flatnonzero(fold == k).tolist()
         for batch in (graphs.batch(chosen[i : i + BATCH]) for i in range(0, len(chosen), BATCH)):
             with torch.inference_mode():
-                quality = torch.stack([torch.sigmoid(network.predictions(batch).edge_logit) for network in networks])
+                quality = torch.sigmoid(network.predictions(batch).edge_logit)
             counts = torch.bincount(batch.edge_graph, minlength=len(batch.index)).tolist()
-            found |= dict(
-                zip(batch.index.tolist(), [q.numpy() for q in quality.mean(dim=0).split(counts)], strict=True)
-            )
+            found |= dict(zip(batch.index.tolist(), [q.numpy() for q in quality.split(counts)], strict=True))
     return dict(sorted(found.items()))
 
 
@@ -184,7 +180,7 @@ def of_contacts(decoy: Decoy, edges: np.ndarray, quality: np.ndarray, share: np.
     both = pd.Series(quality).groupby(decoy.numbers(edges.T)).mean()
     own = decoy.numbers(decoy.contacts)
     right = np.isin(own, decoy.numbers(decoy.right))
-    table = pd.DataFrame({"quality": both.reindex(own).to_numpy(), "consensus": share, "right": right})
+    table = pd.DataFrame({"network": both.reindex(own).to_numpy(), "consensus": share, "right": right})
     return table.dropna()
 
 
@@ -201,7 +197,7 @@ def of_residues(
     with np.errstate(invalid="ignore"):
         mean = np.bincount(edges[1], quality, minlength=n) / np.bincount(edges[1], minlength=n)
     table = {
-        "quality": mean[nodes],
+        "network": mean[nodes],
         "consensus": shares[nodes],
         "right": (native > 0)[nodes] & (kept >= KEPT * native)[nodes],
         "lddt": interface_lddt(decoy, nodes),
@@ -224,7 +220,7 @@ def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
 
 def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     """Group, what is judged, answer, metric, value and its 95 % interval by bootstrap over clusters."""
-    table = table.assign(both=(table["quality"] + table["consensus"]) / 2)
+    table = table.assign(both=(table["network"] + table["consensus"]) / 2)
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)

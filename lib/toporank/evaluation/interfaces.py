@@ -32,8 +32,9 @@ class ResidueScore(NamedTuple):
     @property
     def pred_quality(self) -> float | None:
         """The mean of what is known of it."""
-        known = [value for value in self[1:] if value is not None]
-        return round(sum(known) / len(known), QUALITY_DECIMALS) if known else None
+        if self.consensus is None or self.pred_network is None:
+            return self.pred_network if self.consensus is None else self.consensus
+        return round((self.pred_network + self.consensus) / 2, QUALITY_DECIMALS)
 
 
 class Score(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import residue_consensus
-from toporank.evaluation.interfaces import Score
+from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.spreadsheets import restored, write_rows
 
@@ -53,7 +53,7 @@ def with_consensus(
         consensus = dict(zip(voting, residue_consensus(read), strict=True))
         for row in rows:
             shares = consensus.get(copy_of.get((target, row.decoy), row.decoy), {})
-            residues = (residue._replace(consensus=shares.get(residue.name)) for residue in row.residues)
+            residues = [ResidueScore(name, quality, shares.get(name)) for name, quality, _ in row.residues]
             found.append(row._replace(residues=tuple(residues)))
     return found
 
