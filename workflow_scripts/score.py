@@ -16,7 +16,7 @@ from toporank.evaluation.interfaces import hints, read_interfaces, scored_interf
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import why_no_residues, with_consensus, write_residues
+from toporank.evaluation.residues import why_no_residues, with_agreement, write_residues
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.ensemble import read_ensemble
 from toporank.model.scoring import how_far_to_trust, score_pack
@@ -48,7 +48,7 @@ def main() -> None:
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, args.trees)
-        scores = with_consensus(scores, contacts, copies)
+        scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         scorer = args.checkpoint, ensemble, args.trees
         trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores)

@@ -8,8 +8,9 @@ decoy. What is right comes from the native: a contact (heavy atoms within 5 Å) 
 least half of its contacts in the native, one with none there keeps none; and the interface lDDT of a residue, over CA
 within 15 Å of it in the native on other partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
-decoy, which is the same for all its residues; the consensus: the share of the other decoys that have a contact, and its
-mean over the contacts of a residue; and the mean of network and consensus, which `pred_quality` of residues is.
+decoy, which is the same for all its residues; the agreement: the share of the other
+decoys that have a contact, weighted by the square of their predicted DockQ, the mean over the contacts of a residue; and
+the quality: the mean of network and agreement, which `pred_quality` is.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from toporank.building.ledger import last_fates
 from toporank.building.plan import read_chunk, read_current
 from toporank.building.store import Store
 from toporank.comparison.contacts import residue_contacts
+from toporank.comparison.votes import LEAST_QUALITY
 from toporank.decoys.natives import find_natives
 from toporank.evaluation.metrics import spearman
 from toporank.graphs.pack import GraphStore
@@ -49,7 +51,7 @@ KEPT = 0.5
 BINS = 200
 """Of qualities, in which AUROC over all decoys is computed."""
 BATCH = 64
-ANSWERS = ("network", "decoy", "consensus", "both")
+ANSWERS = ("network", "decoy", "agreement", "quality")
 WITHIN = "auroc_within"
 SHOWN = (("residues", "auroc"), ("residues", WITHIN), ("contacts", WITHIN))
 
@@ -84,7 +86,7 @@ def lines(table: pd.DataFrame) -> Iterator[str]:
         cells = [known.loc[(*key, group)] for key in shown]
         values = [f"{cell.value:.2f}" for cell in cells]
         bounds = [
-            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] in ("network", "both") and cell.low < cell.high else ""
+            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] in ("network", "quality") and cell.low < cell.high else ""
             for key, cell in zip(shown, cells, strict=True)
         ]
         yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"
@@ -109,7 +111,10 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tu
             expected = labelling.counterparts(member, digest)
             right = native_contacts(complex_, expected, native, touching)
             decoys[i] = Decoy(complex_, expected, residue_contacts(complex_), right)
-        votes = Counter(name for decoy in decoys.values() for name in decoy.names())
+        weight = {i: max(known.loc[keys[i], "scorer"], LEAST_QUALITY) ** 2 for i in decoys}
+        votes = Counter()
+        for i, decoy in decoys.items():
+            votes.update(dict.fromkeys(decoy.names(), weight[i]))
         for i, decoy in decoys.items():
             said = known.loc[keys[i]]
             about = {
@@ -122,7 +127,8 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tu
             place = {str(residue): r for residue, r in index.items()}
             nodes = np.array([place[name] for name in graphs.names(i)])
             edges = nodes[graphs.batch([i]).edge_index.numpy()]
-            share = np.array([votes[name] - 1 for name in decoy.names()]) / max(len(decoys) - 1, 1)
+            others = sum(weight.values()) - weight[i]
+            share = np.array([votes[name] - weight[i] for name in decoy.names()]) / (others or 1.0)
             residues.append(of_residues(decoy, nodes, edges, qualities[i], share).assign(**about))
             contacts.append(of_contacts(decoy, edges, qualities[i], share).assign(**about))
     return pd.concat(residues, ignore_index=True), pd.concat(contacts, ignore_index=True)
@@ -180,7 +186,7 @@ def of_contacts(decoy: Decoy, edges: np.ndarray, quality: np.ndarray, share: np.
     both = pd.Series(quality).groupby(decoy.numbers(edges.T)).mean()
     own = decoy.numbers(decoy.contacts)
     right = np.isin(own, decoy.numbers(decoy.right))
-    table = pd.DataFrame({"network": both.reindex(own).to_numpy(), "consensus": share, "right": right})
+    table = pd.DataFrame({"network": both.reindex(own).to_numpy(), "agreement": share, "right": right})
     return table.dropna()
 
 
@@ -198,7 +204,7 @@ def of_residues(
         mean = np.bincount(edges[1], quality, minlength=n) / np.bincount(edges[1], minlength=n)
     table = {
         "network": mean[nodes],
-        "consensus": shares[nodes],
+        "agreement": shares[nodes],
         "right": (native > 0)[nodes] & (kept >= KEPT * native)[nodes],
         "lddt": interface_lddt(decoy, nodes),
     }
@@ -220,7 +226,7 @@ def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
 
 def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     """Group, what is judged, answer, metric, value and its 95 % interval by bootstrap over clusters."""
-    table = table.assign(both=(table["network"] + table["consensus"]) / 2)
+    table = table.assign(quality=(table["network"] + table["agreement"]) / 2)
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)

@@ -23,7 +23,7 @@ from toporank.evaluation.residues import (
     of_leading,
     read_residues,
     why_no_residues,
-    with_consensus,
+    with_agreement,
     write_residues,
 )
 from toporank.graphs.pack import GraphStore
@@ -38,7 +38,7 @@ from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
 from toporank.training.train import train_run
 
-HEADER = "target,decoy,chain,residue,pred_quality,pred_network,consensus"
+HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement"
 
 # ---- what is predicted ------------------------------------------------------------------------------------
 
@@ -211,16 +211,18 @@ def test_the_quality_of_a_residue_is_the_mean_of_what_is_known():
     assert known == [0.45, 0.2, 0.7, None]
 
 
-def test_residues_have_the_consensus_of_the_other_decoys_and_copies_that_of_their_originals():
-    """The copy votes once; an interface by itself has no residues, nor has a decoy whose graph does not name them."""
+def test_residues_have_the_agreement_of_the_other_decoys_and_copies_that_of_their_originals():
+    """The copy votes once. A:9 touches nothing, nor does A:1 in b: they have the mean of the others. An interface by
+    itself has no residues, nor has a decoy whose graph does not name them.
+    """
     contacts = {"a": {1, 2}, "b": {2, 3}, "copy": {1, 2}}
     three = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
     scores = [Score("T", name, 0.5, None, residues=three) for name in contacts]
     scores += [Score("T", "unnamed", 0.5, None), Score("U", "a", 0.5, None, residues=three)]
     scores += [Score("T", "a", 0.5, None, interface="A:B")]
-    found = with_consensus(scores, lambda key: content(contacts[key[1]]), {("T", "copy"): "a"})
-    shares = [[residue.consensus for residue in score.residues] for score in found]
-    assert shares == [[0.0, 1.0, None], [None, 1.0, None], [0.0, 1.0, None], [], [None] * 3, []]
+    found = with_agreement(scores, lambda key: content(contacts[key[1]]), {("T", "copy"): "a"})
+    shares = [[residue.agreement for residue in score.residues] for score in found]
+    assert shares == [[0.0, 1.0, 0.5], [0.5, 1.0, 0.5], [0.0, 1.0, 0.5], [], [None] * 3, []]
     assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from toporank.combining.inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
 from toporank.comparison.compare import compare, read_decoys
-from toporank.comparison.votes import Votes, residue_consensus, similarities, votes
+from toporank.comparison.votes import Votes, residue_agreement, similarities, votes
 
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 
@@ -84,16 +84,22 @@ def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(
 # ---- residues ---------------------------------------------------------------------------------------------
 
 
-def consensus(*sets) -> list[dict[str, float]]:
-    return residue_consensus(read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(sets)))
+def agreement(*sets, quality: list[float] | None = None) -> list[dict[str, float]]:
+    read = read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(sets))
+    return residue_agreement(read, np.full(len(sets), 0.5) if quality is None else np.array(quality))
 
 
-def test_the_consensus_of_a_residue_is_the_share_of_the_other_decoys_that_have_its_contacts():
-    first, second, third = consensus({1, 2}, {2, 3}, {2, 4})
+def test_the_agreement_on_a_residue_is_the_share_of_the_other_decoys_that_have_its_contacts():
+    first, second, third = agreement({1, 2}, {2, 3}, {2, 4})
     assert first == {"A:1": 0.0, "A:2": 1.0, "B:1": 0.0, "B:2": 1.0}
     assert (second["A:2"], second["A:3"]) == (third["A:2"], third["B:4"]) == (1.0, 0.0)
-    assert consensus({1, 2}) == [{}]
-    assert consensus() == []
+    assert agreement({1, 2}) == [{}]
+    assert agreement() == []
+
+
+def test_decoys_vote_on_residues_by_the_square_of_what_they_are_worth():
+    """By hand: the second has the contact and the third has not, 0.8 and 0.4, so 4 to 1."""
+    assert agreement({1}, {1}, {2}, quality=[0.1, 0.8, 0.4])[0] == {"A:1": 0.8, "B:1": 0.8}
 
 
 def test_of_several_contacts_of_a_residue_it_is_the_mean():
@@ -108,13 +114,16 @@ def test_of_several_contacts_of_a_residue_it_is_the_mean():
         })  # fmt: skip
 
     pair = [("d0", decoy(ids, [(0, 1), (0, 2)])), ("d1", decoy(ids[1::-1], [(0, 1)]))]
-    assert residue_consensus(read_decoys(pair)) == [{"A:52A": 0.5, "B:1": 1.0, "B:2": 0.0}, {"A:52A": 1.0, "B:1": 1.0}]
+    assert residue_agreement(read_decoys(pair), np.ones(2)) == [
+        {"A:52A": 0.5, "B:1": 1.0, "B:2": 0.0},
+        {"A:52A": 1.0, "B:1": 1.0},
+    ]
 
 
 @settings(deadline=None, max_examples=30)
 @given(SETS)
 def test_what_contacts_share_is_what_can_be_counted(sets):
-    for i, (mine, found) in enumerate(zip(sets, consensus(*sets), strict=True)):
+    for i, (mine, found) in enumerate(zip(sets, agreement(*sets), strict=True)):
         others = [other for j, other in enumerate(sets) if j != i]
         shares = {k: round(sum(k in other for other in others) / len(others), 4) for k in mine}
         assert found == {f"{chain}:{k}": share for chain in "AB" for k, share in shares.items()}

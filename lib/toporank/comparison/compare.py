@@ -7,7 +7,7 @@ Decoys are as similar as they have common contacts: FCC, the fraction of the con
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -63,10 +63,15 @@ class Contacts:
         """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape (n,)."""
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
-    def shares(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """The contacts of decoy i, (P, 2), and the share of the other decoys that have each, (P,)."""
-        mine = self._of(i)
-        return self._pairs[mine], (self._shared_by[mine] - 1) / max(len(self.sizes) - 1, 1)
+    def shares(self, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The contacts of each decoy, (P, 2), and the share of the other decoys that have each contact, (P,).
+
+        weight : how much each decoy counts, above 0, (n,). There are two decoys at least.
+        """
+        weights = np.bincount(self._contact, np.repeat(weight, self.sizes), minlength=len(self._pairs))
+        for i, own in enumerate(weight.tolist()):
+            mine = self._of(i)
+            yield self._pairs[mine], np.clip((weights[mine] - own) / (weight.sum() - own), 0.0, 1.0)
 
     def _of(self, i: int) -> np.ndarray:
         return self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]

@@ -13,7 +13,7 @@ from toporank.decoys.identity import ResidueId
 ALIKE = 0.5
 """Similarity of decoys that have much the same interface."""
 DECIMALS = 4
-"""Of the consensus of a residue."""
+"""Of the agreement on a residue."""
 LEAST_QUALITY = 0.01
 """So that there is a vote where all are thought to be wrong."""
 
@@ -35,7 +35,7 @@ class Votes(NamedTuple):
 
 def votes(similarities: Iterable[np.ndarray], quality: np.ndarray) -> Votes:
     """The votes for each decoy. similarities : to every decoy, (n,), of one decoy after another. quality : (n,)."""
-    n, weight = len(quality), np.square(np.clip(quality, LEAST_QUALITY, 1.0))
+    n, weight = len(quality), _weight(quality)
     found = np.full((len(Votes._fields), n), np.nan)
     best = int(weight.argmax()) if n else 0
     for i, similarity in enumerate(similarities if n > 1 else ()):
@@ -52,16 +52,22 @@ def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
         yield contacts.similarity(i, contacts.common(i))
 
 
-def residue_consensus(decoys: Decoys) -> list[dict[str, float]]:
-    """How many of the other decoys have a contact, the mean share over the contacts of each residue that has any.
+def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, float]]:
+    """How far the other decoys agree with each on each residue that touches another partner, in [0, 1].
 
-    A dictionary by name of the residue, such as `A:52A`, for each decoy; empty ones for a decoy that is alone.
+    The share of the others that have a contact, weighted by the square of their quality, is averaged over the contacts
+    of the residue. A dictionary by name of the residue, such as `A:52A`, for each decoy; empty ones for a decoy that is
+    alone. quality : (n,).
     """
+    if len(decoys.names) < 2:
+        return [{} for _ in decoys.names]
     names, found = [str(ResidueId(*residue)) for residue in decoys.residues], []
-    for i in range(len(decoys.names)):
-        pairs, shares = decoys.contacts.shares(i)
+    for pairs, shares in decoys.contacts.shares(_weight(quality)):
         n = np.bincount(pairs.ravel(), minlength=len(names))
         total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=len(names))
-        residues = np.flatnonzero(n) if len(decoys.names) > 1 else ()
-        found.append({names[r]: round(float(total[r] / n[r]), DECIMALS) for r in residues})
+        found.append({names[r]: round(float(total[r] / n[r]), DECIMALS) for r in np.flatnonzero(n)})
     return found
+
+
+def _weight(quality: np.ndarray) -> np.ndarray:
+    return np.square(np.clip(quality, LEAST_QUALITY, 1.0))

@@ -21,20 +21,20 @@ from toporank.spreadsheets import read_rows, write_rows
 class ResidueScore(NamedTuple):
     """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
 
-    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. consensus : share
-    of the other decoys of the target that have a contact of it, the mean over its contacts.
+    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
+    far the other decoys of the target agree, `comparison.votes.residue_agreement`.
     """
 
     name: str
     pred_network: float | None
-    consensus: float | None = None
+    agreement: float | None = None
 
     @property
     def pred_quality(self) -> float | None:
         """The mean of what is known of it."""
-        if self.consensus is None or self.pred_network is None:
-            return self.pred_network if self.consensus is None else self.consensus
-        return round((self.pred_network + self.consensus) / 2, QUALITY_DECIMALS)
+        if self.agreement is None or self.pred_network is None:
+            return self.pred_network if self.agreement is None else self.agreement
+        return round((self.pred_network + self.agreement) / 2, QUALITY_DECIMALS)
 
 
 class Score(NamedTuple):

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from toporank.comparison.compare import read_decoys
-from toporank.comparison.votes import residue_consensus
+from toporank.comparison.votes import DECIMALS, residue_agreement
 from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.spreadsheets import restored, write_rows
@@ -31,29 +34,31 @@ class ResidueRow(NamedTuple):
     residue: str
     pred_quality: float | None
     pred_network: float | None
-    consensus: float | None
+    agreement: float | None
 
 
 COLUMNS = ResidueRow._fields
 
 
-def with_consensus(
+def with_agreement(
     scores: Iterable[Score], contacts: Callable[[tuple[str, str]], bytes], copy_of: Mapping[tuple[str, str], str]
 ) -> list[Score]:
-    """The scores with the consensus of each residue; copies have that of their originals and vote once.
+    """The scores with the agreement of the other decoys on each residue; copies have that of their originals.
 
-    scores : by target. contacts : (target, decoy) → its `comparison.contacts.contact_bytes`. copy_of : (target, decoy)
-    → the decoy that it is a copy of.
+    A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same.
+    Decoys vote by their scores, copies once. scores : by target. contacts : (target, decoy) → its
+    `comparison.contacts.contact_bytes`. copy_of : (target, decoy) → the decoy that it is a copy of.
     """
     found = []
     for target, own in groupby(scores, key=attrgetter("target")):
         rows = list(own)
-        voting = [row.decoy for row in rows if row.residues and (target, row.decoy) not in copy_of]
+        voting = {row.decoy: row.pred_dockq for row in rows if row.residues and (target, row.decoy) not in copy_of}
         read = read_decoys((decoy, contacts((target, decoy))) for decoy in voting)
-        consensus = dict(zip(voting, residue_consensus(read), strict=True))
+        agreement = dict(zip(voting, residue_agreement(read, np.array([*voting.values()])), strict=True))
         for row in rows:
-            shares = consensus.get(copy_of.get((target, row.decoy), row.decoy), {})
-            residues = [ResidueScore(name, quality, shares.get(name)) for name, quality, _ in row.residues]
+            known = agreement.get(copy_of.get((target, row.decoy), row.decoy), {})
+            mean = round(fmean(known.values()), DECIMALS) if known else None
+            residues = [ResidueScore(name, quality, known.get(name, mean)) for name, quality, _ in row.residues]
             found.append(row._replace(residues=tuple(residues)))
     return found
 
