@@ -5,8 +5,8 @@
 
 A network is named by what it is called here, the folder in which `cross_validate` ran, and its configuration there:
 folders of their own, since runs of the scorer have the same names.
-Each is judged by itself, together with the votes of the other decoys, and in the scorer. Figures are means over the seeds,
-with 95 % intervals by bootstrap over clusters.
+Each is judged by itself, together with the votes of the other decoys, and in the scorer. Figures are means over the
+seeds, with 95 % intervals by bootstrap over clusters.
 """
 
 from __future__ import annotations
