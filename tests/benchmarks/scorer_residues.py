@@ -8,9 +8,9 @@ decoy. What is right comes from the native: a contact (heavy atoms within 5 Å) 
 least half of its contacts in the native, one with none there keeps none; and the interface lDDT of a residue, over CA
 within 15 Å of it in the native on other partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
-decoy, which is the same for all its residues; the agreement: the share of the other decoys that have a contact, the mean
-over the contacts of a residue, decoys weighted by the square of their predicted DockQ; and the quality: the mean of
-network and agreement, which `pred_quality` is.
+decoy, which is the same for all its residues; the agreement: the share of the other decoys that have a contact, its
+mean over the contacts of a residue, decoys weighted by the square of their predicted DockQ; and the quality: the mean
+of network and agreement, which `pred_quality` is.
 """
 
 from __future__ import annotations
