@@ -21,7 +21,7 @@ from toporank.evaluation.ranking import ComparedDecoy
 from toporank.spreadsheets import write_rows
 
 REMEMBERED = 2048
-"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at twice."""
+"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times."""
 
 
 def comparison_table(
