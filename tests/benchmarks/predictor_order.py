@@ -4,7 +4,7 @@
 
 The decoys of the scorer carry no pLDDT and no confidence files, but the models of AlphaFold-Multimer and Boltz-1 are
 numbered from the most to the least confident. Targets whose models by one predictor differ by 0.1 or more in DockQ
-count. 95 % intervals are from drawing clusters of targets.
+count. Figures are means over the rounds of `scorer.py`, 95 % intervals from drawing clusters of targets.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PER_PLACE = 0.02
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("predictions", type=Path, help="target, decoy, cluster, dockq, network, scorer")
+    parser.add_argument("predictions", type=Path, help="as scorer.py writes them")
     args = parser.parse_args()
     decoys = pd.read_csv(args.predictions)
     named = decoys["decoy"].str.extract(f"^{NUMBERED}$")
     decoys = decoys.assign(program=named[0], place=named[1].astype(float)).dropna(subset="program")
     for program, models in [*decoys.groupby("program"), ("both", decoys)]:
-        table = of_targets(models)
+        table = of_rounds(models)
         print(f"\n{program}: {table['target'].nunique()} targets, random pick {table['random'].mean():.3f}")
         scorer = table[table["answer"] == "scorer"].set_index("target")
         for answer, of in table.groupby("answer", sort=False):
@@ -41,6 +41,16 @@ def main() -> None:
                 less = of.set_index("target")[what] - scorer[what]
                 more = interval(less, scorer["cluster"])
                 print(f"    {what:8} {interval(of[what], of['cluster'])}, less that of the scorer {more}")
+
+
+def of_rounds(models: pd.DataFrame) -> pd.DataFrame:
+    """As `of_targets`, means over the rounds, whose columns end in nothing, _2, _3 and so on."""
+    rounds = [name.removeprefix("scorer") for name in models if name.startswith("scorer")]
+    tables = [
+        of_targets(models.assign(scorer=models[f"scorer{end}"], network=models[f"network{end}"])) for end in rounds
+    ]
+    keys = ["target", "cluster", "random", "answer"]
+    return pd.concat(tables).groupby(keys, sort=False, as_index=False).mean()
 
 
 def of_targets(models: pd.DataFrame) -> pd.DataFrame:

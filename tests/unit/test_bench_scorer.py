@@ -82,11 +82,16 @@ def test_trees_have_not_seen_the_cluster_that_they_are_judged_on():
     table["dockq"] = np.random.default_rng(1).uniform(size=60)[number]
     table = table.assign(pred_dockq=0.5, pred_local=0.5)
     alike = {("d", target): np.ones((3, 3)) for target in table["target"]}
+    alike["d", "T0"] = np.array([[1, 0.8, 0], [0.8, 1, 0.4], [0, 0.4, 1]])
     seen = Table(table, number[:, None].astype(float), ["which"], alike)
     inputs, every = ["which"], np.ones(len(table), bool)
     inside = seen.grow(inputs, every, 0).predict(number[:, None].astype(float))
     outside = seen.out_of_fold(inputs, 0)
     assert spearman(table["dockq"], inside) > 0.8
     assert abs(spearman(table["dockq"], outside)) < 0.4
-    leaning = seen.leaning(outside)
-    assert np.abs(leaning - np.clip(outside, 0, 1)).max() <= LEAN * 1e-6  # all agree alike: nothing to lean to
+    outside = np.clip(outside, 0.3, 0.7)
+    moved = seen.leaning(outside) - outside
+    np.testing.assert_allclose(moved[3:], 0, atol=1e-9)  # all agree alike
+    consensus = np.array([0.4, 0.6, 0.2])
+    expected = LEAN * (consensus - 0.4) / (consensus.std() + 0.01) * 0.8 / (0.8 + 2)  # 0.4 of two others
+    np.testing.assert_allclose(moved[:3], expected, atol=1e-9)

@@ -208,22 +208,47 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
 
 def test_the_quality_of_a_residue_is_the_mean_of_what_is_known():
     known = [ResidueScore("A:1", *values).pred_quality for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
-    assert known == [0.45, 0.2, 0.7, None]
+    assert known == [0.45, 0.2, None, None]
 
 
-def test_residues_have_the_agreement_of_the_other_decoys_and_copies_that_of_their_originals():
-    """The copy votes once. A:9 touches nothing, nor does A:1 in b: they have the mean of the others. An interface by
-    itself has no residues, nor has a decoy whose graph does not name them.
-    """
-    contacts = {"a": {1, 2}, "b": {2, 3}, "copy": {1, 2}}
-    three = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
-    scores = [Score("T", name, 0.5, None, residues=three) for name in contacts]
-    scores += [Score("T", "unnamed", 0.5, None), Score("U", "a", 0.5, None, residues=three)]
-    scores += [Score("T", "a", 0.5, None, interface="A:B")]
-    found = with_agreement(scores, lambda key: content(contacts[key[1]]), {("T", "copy"): "a"})
-    shares = [[residue.agreement for residue in score.residues] for score in found]
-    assert shares == [[0.0, 1.0, 0.5], [0.5, 1.0, 0.5], [0.0, 1.0, 0.5], [], [None] * 3, []]
+def shares(scores: list[Score], contacts: dict[str, set[int]], copy_of: dict | None = None) -> list[list[float | None]]:
+    found = with_agreement(scores, lambda key: content(contacts[key[1]]), copy_of or {})
     assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
+    return [[residue.agreement for residue in score.residues] for score in found]
+
+
+THREE = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
+
+
+def test_residues_have_the_agreement_of_the_other_decoys_by_their_scores_and_copies_that_of_their_originals():
+    """By hand, c of 0.8 and b of 0.4 vote on a, 4 to 1; c has A:1 and b has not. A:9 touches nothing: the mean of the
+    others, B:1 and B:2 among them. The copy votes once. An interface by itself has no residues, nor has a decoy whose
+    graph does not name them.
+    """
+    contacts = {"a": {1, 2}, "b": {2, 3}, "c": {1, 2}, "copy": {1, 2}}
+    scores = [Score("T", name, dockq, None, residues=THREE) for name, dockq in zip("abc", (0.2, 0.4, 0.8), strict=True)]
+    scores += [Score("T", "copy", 0.2, None, residues=THREE), Score("T", "unnamed", 0.5, None)]
+    scores += [Score("U", "a", 0.5, None, residues=THREE), Score("T", "a", 0.5, None, interface="A:B")]
+    a, b, _, copy, *others = shares(scores, contacts, {("T", "copy"): "a"})
+    assert a == copy == [0.8, 1.0, 0.9]
+    assert b == [0.5, 1.0, 0.5]  # A:2 and B:2 are shared by all, A:3 and B:3 by none
+    assert others == [[], [None] * 3, []]
+
+
+def test_nobody_agrees_with_a_decoy_that_touches_nothing_and_a_residue_without_quality_has_no_agreement():
+    scores = [Score("T", name, 0.5, None, residues=THREE) for name in "az"]
+    scores[0] = scores[0]._replace(residues=(*THREE, ResidueScore("A:7", None)))
+    assert shares(scores, {"a": {1, 2}, "z": set()}) == [[0.0, 0.0, 0.0, None], [0.0] * 3]
+
+
+def test_a_copy_whose_original_has_no_score_votes_itself():
+    scores = [Score("T", name, 0.5, None, residues=THREE) for name in ("b", "copy")]
+    assert shares(scores, {"b": {1, 2}, "copy": {1, 2}}, {("T", "copy"): "a"}) == [[1.0] * 3] * 2
+
+
+def test_a_table_without_the_newer_columns_is_read(tmp_path):
+    (tmp_path / "residues.csv").write_text("target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n")
+    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None)]
 
 
 def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:

@@ -25,6 +25,8 @@ from toporank.graphs.packfile import PackedGraphs
 
 Key = tuple[str, str]
 """Target and decoy."""
+LEAN = "lean_at_most"
+"""Where a file of trees has `Trees.lean`."""
 ENOUGH = 2.0
 """Other decoys that agree with one on average, with which it leans half as far as with very many."""
 
@@ -68,13 +70,13 @@ def _between(values: np.ndarray) -> np.ndarray:
 
 def write_trees(path: Path, trees: Trees, features: dict) -> None:
     """Write trees.safetensors. features : records of the modules of the graphs that they were grown on."""
-    write_forests(path, [trees.alone, *trees.judges], {"features": features, "lean": trees.lean})
+    write_forests(path, [trees.alone, *trees.judges], {"features": features, LEAN: trees.lean})
 
 
 def read_trees(path: Path) -> tuple[Trees, dict]:
     """The trees of a file, and the features that they were grown on. Raises CheckpointError when it is damaged."""
     forests, said = read_forests(path)
-    lean = said.get("lean")
+    lean = said.get(LEAN)
     if len(forests) < 2 or not isinstance(lean, float) or not 0 <= lean <= 1:
         raise CheckpointError("the trees of a scorer are two forests at least and a lean", where=path, remedy=RESTORE)
     return Trees(forests[0], forests[1:], lean), said.get("features")

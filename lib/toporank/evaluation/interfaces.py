@@ -31,9 +31,9 @@ class ResidueScore(NamedTuple):
 
     @property
     def pred_quality(self) -> float | None:
-        """The mean of what is known of it."""
+        """The mean of both, or what the networks predict where nothing is known of an agreement."""
         if self.agreement is None or self.pred_network is None:
-            return self.pred_network if self.agreement is None else self.agreement
+            return self.pred_network
         return round((self.pred_network + self.agreement) / 2, QUALITY_DECIMALS)
 
 

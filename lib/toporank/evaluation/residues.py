@@ -33,8 +33,8 @@ class ResidueRow(NamedTuple):
     chain: str
     residue: str
     pred_quality: float | None
-    pred_network: float | None
-    agreement: float | None
+    pred_network: float | None = None
+    agreement: float | None = None
 
 
 COLUMNS = ResidueRow._fields
@@ -45,22 +45,35 @@ def with_agreement(
 ) -> list[Score]:
     """The scores with the agreement of the other decoys on each residue; copies have that of their originals.
 
-    A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same.
-    Decoys vote by their scores, copies once. scores : by target. contacts : (target, decoy) → its
-    `comparison.contacts.contact_bytes`. copy_of : (target, decoy) → the decoy that it is a copy of.
+    A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same; one
+    of which networks say nothing has none. Decoys vote by their scores, copies once.
+    scores : by target. contacts : (target, decoy) → its `comparison.contacts.contact_bytes`. copy_of : (target, decoy)
+    → the decoy that it is a copy of.
     """
     found = []
     for target, own in groupby(scores, key=attrgetter("target")):
         rows = list(own)
-        voting = {row.decoy: row.pred_dockq for row in rows if row.residues and (target, row.decoy) not in copy_of}
+        scored = {row.decoy: row.pred_dockq for row in rows if row.residues}
+        first = {decoy: copy_of.get((target, decoy)) for decoy in scored}
+        voting = {decoy: dockq for decoy, dockq in scored.items() if first[decoy] not in scored}
+        if len(voting) < 2:
+            found += rows
+            continue
         read = read_decoys((decoy, contacts((target, decoy))) for decoy in voting)
-        agreement = dict(zip(voting, residue_agreement(read, np.array([*voting.values()])), strict=True))
+        known = dict(zip(voting, residue_agreement(read, np.array([*voting.values()])), strict=True))
         for row in rows:
-            known = agreement.get(copy_of.get((target, row.decoy), row.decoy), {})
-            mean = round(fmean(known.values()), DECIMALS) if known else None
-            residues = [ResidueScore(name, quality, known.get(name, mean)) for name, quality, _ in row.residues]
-            found.append(row._replace(residues=tuple(residues)))
+            agreed = _agreed(row, known[row.decoy if row.decoy in known else first[row.decoy]]) if row.residues else ()
+            found.append(row._replace(residues=agreed))
     return found
+
+
+def _agreed(score: Score, known: dict[str, float]) -> tuple[ResidueScore, ...]:
+    """The residues of a decoy with their agreement. known : of those that touch another partner."""
+    mean = round(fmean(known.values()), DECIMALS) if known else 0.0
+    return tuple(
+        ResidueScore(name, quality, None if quality is None else known.get(name, mean))
+        for name, quality, _ in score.residues
+    )
 
 
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
