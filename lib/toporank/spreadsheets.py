@@ -7,7 +7,6 @@ with an apostrophe before it, which the program takes as "this is text"; reading
 from __future__ import annotations
 
 import csv
-import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,11 +57,8 @@ class _Lines(list[str]):
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
-        return _text(value)
+        return defused(value)
     return value if value == value else None  # nan is not itself
-
-
-_text = functools.lru_cache(defused)  # most columns of texts repeat the same few
 
 
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:

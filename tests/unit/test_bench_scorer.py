@@ -9,8 +9,6 @@ import pytest
 from benchmarks.scorer import DRAWS, FEWEST, LEAN, Table, judged, of_targets
 from toporank.evaluation.metrics import spearman
 
-RNG = np.random.default_rng(7)
-
 
 def decoys(n_clusters: int, of_each: int = 4) -> pd.DataFrame:
     """A target in each cluster, of DockQ 0.1, 0.2 and so on, in the order of the decoys."""
@@ -55,10 +53,11 @@ def test_figures_are_means_over_rounds():
 
 def test_intervals_are_those_of_clusters_drawn_with_replacement():
     table = decoys(9)
-    p = RNG.uniform(size=len(table))
+    rng = np.random.default_rng(7)
+    p = rng.uniform(size=len(table))
     found = judged(table, {"scorer": [p]})
     parts = [table.index[table["cluster"] == name] for name in table["cluster"].unique()]
-    draws = [np.concatenate([parts[i] for i in RNG.integers(9, size=9)]) for _ in range(DRAWS)]
+    draws = [np.concatenate([parts[i] for i in rng.integers(9, size=9)]) for _ in range(DRAWS)]
     y = table["dockq"].to_numpy()
     expected = np.percentile([spearman(y[rows], p[rows]) for rows in draws], [2.5, 97.5])
     np.testing.assert_allclose([value(found, "spearman_pooled", side) for side in ("low", "high")], expected, atol=0.06)
@@ -70,7 +69,7 @@ def test_intervals_are_those_of_clusters_drawn_with_replacement():
 @pytest.mark.parametrize(("n", "known"), [(FEWEST - 1, False), (FEWEST, True)])
 def test_few_clusters_have_no_interval(n, known):
     table = decoys(n)
-    found = judged(table, {"scorer": [RNG.uniform(size=len(table))]})
+    found = judged(table, {"scorer": [np.random.default_rng(n).uniform(size=len(table))]})
     assert found["low"].notna().tolist() == found["high"].notna().tolist() == [known] * 4
     assert found["value"].notna().all()
 

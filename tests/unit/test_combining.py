@@ -14,7 +14,7 @@ from toporank.building.stages import graph_metadata
 from toporank.combining.combine import Trees, combine, leaning, write_trees
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import NETWORK, VOTES
-from toporank.combining.trees import Forest
+from toporank.combining.trees import Forest, write_forests
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.interfaces import Score
 from toporank.features.registry import records, resolve
@@ -241,8 +241,14 @@ def test_trees_of_other_features_or_unknown_inputs_are_refused(tmp_path, trees):
 def test_trees_of_too_few_forests_or_an_odd_lean_are_refused(tmp_path, trees):
     for wrong in (TREES._replace(judges=[]), TREES._replace(lean=7.0)):
         write_trees(trees, wrong, FEATURES)
-        with pytest.raises(CheckpointError, match=r"two forests at least and a lean.*restore the file"):
+        with pytest.raises(CheckpointError, match=r"two forests at least and lean_at_most.*restore the file"):
             judged(tmp_path / str(id(wrong)), trees)
+
+
+def test_trees_that_leaned_in_another_way_say_that_they_are_older(tmp_path, trees):
+    write_forests(trees, [TREES.alone, *TREES.judges], {"features": FEATURES, "lean": 0.05})
+    with pytest.raises(CheckpointError, match=r"lean_at_most between 0 and 1, which older ones lack"):
+        judged(tmp_path, trees)
 
 
 def test_descriptors_are_also_told_relative_to_the_mean_of_the_target(tmp_path, trees):

@@ -206,7 +206,7 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
     assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75)
 
 
-def test_the_quality_of_a_residue_is_the_mean_of_what_is_known():
+def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
     known = [ResidueScore("A:1", *values).pred_quality for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
     assert known == [0.45, 0.2, None, None]
 

@@ -78,7 +78,8 @@ def read_trees(path: Path) -> tuple[Trees, dict]:
     forests, said = read_forests(path)
     lean = said.get(LEAN)
     if len(forests) < 2 or not isinstance(lean, float) or not 0 <= lean <= 1:
-        raise CheckpointError("the trees of a scorer are two forests at least and a lean", where=path, remedy=RESTORE)
+        what = f"the trees of a scorer are two forests at least and {LEAN} between 0 and 1, which older ones lack"
+        raise CheckpointError(what, where=path, remedy=RESTORE)
     return Trees(forests[0], forests[1:], lean), said.get("features")
 
 

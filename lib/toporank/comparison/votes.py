@@ -12,8 +12,6 @@ from toporank.decoys.identity import ResidueId
 
 ALIKE = 0.5
 """Similarity of decoys that have much the same interface."""
-DECIMALS = 4
-"""Of the agreement on a residue."""
 LEAST_QUALITY = 0.01
 """So that there is a vote where all are thought to be wrong."""
 
@@ -65,7 +63,7 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
     for pairs, shares in decoys.contacts.shares(_weight(quality)):
         n = np.bincount(pairs.ravel(), minlength=len(names))
         total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=len(names))
-        found.append({names[r]: round(float(total[r] / n[r]), DECIMALS) for r in np.flatnonzero(n)})
+        found.append({names[r]: float(total[r] / n[r]) for r in np.flatnonzero(n)})
     return found
 
 

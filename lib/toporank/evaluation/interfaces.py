@@ -57,7 +57,7 @@ class Score(NamedTuple):
 
 
 QUALITY_DECIMALS = 4
-"""Of the predicted quality of residues."""
+"""Of the quality of residues and what it is made of."""
 MOST_HINTS = 3
 APART = "apart"
 """Status of an interface whose partners do not touch."""

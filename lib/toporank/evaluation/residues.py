@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank.comparison.compare import read_decoys
-from toporank.comparison.votes import DECIMALS, residue_agreement
-from toporank.evaluation.interfaces import ResidueScore, Score
+from toporank.comparison.votes import residue_agreement
+from toporank.evaluation.interfaces import QUALITY_DECIMALS, ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.spreadsheets import restored, write_rows
 
@@ -69,9 +69,9 @@ def with_agreement(
 
 def _agreed(score: Score, known: dict[str, float]) -> tuple[ResidueScore, ...]:
     """The residues of a decoy with their agreement. known : of those that touch another partner."""
-    mean = round(fmean(known.values()), DECIMALS) if known else 0.0
+    mean = fmean(known.values()) if known else 0.0
     return tuple(
-        ResidueScore(name, quality, None if quality is None else known.get(name, mean))
+        ResidueScore(name, quality, None if quality is None else round(known.get(name, mean), QUALITY_DECIMALS))
         for name, quality, _ in score.residues
     )
 

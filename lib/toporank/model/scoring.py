@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,7 +136,8 @@ def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tu
     values = np.where(np.isnan(quality), None, quality).tolist()
     ends = np.cumsum(store.n_nodes).tolist()
     decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
-    return {i: tuple(map(ResidueScore, store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]])) for i in decoys}
+    named = ((i, zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys)
+    return {i: tuple(starmap(ResidueScore, residues)) for i, residues in named}
 
 
 def _check_alike(scorers: list[_Scorer], store: GraphStore) -> None:
