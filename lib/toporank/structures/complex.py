@@ -58,6 +58,11 @@ class Complex:
         return np.array([bool(parent) for parent in self.parents], dtype=bool)
 
     @property
+    def letters(self) -> str:
+        """One-letter code of each residue as its parent, `X` for others; length R."""
+        return "".join(STANDARD.get(parent, "X") for parent in self.parents)
+
+    @property
     def is_modified(self) -> np.ndarray:
         """bool, shape (R,): protein residues that are none of the 20 by name, which count as their parents."""
         return self.is_protein & ~np.isin(self.names, list(STANDARD))
