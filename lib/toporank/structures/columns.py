@@ -6,6 +6,7 @@ Each function refuses such text with a StructureError whose message names line o
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -18,6 +19,8 @@ WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number o
 NUMBER, COORDINATES = slice(22, 26), range(30, 54, 8)
 CODE = 26
 """Column of the insertion code."""
+LAST_COLUMN = 80
+_MODEL_NUMBER = re.compile(rb"MODEL? *(\d{1,9})", re.IGNORECASE)
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
 _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.ASCII)
 """Decimal or hybrid-36."""
@@ -40,28 +43,82 @@ LONGEST_NUMBER = 7
 NO_VALUE = frozenset("?.")
 
 
-def check_pdb(text: bytes) -> None:
-    """Check the atom records of the first model; `text` is ASCII.
+class PdbModel(NamedTuple):
+    """A model of a PDB file: its number and its lines, `first` to `stop - 1`."""
 
-    Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
-    residue numbers that run over into the insertion code.
+    number: int
+    first: int
+    stop: int
+
+
+class PdbText:
+    """PDB text, ASCII, by lines.
+
+    Attributes
+    ----------
+    data : uint8, the text and a blank line longer than any column that is looked at
+    starts : int, where each line begins, and at last the end of the text
+    atoms : int, the lines that are ATOM or HETATM records, in rising order
+    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs; the first one
+        begins with the file
     """
-    data = np.frombuffer(text + b"\n" * COORDINATES.stop, dtype=np.uint8)
-    starts = np.concatenate([[0], np.flatnonzero(data[: len(text)] == ord("\n")) + 1])
-    head = sliding_window_view(data, 4)[starts].view("<u4").ravel()
-    capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
-    model_ends = np.flatnonzero(capital == _word(b"ENDM"))
-    lines = np.arange(model_ends[0] if len(model_ends) else len(starts))
-    capital, head = capital[lines], head[lines]
-    atoms = np.flatnonzero((capital == _word(b"ATOM")) | (capital == _word(b"HETA")))
-    ends = np.flatnonzero((capital << 8 == _word(b"\0END")) & (head >> 24 < ord("0")))
-    if len(ends) and len(atoms) and atoms[-1] > ends[0]:
-        raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
-    for line in atoms[~_plain(data, starts[atoms])]:
-        _check_line(text[starts[line] :].partition(b"\n")[0].decode("ascii"), int(line) + 1)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.data = np.frombuffer(text + b"\n" * LAST_COLUMN, dtype=np.uint8)
+        ends = np.flatnonzero(self.data[: len(text)] == ord("\n")) + 1
+        self.starts = np.concatenate([[0], ends, [len(text)]])
+        self._head = self.numbers(slice(0, 4), slice(None))
+        self._capital = self._head & word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
+        self.atoms = np.flatnonzero((self._capital == word(b"ATOM")) | (self._capital == word(b"HETA")))
+        self.models = self._models()
+
+    def numbers(self, columns: slice, lines: np.ndarray | slice) -> np.ndarray:
+        """Two, four or eight columns of each line as one number, shape (n,); a short line goes on with the next."""
+        width = columns.stop - columns.start
+        return sliding_window_view(self.data, width)[self.starts[lines] + columns.start].view(f"<u{width}").ravel()
+
+    def lines(self, first: int, stop: int) -> bytes:
+        """The text of some lines."""
+        return self.text[self.starts[first] : self.starts[stop]]
+
+    def alone(self, model: PdbModel) -> bytes:
+        """The text up to the first model, and one model, on the same lines as in the file."""
+        before = self.models[0]
+        if model == before:
+            return self.lines(0, model.stop)
+        header = self.atoms[0]
+        return self.lines(0, header) + b"\n" * (model.first - header) + self.lines(model.first, model.stop)
+
+    def _models(self) -> list[PdbModel]:
+        begins = self._capital == word(b"MODE")
+        marks = np.flatnonzero(begins | (self._capital == word(b"ENDM")))
+        bounds = np.concatenate([[0], marks, [len(self.starts) - 1]])
+        filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
+        found: list[PdbModel] = []
+        for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
+            number = _MODEL_NUMBER.match(self.text, self.starts[first]) if begins[first] else None
+            count = len(found) + 1
+            found.append(PdbModel(int(number[1]) if number else count, first if found else 0, stop))
+        return found
+
+    def check(self, model: PdbModel) -> None:
+        """Check the atom records of a model.
+
+        Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
+        residue numbers that run over into the insertion code.
+        """
+        atoms = self.atoms[slice(*np.searchsorted(self.atoms, [model.first, model.stop]))]
+        lines = slice(model.first, model.stop)
+        ends = np.flatnonzero((self._capital[lines] << 8 == word(b"\0END")) & (self._head[lines] >> 24 < ord("0")))
+        if len(ends) and atoms[-1] > model.first + ends[0]:
+            line = model.first + ends[0] + 1
+            raise StructureError(f"atoms after END in line {line}", remedy="remove END lines between the parts")
+        for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
+            _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
 
 
-def _word(signs: bytes) -> np.uint32:
+def word(signs: bytes) -> np.uint32:
     """Four characters as one number."""
     return np.uint32(int.from_bytes(signs, "little"))
 

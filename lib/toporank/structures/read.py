@@ -17,7 +17,7 @@ import numpy as np
 
 from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
-from toporank.structures.columns import check_mmcif, check_pdb, number_ligands
+from toporank.structures.columns import PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
 
@@ -48,27 +48,31 @@ BACKBONE = ("N", "CA", "C", "O")
 """Atoms that make a residue missing from all dictionaries an amino acid."""
 
 
-def read_complex(path: Path) -> Complex:
-    """Read the first model of a structure file.
+def read_complex(path: Path, model: int | None = None) -> Complex:
+    """Read one model of a structure file.
+
+    model : its position, from 0. None takes the first, and a note says so where there are more.
 
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
     Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in `Complex.notes`.
 
-    Raises StructureError when the file cannot be read, is not what its suffix says, holds no atoms, or holds invalid
-    numbers.
+    Raises StructureError when the file cannot be read, is not what its suffix says, has no such model, holds no atoms,
+    or holds invalid numbers.
     """
-    file_format, _ = structure_format(path)
-    text = read_text(path)
-    try:
-        structure, notes = parse_pdb(text) if file_format == "pdb" else parse_mmcif(text)[1:]
-        if len(structure) == 0 or structure[0].count_atom_sites() == 0:
-            raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
-        if len(structure) > 1:
-            notes.append(f"{len(structure)} models, the first is used")
-        del structure[1:]
+    with reading(path) as (file_format, text):
+        structure, notes = parse_pdb(text, model) if file_format == "pdb" else parse_mmcif(text, model)[1:]
         complex_ = _complex(structure, notes, with_labels=file_format == "mmcif")
         check_density(complex_)
         return complex_
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[tuple[str, str]]:
+    """Format (`pdb` or `mmcif`) and text of a structure file; what is wrong with them is said with the path."""
+    file_format, _ = structure_format(path)
+    text = read_text(path)
+    try:
+        yield file_format, text
     except StructureError as error:
         raise StructureError(error.what, where=path, remedy=error.remedy) from error
 
@@ -145,19 +149,62 @@ def _parsing(file_format: str) -> Iterator[None]:
         raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
 
 
-def parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
-    """PDB text into gemmi's structure, and notes. Raises StructureError."""
+def pdb_text(text: str) -> PdbText:
+    """PDB text by lines. Raises StructureError when it is mmCIF."""
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    data = text.encode("ascii", errors="replace")  # gemmi counts columns in bytes
+    return PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+
+
+def gemmi_pdb(data: bytes) -> gemmi.Structure:
+    """PDB text as gemmi reads it. Raises StructureError where it cannot or finds no atoms."""
     with _parsing("pdb"):
         structure = gemmi.read_pdb_string(data, max_line_length=BEFORE_CHARGE)
-    check_pdb(data)
-    return structure, []
+    return _with_atoms(structure, "pdb")
 
 
-def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the block that holds the structure, gemmi's structure of it, and notes. Raises StructureError."""
+def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
+    """PDB text into gemmi's structure of one model, and notes. Raises StructureError."""
+    lines = pdb_text(text)
+    if not lines.models:
+        return gemmi_pdb(lines.text), []
+    chosen, notes = _chosen(len(lines.models), model)
+    structure = gemmi_pdb(lines.alone(lines.models[chosen]))
+    lines.check(lines.models[chosen])
+    return structure, notes
+
+
+def _chosen(count: int, model: int | None) -> tuple[int, list[str]]:
+    """The position of the model to read, of `count`, and notes."""
+    if model is None:
+        return 0, [f"{count} models, the first is used"] if count > 1 else []
+    if not 0 <= model < count:
+        there = "one model" if count == 1 else f"{count} models"
+        raise StructureError(f"no model {model + 1}, only {there}", remedy="was the file changed? run again")
+    return model, []
+
+
+def _with_atoms(structure: gemmi.Structure, file_format: str) -> gemmi.Structure:
+    """The structure, if its first model has atoms."""
+    if len(structure) == 0 or structure[0].count_atom_sites() == 0:
+        raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
+    return structure
+
+
+def parse_mmcif(text: str, model: int | None = None) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the block that holds the structure, gemmi's structure of one model, and notes.
+
+    Raises StructureError.
+    """
+    block, structure, notes = gemmi_mmcif(text)
+    chosen, more = _chosen(len(structure), model)
+    del structure[chosen + 1 :]
+    del structure[:chosen]
+    return block, _with_atoms(structure, "mmcif"), notes + more
+
+
+def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
     if "_atom_site." not in text.lower() and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
         raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
     with _parsing("mmcif"):
@@ -169,10 +216,10 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     with _parsing("mmcif"):
         structure = gemmi.make_structure_from_block(blocks[0])
     notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
-    return blocks[0], structure, notes
+    return blocks[0], _with_atoms(structure, "mmcif"), notes
 
 
-def _parent(residue: gemmi.Residue, name: str) -> str:
+def parent_of(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
         return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand
@@ -191,21 +238,21 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     residues = [residue for chain in structure[0] for residue in chain]
     chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
     names = [residue.name for residue in residues]
-    _check_names("chain name", set(chains))
-    _check_names("residue name", set(names))
+    check_names("chain name", set(chains))
+    check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]
     labels = tuple((r.subchain, r.label_seq) for r in residues) if with_labels else ()
-    _check_names("insertion code", {residue.insertion_code for residue in ids})
-    _check_names("label chain name", {chain for chain, _ in labels})
-    parents = [_parent(residue, name) for residue, name in zip(residues, names, strict=True)]
+    check_names("insertion code", {residue.insertion_code for residue in ids})
+    check_names("label chain name", {chain for chain, _ in labels})
+    parents = [parent_of(residue, name) for residue, name in zip(residues, names, strict=True)]
     protein = np.array([bool(parent) for parent in parents])
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
     flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
-    _check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
+    check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
     residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
     _check_places(flat.pos, ids, residue_of)
     same = _first_of(ids)
@@ -239,7 +286,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     )
 
 
-def _check_names(what: str, names: set[str]) -> None:
+def check_names(what: str, names: set[str]) -> None:
     """Refuse names that would break a table or fill a screen."""
     for name in sorted(names):
         if not name.isprintable():
