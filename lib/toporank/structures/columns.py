@@ -82,12 +82,14 @@ class PdbText:
         """The text of some lines."""
         return self.text[self.starts[first] : self.starts[stop]]
 
-    def alone(self, model: PdbModel) -> bytes:
+    def alone(self, position: int) -> bytes:
         """The text up to the first model, and one model, on the same lines as in the file."""
-        before = self.models[0]
-        if model == before:
+        if not self.models:
+            return self.text
+        model = self.models[position]
+        if position == 0:
             return self.lines(0, model.stop)
-        header = self.atoms[0]
+        header = int(self.atoms[0])
         return self.lines(0, header) + b"\n" * (model.first - header) + self.lines(model.first, model.stop)
 
     def _models(self) -> list[PdbModel]:
@@ -102,12 +104,15 @@ class PdbText:
             found.append(PdbModel(int(number[1]) if number else count, first if found else 0, stop))
         return found
 
-    def check(self, model: PdbModel) -> None:
-        """Check the atom records of a model.
+    def check(self, position: int) -> None:
+        """Check the atom records of a model, if there is one.
 
         Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
         residue numbers that run over into the insertion code.
         """
+        if not self.models:
+            return
+        model = self.models[position]
         atoms = self.atoms[slice(*np.searchsorted(self.atoms, [model.first, model.stop]))]
         lines = slice(model.first, model.stop)
         ends = np.flatnonzero((self._capital[lines] << 8 == word(b"\0END")) & (self._head[lines] >> 24 < ord("0")))

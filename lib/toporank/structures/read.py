@@ -156,22 +156,19 @@ def pdb_text(text: str) -> PdbText:
     return PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
 
 
-def gemmi_pdb(data: bytes) -> gemmi.Structure:
-    """PDB text as gemmi reads it. Raises StructureError where it cannot or finds no atoms."""
-    with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(data, max_line_length=BEFORE_CHARGE)
-    return _with_atoms(structure, "pdb")
-
-
 def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
     """PDB text into gemmi's structure of one model, and notes. Raises StructureError."""
     lines = pdb_text(text)
-    if not lines.models:
-        return gemmi_pdb(lines.text), []
-    chosen, notes = _chosen(len(lines.models), model)
-    structure = gemmi_pdb(lines.alone(lines.models[chosen]))
-    lines.check(lines.models[chosen])
-    return structure, notes
+    chosen, notes = _chosen(max(len(lines.models), 1), model)
+    return model_of(lines, chosen), notes
+
+
+def model_of(lines: PdbText, position: int) -> gemmi.Structure:
+    """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
+    with _parsing("pdb"):
+        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE)
+    lines.check(position)
+    return _with_atoms(structure, "pdb")
 
 
 def _chosen(count: int, model: int | None) -> tuple[int, list[str]]:

@@ -6,18 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gemmi
-import numpy as np
 
-from toporank.structures.columns import PdbModel, PdbText, word
 from toporank.structures.complex import STANDARD
-from toporank.structures.read import check_names, gemmi_mmcif, gemmi_pdb, parent_of, pdb_text, reading
-
-RESIDUE = (slice(17, 25), slice(25, 27), slice(72, 76))
-"""Columns of a PDB record that tell residues apart: name, chain, number, insertion code and segment."""
-NAME, ATOM = slice(16, 20), slice(12, 16)
-"""Columns of alternate location and residue name, and of the atom name."""
-_STANDARD = [word(name.encode()) for name in STANDARD]
-_CA = [word(name) for name in (b" CA ", b"CA  ", b"  CA")]
+from toporank.structures.read import check_names, gemmi_mmcif, model_of, parent_of, pdb_text, reading
 
 
 class Sketch(NamedTuple):
@@ -40,21 +31,11 @@ def sketch(path: Path) -> Sketch:
     Raises StructureError where `read_complex` does, but does not see what is wrong with atoms and distances.
     """
     with reading(path) as (file_format, text):
-        return _sketch_pdb(pdb_text(text)) if file_format == "pdb" else _sketch_mmcif(text)
-
-
-def _sketch_pdb(lines: PdbText) -> Sketch:
-    if not lines.models:
-        return _of(gemmi_pdb(lines.text), ())
-    first = lines.models[0]
-    structure = gemmi_pdb(_few_atoms(lines, first))
-    lines.check(first)
-    return _of(structure, tuple(model.number for model in lines.models))
-
-
-def _sketch_mmcif(text: str) -> Sketch:
-    _, structure, _ = gemmi_mmcif(text)
-    return _of(structure, tuple(model.num for model in structure))
+        if file_format == "pdb":
+            lines = pdb_text(text)
+            return _of(model_of(lines, 0), tuple(model.number for model in lines.models))
+        structure = gemmi_mmcif(text)[1]
+        return _of(structure, tuple(model.num for model in structure))
 
 
 def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
@@ -65,15 +46,3 @@ def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
         chains.setdefault(chain.name, []).extend(STANDARD.get(parent, "X") for parent in parents)
     check_names("chain name", set(chains))
     return Sketch(models, tuple((name, "".join(letters)) for name, letters in chains.items() if letters))
-
-
-def _few_atoms(lines: PdbText, model: PdbModel) -> bytes:
-    """The text of a model with the first atom and the CA of each of the 20 amino acids, and all atoms of others."""
-    atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [model.first, model.stop]))]
-    needed = ~np.isin(lines.numbers(NAME, atoms) >> 8, _STANDARD) | np.isin(lines.numbers(ATOM, atoms), _CA)
-    for columns in RESIDUE:
-        numbers = lines.numbers(columns, atoms)
-        needed[1:] |= numbers[1:] != numbers[:-1]
-    needed[0] = True
-    bounds = zip(lines.starts[atoms[needed]].tolist(), lines.starts[atoms[needed] + 1].tolist(), strict=True)
-    return lines.lines(0, atoms[0]) + b"".join([lines.text[start:stop] for start, stop in bounds])
