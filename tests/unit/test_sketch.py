@@ -51,6 +51,12 @@ def test_a_residue_whose_atoms_stand_apart_is_one(tmp_path, as_text, name):
     assert sketch(path).chains == (("A", "AA"), ("B", "A"))
 
 
+@BOTH
+def test_a_chain_that_is_written_twice_is_one(tmp_path, as_text, name):
+    path = write(tmp_path / name, as_text([*pair(), *changed(alanine("B", 1, 5.1), chain="C")]))
+    assert sketch(path).chains == (("A", "A"), ("B", "A"))
+
+
 # ---- models -----------------------------------------------------------------------------------------------
 
 
@@ -74,8 +80,17 @@ def test_models_have_the_numbers_of_the_file(tmp_path):
         f"MODEL        1\n{pdb(pair())}MODEL        2\n{pdb(pair())}",
         in_models(pdb(pair()), pdb(pair())).replace("ENDMDL\n", "ENDMDL\nEND\n"),
         in_models("", pdb(pair()), "", pdb(pair()), mark=""),
+        "MODEL        7\nENDMDL\n" + in_models(pdb(pair()), pdb(pair())),
     ],
-    ids=["both marks", "ENDMDL alone", "nothing behind the last", "MODEL alone", "END behind each", "empty ones"],
+    ids=[
+        "both marks",
+        "ENDMDL alone",
+        "nothing behind the last",
+        "MODEL alone",
+        "END behind each",
+        "empty ones",
+        "an empty one",
+    ],
 )
 def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
     assert sketch(write(tmp_path / "d.pdb", text)).models == (1, 2)

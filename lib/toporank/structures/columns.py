@@ -16,7 +16,7 @@ from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
 
 WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
-NUMBER, COORDINATES = slice(22, 26), range(30, 54, 8)
+CHAIN, NUMBER, COORDINATES = slice(20, 22), slice(22, 26), range(30, 54, 8)
 CODE = 26
 """Column of the insertion code."""
 LAST_COLUMN = 80
@@ -59,8 +59,7 @@ class PdbText:
     data : uint8, the text and a blank line longer than any column that is looked at
     starts : int, where each line begins, and at last the end of the text
     atoms : int, the lines that are ATOM or HETATM records, in rising order
-    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs; the first one
-        begins with the file
+    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs
     """
 
     def __init__(self, text: bytes) -> None:
@@ -71,6 +70,8 @@ class PdbText:
         self._head = self.numbers(slice(0, 4), slice(None))
         self._capital = self._head & word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
         self.atoms = np.flatnonzero((self._capital == word(b"ATOM")) | (self._capital == word(b"HETA")))
+        self._begins = self._capital == word(b"MODE")
+        self._marks = np.flatnonzero(self._begins | (self._capital == word(b"ENDM")))
         self.models = self._models()
 
     def numbers(self, columns: slice, lines: np.ndarray | slice) -> np.ndarray:
@@ -82,27 +83,31 @@ class PdbText:
         """The text of some lines."""
         return self.text[self.starts[first] : self.starts[stop]]
 
+    def chain_names(self) -> set[str]:
+        """The names of the chains of all models, as they stand in their columns."""
+        return {int(name).to_bytes(2, "little").decode("ascii") for name in np.unique(self.numbers(CHAIN, self.atoms))}
+
     def alone(self, position: int) -> bytes:
-        """The text up to the first model, and one model, on the same lines as in the file."""
+        """The text before all models, and one model, on the same lines as in the file."""
         if not self.models:
             return self.text
         model = self.models[position]
-        if position == 0:
-            return self.lines(0, model.stop)
-        header = int(self.atoms[0])
-        return self.lines(0, header) + b"\n" * (model.first - header) + self.lines(model.first, model.stop)
+        blank = b"\n" * (model.first - self._header)
+        return self.lines(0, self._header) + blank + self.lines(model.first, model.stop)
 
     def _models(self) -> list[PdbModel]:
-        begins = self._capital == word(b"MODE")
-        marks = np.flatnonzero(begins | (self._capital == word(b"ENDM")))
-        bounds = np.concatenate([[0], marks, [len(self.starts) - 1]])
+        bounds = np.concatenate([[0], self._marks, [len(self.starts) - 1]])
         filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
         found: list[PdbModel] = []
         for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
-            number = _MODEL_NUMBER.match(self.text, self.starts[first]) if begins[first] else None
-            count = len(found) + 1
-            found.append(PdbModel(int(number[1]) if number else count, first if found else 0, stop))
+            number = _MODEL_NUMBER.match(self.text, self.starts[first]) if self._begins[first] else None
+            found.append(PdbModel(int(number[1]) if number else len(found) + 1, first, stop))
         return found
+
+    @property
+    def _header(self) -> int:
+        """How many lines come before all models."""
+        return min([self.models[0].first, *self._marks[:1].tolist()])
 
     def check(self, position: int) -> None:
         """Check the atom records of a model, if there is one.
@@ -112,13 +117,12 @@ class PdbText:
         """
         if not self.models:
             return
-        model = self.models[position]
-        atoms = self.atoms[slice(*np.searchsorted(self.atoms, [model.first, model.stop]))]
-        lines = slice(model.first, model.stop)
-        ends = np.flatnonzero((self._capital[lines] << 8 == word(b"\0END")) & (self._head[lines] >> 24 < ord("0")))
-        if len(ends) and atoms[-1] > model.first + ends[0]:
-            line = model.first + ends[0] + 1
-            raise StructureError(f"atoms after END in line {line}", remedy="remove END lines between the parts")
+        _, first, stop = self.models[position]
+        atoms = self.atoms[slice(*np.searchsorted(self.atoms, [first, stop]))]
+        ends = np.flatnonzero((self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0")))
+        ends = ends[(ends < self._header) | (ends >= first)]
+        if len(ends) and atoms[-1] > ends[0]:
+            raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
             _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import re
 import stat
 import zlib
@@ -19,6 +20,7 @@ from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
 from toporank.structures.columns import PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 
 MAX_BYTES = 1 << 28
@@ -159,8 +161,10 @@ def pdb_text(text: str) -> PdbText:
 def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
     """PDB text into gemmi's structure of one model, and notes. Raises StructureError."""
     lines = pdb_text(text)
-    chosen, notes = _chosen(max(len(lines.models), 1), model)
-    return model_of(lines, chosen), notes
+    _check_model(model, max(len(lines.models), 1))
+    structure = model_of(lines, model or 0)
+    several = model is None and len(lines.models) > 1
+    return structure, [_several(len(lines.models), lines.chain_names())] if several else []
 
 
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
@@ -171,14 +175,30 @@ def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     return _with_atoms(structure, "pdb")
 
 
-def _chosen(count: int, model: int | None) -> tuple[int, list[str]]:
-    """The position of the model to read, of `count`, and notes."""
-    if model is None:
-        return 0, [f"{count} models, the first is used"] if count > 1 else []
-    if not 0 <= model < count:
+def parse_mmcif(text: str, model: int | None = None) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the block that holds the structure, gemmi's structure of one model, and notes.
+
+    Raises StructureError.
+    """
+    block, structure, notes = gemmi_mmcif(text)
+    _check_model(model, len(structure))
+    if model is None and len(structure) > 1:
+        notes.append(_several(len(structure), {chain.name for each in structure for chain in each}))
+    del structure[(model or 0) + 1 :]
+    del structure[: model or 0]
+    return block, _with_atoms(structure, "mmcif"), notes
+
+
+def _check_model(model: int | None, count: int) -> None:
+    if model is not None and not 0 <= model < count:
         there = "one model" if count == 1 else f"{count} models"
         raise StructureError(f"no model {model + 1}, only {there}", remedy="was the file changed? run again")
-    return model, []
+
+
+def _several(count: int, chains: set[str]) -> str:
+    """The note on several models, by the names of all chains in them."""
+    models = f"{count} models" if len(chains) > 1 else f"an ensemble of {count} models of one chain"
+    return f"{models}, the first is used"
 
 
 def _with_atoms(structure: gemmi.Structure, file_format: str) -> gemmi.Structure:
@@ -186,18 +206,6 @@ def _with_atoms(structure: gemmi.Structure, file_format: str) -> gemmi.Structure
     if len(structure) == 0 or structure[0].count_atom_sites() == 0:
         raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
     return structure
-
-
-def parse_mmcif(text: str, model: int | None = None) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the block that holds the structure, gemmi's structure of one model, and notes.
-
-    Raises StructureError.
-    """
-    block, structure, notes = gemmi_mmcif(text)
-    chosen, more = _chosen(len(structure), model)
-    del structure[chosen + 1 :]
-    del structure[:chosen]
-    return block, _with_atoms(structure, "mmcif"), notes + more
 
 
 def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
@@ -216,7 +224,19 @@ def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     return blocks[0], _with_atoms(structure, "mmcif"), notes
 
 
-def parent_of(residue: gemmi.Residue, name: str) -> str:
+def parents_of(model: gemmi.Model) -> tuple[list[str], list[str]]:
+    """The standard residue each residue counts as, and notes, after the copies of chains are removed from the model."""
+    _check_names("chain name", {chain.name for chain in model})
+    parents = [[_parent(residue, residue.name) for residue in chain] for chain in model]
+    original = copies(model, parents)
+    kept = [of_chain for chain, of_chain in zip(model, parents, strict=True) if chain.name not in original]
+    for name in original:
+        model.remove_chain(name)
+    notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
+    return list(itertools.chain.from_iterable(kept)), notes
+
+
+def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
         return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand
@@ -232,24 +252,24 @@ def parent_of(residue: gemmi.Residue, name: str) -> str:
 
 def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
+    parents, left_out = parents_of(structure[0])
+    notes += left_out
     residues = [residue for chain in structure[0] for residue in chain]
     chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
     names = [residue.name for residue in residues]
-    check_names("chain name", set(chains))
-    check_names("residue name", set(names))
+    _check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]
     labels = tuple((r.subchain, r.label_seq) for r in residues) if with_labels else ()
-    check_names("insertion code", {residue.insertion_code for residue in ids})
-    check_names("label chain name", {chain for chain, _ in labels})
-    parents = [parent_of(residue, name) for residue, name in zip(residues, names, strict=True)]
+    _check_names("insertion code", {residue.insertion_code for residue in ids})
+    _check_names("label chain name", {chain for chain, _ in labels})
     protein = np.array([bool(parent) for parent in parents])
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
     flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
-    check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
+    _check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
     residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
     _check_places(flat.pos, ids, residue_of)
     same = _first_of(ids)
@@ -283,7 +303,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     )
 
 
-def check_names(what: str, names: set[str]) -> None:
+def _check_names(what: str, names: set[str]) -> None:
     """Refuse names that would break a table or fill a screen."""
     for name in sorted(names):
         if not name.isprintable():

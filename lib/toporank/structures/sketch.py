@@ -8,7 +8,7 @@ from typing import NamedTuple
 import gemmi
 
 from toporank.structures.complex import STANDARD
-from toporank.structures.read import check_names, gemmi_mmcif, model_of, parent_of, pdb_text, reading
+from toporank.structures.read import gemmi_mmcif, model_of, parents_of, pdb_text, reading
 
 
 class Sketch(NamedTuple):
@@ -40,9 +40,10 @@ def sketch(path: Path) -> Sketch:
 
 def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
     """The sketch of gemmi's structure, whose first model is looked at."""
+    parents, _ = parents_of(structure[0])
+    names = [chain.name for chain in structure[0] for _ in range(len(chain))]
     chains: dict[str, list[str]] = {}
-    for chain in structure[0]:
-        parents = filter(None, (parent_of(residue, residue.name) for residue in chain))
-        chains.setdefault(chain.name, []).extend(STANDARD.get(parent, "X") for parent in parents)
-    check_names("chain name", set(chains))
-    return Sketch(models, tuple((name, "".join(letters)) for name, letters in chains.items() if letters))
+    for name, parent in zip(names, parents, strict=True):
+        if parent:
+            chains.setdefault(name, []).append(STANDARD.get(parent, "X"))
+    return Sketch(models, tuple((name, "".join(letters)) for name, letters in chains.items()))
