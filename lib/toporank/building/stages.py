@@ -44,7 +44,7 @@ NEEDED = {
 }
 """The modules and parameters that each stage depends on: its own and those of the stages before."""
 
-COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
+COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "copies", "density", "complex", "stored"))
 TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
 PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
 KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")

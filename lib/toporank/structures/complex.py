@@ -120,8 +120,9 @@ class Complex:
         missing = [chain for chain in named if chain not in there]
         if missing:
             letters = [chain for chain in missing if set(chain) <= set(there)]
+            known = "; ".join([", ".join(there) or "none", *self.notes])
             raise ChainMissingError(
-                f"no protein chain {' and no '.join(map(repr, missing))}, only {', '.join(there) or 'none'}",
+                f"no protein chain {' and no '.join(map(repr, missing))}, only {known}",
                 facts={"n_chains": len(there)},
                 remedy=f"join chains by +, such as {'+'.join(letters[0])}" if letters else None,
             )
