@@ -290,12 +290,12 @@ def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_i
     shutil.copy(LEDGER.format(dataset="ds", stage="interface", chunk=chunk), last)
     write_current("ds", Current(("in", "in"), [chunk], [chunk]))
     store, key = Store(Path("store")), ("T", "far1")
-    first = stored_contacts("ds", store)(key)
+    first = stored_contacts("ds", [], store)(key)
     assert first == contact_bytes(read_complex(Path("in/T/far1.pdb")))
     assert (store.computed, store.reused) == ({}, {"complex": 1, "contacts": 1})
     shutil.rmtree("store")
-    assert stored_contacts("ds", store)(key) == first
+    assert stored_contacts("ds", [], store)(key) == first
     shutil.rmtree("store")
     Path("in/T/far1.pdb").unlink()
     with pytest.raises(StructureError, match=r"^T/far1: "):
-        stored_contacts("ds", store)(key)
+        stored_contacts("ds", [], store)(key)

@@ -110,7 +110,8 @@ def test_of_several_contacts_of_a_residue_it_is_the_mean():
         n = len(residues)
         return safetensors.numpy.save({
             "residues": np.frombuffer(json.dumps(residues).encode(), np.uint8),
-            "letters": np.full(n, ord("A"), np.uint8), "ca": np.zeros((n, 3), np.float32), "interface": np.ones(n, bool), "contacts": np.array(contacts, np.int32),
+            "letters": np.full(n, ord("A"), np.uint8), "ca": np.zeros((n, 3), np.float32),
+            "interface": np.ones(n, bool), "contacts": np.array(contacts, np.int32),
         })  # fmt: skip
 
     pair = [Compared("d0", decoy(ids, [(0, 1), (0, 2)])), Compared("d1", decoy(ids[1::-1], [(0, 1)]))]

@@ -79,8 +79,8 @@ class Contacts:
 
 
 class Compared(NamedTuple):
-    """A decoy to compare. content : as `contacts.contact_bytes` gives it. chains : which chain of the target each of its
-    chains is, where the names differ.
+    """A decoy to compare. content : as `contacts.contact_bytes` gives it. chains : which chain of the target each of
+    its chains is, where the names differ.
     """
 
     name: str
@@ -239,7 +239,5 @@ def _longest(variants: Mapping[tuple, Traces]) -> dict[str, Trace]:
 
 def _names(decoy: Traces, places: np.ndarray) -> dict[int, Residue]:
     """Place → what the decoy calls that residue."""
-    rows = (
-        (i, residue) for chain in decoy.chains.values() for i, residue in zip(chain.index, chain.residues, strict=True)
-    )
-    return {int(places[i]): residue for i, residue in rows}
+    pairs = (pair for chain in decoy.chains.values() for pair in zip(chain.index, chain.residues, strict=True))
+    return {int(places[i]): residue for i, residue in pairs}

@@ -1,15 +1,15 @@
 """Which chains and residues of the decoys of a target are the same, whatever the files call them.
 
-Chains are matched by sequence, with the code that maps a decoy on its native (`labelling.mapping`). Of the ways to map the
-copies of a chain the one that shares most contacts with the other decoys counts. Residues are matched by number where
-numbers agree, else by alignment.
+Chains are matched by sequence, with the code that maps a decoy on its native (`labelling.mapping`). Of the ways to map
+the copies of a chain the one that shares most contacts with the other decoys counts. Residues are matched by number
+where numbers agree, else by alignment.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -79,7 +79,7 @@ def _aligned(reference: Trace, own: Trace, residue: np.ndarray) -> np.ndarray:
     places = np.full(len(own.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
     known = np.flatnonzero(places >= 0)
-    for start, end in zip(known[:-1], known[1:], strict=True):
+    for start, end in pairwise(known):
         between = end - start, own.residues[end][1] - own.residues[start][1]
         first, last = places[start], places[end]
         if between == (last - first, reference.residues[last][1] - reference.residues[first][1]):

@@ -1,8 +1,8 @@
 """Which decoys are models of one complex. Their sequences decide; folders only name what belongs together.
 
 A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie in the folders of
-four predictors. A *composition* counts the chains of a model by their kind, where chains of nearly the same sequence are
-of one kind, whatever they are called.
+four predictors. Chains of nearly the same sequence are of one kind, whatever they are called; models with the same
+kinds of chains are of one complex.
 """
 
 from __future__ import annotations
