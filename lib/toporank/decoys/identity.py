@@ -51,6 +51,7 @@ class Decoy(NamedTuple):
     model : which of the models of the file it is, from 1; 0 for the only one
     lacks : which chains it lacks that most models of its target have, in words
     spare : names of its chains of which most models of its target have fewer copies, separated by blanks
+    folder : what its target would be called after its folder, where the target has another name
     """
 
     dataset: str
@@ -61,6 +62,7 @@ class Decoy(NamedTuple):
     model: int = 0
     lacks: str = ""
     spare: str = ""
+    folder: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

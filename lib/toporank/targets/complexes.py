@@ -11,15 +11,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from toporank.decoys.identity import Decoy, table_name
+from toporank.decoys.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, printable
 from toporank.labelling.alignment import align
 from toporank.similarity.chains import containments, kmers, sample
-from toporank.structures.sketch import Sketch
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
 
 BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
@@ -36,20 +39,27 @@ FLAT = 4
 otherwise it is another complex."""
 EXAMPLES = 3
 """Names in a note."""
-GENERIC = {"model", "models", "rank", "ranked", "relaxed", "unrelaxed", "pred", "best", "top", "seed", "sample", "idx"}
+GENERIC = set(
+    "model models rank ranked relaxed unrelaxed pred predictions best top seed sample idx run complex cluster"
+    " rigidbody flexref emref mdref".split()
+)
 """Parts of file names that name no complex."""
 
-Sketches = Mapping[str, Sketch | None]
+Sketches = Mapping[str, "Sketch | None"]
 """What a look into each file found, by path; None where it cannot be read."""
-Composition = tuple[tuple[int, int], ...]
-"""Kind of chain and number of copies, in order of the kind."""
+Key = tuple[str, str]
+"""Target and decoy."""
 
 
 class Grouped(NamedTuple):
-    """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each."""
+    """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each.
+
+    kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
+    """
 
     decoys: list[Decoy]
     notes: list[str]
+    kinds: dict[Key, dict[str, int]]
 
 
 class _Model(NamedTuple):
@@ -59,18 +69,17 @@ class _Model(NamedTuple):
     folder: str
     kinds: dict[str, int]
 
-    @property
-    def composition(self) -> Composition:
-        return tuple(sorted(Counter(self.kinds.values()).items()))
 
-
-def group(decoys: Iterable[Decoy], sketches: Sketches, by: str, partners: Mapping[str, str] | None = None) -> Grouped:
+def group(
+    decoys: Iterable[Decoy], sketches: Sketches, by: str, given: str, partners: Mapping[str, str] | None = None
+) -> Grouped:
     """The decoys of a data set with their targets, and every model of a file as a decoy.
 
     Parameters
     ----------
     decoys : as `decoys.folders.find_decoys` finds them: one for each file, its target called after its folder
     by : `BY_SEQUENCE` or `BY_FOLDER`
+    given : name of the folder with all of them, after which a complex is called that nothing else names
     partners : folder → partners, where a table gives them; folders with different partners stay apart
 
     Raises ConfigError where two files would be the same decoy.
@@ -85,10 +94,10 @@ def group(decoys: Iterable[Decoy], sketches: Sketches, by: str, partners: Mappin
     for model in models:
         of_folders.setdefault(model.folder, []).append(model)
     if by == BY_FOLDER:
-        return Grouped(_named({folder: [own] for folder, own in of_folders.items()}), [])
+        return _grouped({folder: [own] for folder, own in of_folders.items()}, [])
     parts = {folder: _complexes(own) for folder, own in of_folders.items()}
     joined = _joined(parts, sketches, partners or {})
-    return Grouped(_named(_with_names(joined)), _notes(parts, joined))
+    return _grouped(_with_names(joined, given), _notes(parts, joined))
 
 
 def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
@@ -228,10 +237,11 @@ def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
     return found
 
 
-def _with_names(complexes: list[list[_Model]]) -> dict[str, list[list[_Model]]]:
+def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[list[_Model]]]:
     """Name of each target → its models.
 
-    A complex is called after its folder if nothing else is in it, otherwise after what its files have in common.
+    A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
+    common, if anything, or after the folder that was given.
     """
     n_complexes = Counter(folder for models in complexes for folder in {model.folder for model in models})
     found: dict[str, list[list[_Model]]] = {}
@@ -242,7 +252,7 @@ def _with_names(complexes: list[list[_Model]]) -> dict[str, list[list[_Model]]]:
         if len(folders) == 1 and alone:
             name = folders[0]
         else:
-            name = (common_name(alone) if len(alone) == len(folders) else "") or common_name(files) or files[0]
+            name = (common_name(alone) if len(alone) == len(folders) else "") or common_name(files) or given
         found.setdefault(table_name(_free(name, found)), []).append(models)
     return found
 
@@ -267,9 +277,10 @@ def common_name(names: list[str]) -> str:
     return "_".join(telling)
 
 
-def _named(targets: Mapping[str, list[list[_Model]]]) -> list[Decoy]:
+def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str]) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
-    found: dict[tuple[str, str], Decoy] = {}
+    found: dict[Key, Decoy] = {}
+    kinds: dict[Key, dict[str, int]] = {}
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
         twice = Counter(model.decoy.name for model in models)
@@ -277,7 +288,9 @@ def _named(targets: Mapping[str, list[list[_Model]]]) -> list[Decoy]:
         for model in models:
             name = model.decoy.name if twice[model.decoy.name] == 1 else f"{model.folder}_{model.decoy.name}"
             lacks, spare = _lacking(model, usual, names), _spare(model, usual)
-            decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare)
+            folder = model.folder if model.folder != target else ""
+            decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
+            kinds[decoy.key] = model.kinds
             other = found.setdefault(decoy.key, decoy)
             if other is not decoy:
                 raise ConfigError(
@@ -286,7 +299,7 @@ def _named(targets: Mapping[str, list[list[_Model]]]) -> list[Decoy]:
                     where=f"dataset {decoy.dataset}",
                     remedy="rename or remove one of them",
                 )
-    return sorted(found.values())
+    return Grouped(sorted(found.values()), notes, kinds)
 
 
 def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
@@ -340,3 +353,42 @@ def _listed(folders: list[str]) -> str:
     shown = ", ".join(printable(folder) for folder in folders[:EXAMPLES])
     more = f" and {len(folders) - EXAMPLES} more" if len(folders) > EXAMPLES else ""
     return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
+
+
+def partners_of_each(partners: Mapping[Key, str], kinds: Mapping[Key, Mapping[str, int]]) -> dict[Key, str]:
+    """The partners of each decoy by the chains of its own file.
+
+    A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
+    kind; of several copies, those at the same place among them.
+
+    partners : target and decoy → partners as they were given. kinds : as in `Grouped`.
+    """
+    found = dict(partners)
+    together: dict[tuple[str, str], list[Key]] = {}
+    for key, text in partners.items():
+        together.setdefault((key[0], text), []).append(key)
+    for (_, text), keys in together.items():
+        named = [chain for partner in parse_partners(text) for chain in partner]
+        able = [key for key in keys if all(chain in kinds.get(key, {}) for chain in named)]
+        meant = Counter(tuple(kinds[key][chain] for chain in named) for key in able)
+        if meant:
+            wanted = meant.most_common(1)[0][0]
+            example = next(key for key in able if tuple(kinds[key][chain] for chain in named) == wanted)
+            for key in keys:
+                found[key] = _translated(text, kinds[example], kinds.get(key, {}), named)
+    return found
+
+
+def _translated(text: str, kinds: Mapping[str, int], own: Mapping[str, int], named: list[str]) -> str:
+    """Partners of a model with chains of these kinds in the names of another; unchanged if that lacks a chain."""
+    if all(own.get(chain) == kinds[chain] for chain in named):
+        return text
+    chains: dict[str, str] = {}
+    for chain in named:
+        place = [name for name, kind in kinds.items() if kind == kinds[chain]].index(chain)
+        copies = [name for name, kind in own.items() if kind == kinds[chain]]
+        if place >= len(copies):
+            return text
+        chains[chain] = copies[place]
+    partners = (tuple(sorted(chains[chain] for chain in partner)) for partner in parse_partners(text))
+    return partners_text(tuple(sorted(partners)))
