@@ -39,10 +39,10 @@ FLAT = 4
 otherwise it is another complex."""
 EXAMPLES = 3
 """Names in a note."""
-GENERIC = set(
-    "model models rank ranked relaxed unrelaxed pred predictions best top seed sample idx run complex cluster"
-    " rigidbody flexref emref mdref".split()
-)
+GENERIC = {
+    *("model", "models", "rank", "ranked", "relaxed", "unrelaxed", "pred", "predictions", "best", "top", "seed"),
+    *("sample", "idx", "run", "complex", "cluster", "rigidbody", "flexref", "emref", "mdref"),
+}
 """Parts of file names that name no complex."""
 
 Sketches = Mapping[str, "Sketch | None"]
