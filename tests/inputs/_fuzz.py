@@ -1,4 +1,4 @@
-"""Damage real decoys in every way and read them: `python _fuzz.py FIRST LAST`, seeds FIRST to LAST - 1.
+"""Damage real decoys in every way, look into them and read them: `python _fuzz.py FIRST LAST`, seeds FIRST to LAST - 1.
 
 Run as a process of its own, since a fault of the C++ parser would take the tests with it. Prints one JSON line: how
 often each outcome was met. Any other error than the two that are meant ends it, as does a seed that takes longer than
@@ -24,6 +24,8 @@ from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
+from toporank.structures.sketch import sketch
+from toporank.targets.chains import sequences
 
 SECONDS = 10
 FILES = ("1GCQ/mid1.pdb", "1GCQ/mid4.cif", "1AVZ/far1.pdb", "1KTZ/far1.cif.gz", "1PPE/near1.pdb.gz", "1EMV/far1.cif.gz")
@@ -219,8 +221,11 @@ def attempt(seed: int, folder: Path) -> str:
     name, data = damaged(seed)
     path = folder / name
     path.write_bytes(data)
+    with contextlib.suppress(StructureError):
+        found = sketch(path)
     try:
         complex_ = read_complex(path)
+        assert dict(found.chains) == sequences(complex_), "a quick look and the reader differ"
         check(complex_, name, data)
         ca_cutoff_interface(CaCutoff(), complex_)
     except (StructureError, NoInterfaceError) as error:

@@ -220,6 +220,13 @@ def ligands() -> list[Atom]:
     ]
 
 
+def touching_ligands() -> list[Atom]:
+    """The pair with the ligands moved to the middle of the interface, and the waters."""
+    middle = next(a for a in base() if a.number == 210)
+    first = base()[0]
+    return base() + [replace(a, x=a.x - first.x + middle.x - 6, y=middle.y, z=middle.z) for a in ligands()]
+
+
 def dna() -> list[Atom]:
     first = base()[0]
     names = ("P", "C1'", "N1", "C2")

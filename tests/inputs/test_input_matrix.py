@@ -23,11 +23,14 @@ from toporank.building.ledger import LedgerRow
 from toporank.building.store import Store
 from toporank.decoys.identity import Decoy, split_suffix
 from toporank.decoys.partners import parse_partners, partners_text
+from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.graphs.pyg_file import read_graph
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp
 from toporank.structures.read import read_complex
+from toporank.structures.sketch import sketch
+from toporank.targets.chains import sequences
 
 ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -125,6 +128,20 @@ def test_input(case: Case, plain, tmp_path):
         assert path.read_bytes() == plain[0]
     if case.chains:
         assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(case.chains)
+
+
+@pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
+def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp_path):
+    path = case.make(tmp_path)
+    try:
+        complex_ = read_complex(path)
+    except (StructureError, ConfigError):
+        with contextlib.suppress(StructureError, ConfigError):
+            sketch(path)
+        return
+    found = sketch(path)
+    assert dict(found.chains) == sequences(complex_)
+    assert (len(found.models) > 1) == any("the first is used" in note for note in complex_.notes if "model" in note)
 
 
 def test_no_program_is_needed(tmp_path, monkeypatch):

@@ -31,6 +31,7 @@ from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
+from toporank.features.surroundings import not_looked_at
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
@@ -59,7 +60,7 @@ WITHOUT_MODULE = ("complex", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
 SOURCES = {
     "complex": COMPLEX,
-    "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
+    "interface": (*COMPLEX, *TABLES, "features/neighbours.py", "features/surroundings.py"),
     "contacts": (*TABLES[:2], "features/neighbours.py", "comparison/contacts.py"),
     "topology": (*TABLES, *NEIGHBOURS, *(f"persistence/{name}.py" for name in PERSISTENCE)),
     "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
@@ -181,7 +182,8 @@ class Making:
             content = table_bytes(complex_, interface.index, columns, {"interface": choice.record(), **_said(partners)})
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
             facts = {**sizes, "partners": partners, "meetings": interface.meetings}
-            return content, {**facts, "notes": complex_.notes, "atoms_sha256": atoms_digest(complex_)}
+            notes = [*complex_.notes, *not_looked_at(complex_, interface.index)]
+            return content, {**facts, "notes": notes, "atoms_sha256": atoms_digest(complex_)}
 
         return self._obtain("interface", _said(partners_text(self.partners)), make)
 

@@ -19,16 +19,25 @@ def copies(model: gemmi.Model, parents: list[list[str]]) -> dict[str, str]:
     A copy has the same amino acids in the same order, and each CA within `SAME_PLACE` of its counterpart; a chain with
     the same sequence somewhere else is none. parents : of the residues of each chain, "" for what is not protein.
     """
-    protein: dict[str, list[gemmi.Residue]] = defaultdict(list)
+    sequences: dict[str, list[str]] = defaultdict(list)
     for chain, of_chain in zip(model, parents, strict=True):
-        protein[chain.name] += [residue for residue, parent in zip(chain, of_chain, strict=True) if parent]
+        sequences[chain.name] += filter(None, of_chain)
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name, residues in protein.items():
-        alike[tuple(residue.name for residue in residues)].append(name)
+    for name, sequence in sequences.items():
+        alike[tuple(sequence)].append(name)
     found: dict[str, str] = {}
     for names in alike.values():
         if len(names) > 1:
-            found |= _in_one_place({name: protein[name] for name in names})
+            found |= _in_one_place(_protein(model, parents, names))
+    return found
+
+
+def _protein(model: gemmi.Model, parents: list[list[str]], names: list[str]) -> dict[str, list[gemmi.Residue]]:
+    """The protein residues of some chains, whose parts may stand apart."""
+    found: dict[str, list[gemmi.Residue]] = {name: [] for name in names}
+    for chain, of_chain in zip(model, parents, strict=True):
+        if chain.name in found:
+            found[chain.name] += itertools.compress(chain, of_chain)
     return found
 
 

@@ -210,7 +210,8 @@ def _with_atoms(structure: gemmi.Structure, file_format: str) -> gemmi.Structure
 
 def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
     """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
-    if "_atom_site." not in text.lower() and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
+    table = "_atom_site." in text or "_atom_site." in text.lower()
+    if not table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
         raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
     with _parsing("mmcif"):
         blocks = [block for block in gemmi.cif.read_string(text) if block.find_values("_atom_site.Cartn_x")]
@@ -224,16 +225,18 @@ def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     return blocks[0], _with_atoms(structure, "mmcif"), notes
 
 
-def parents_of(model: gemmi.Model) -> tuple[list[str], list[str]]:
-    """The standard residue each residue counts as, and notes, after the copies of chains are removed from the model."""
+def residues_of(model: gemmi.Model) -> tuple[list[str], list[str], list[str]]:
+    """Name and parent of each residue, and notes, after the copies of chains are removed from the model."""
     _check_names("chain name", {chain.name for chain in model})
-    parents = [[_parent(residue, residue.name) for residue in chain] for chain in model]
+    names = [[residue.name for residue in chain] for chain in model]
+    parents = [list(map(_parent, chain, of_chain)) for chain, of_chain in zip(model, names, strict=True)]
     original = copies(model, parents)
-    kept = [of_chain for chain, of_chain in zip(model, parents, strict=True) if chain.name not in original]
+    kept = [chain.name not in original for chain in model]
     for name in original:
         model.remove_chain(name)
     notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
-    return list(itertools.chain.from_iterable(kept)), notes
+    flat = [list(itertools.chain(*itertools.compress(of_chains, kept))) for of_chains in (names, parents)]
+    return flat[0], flat[1], notes
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
@@ -252,11 +255,10 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
 
 def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
-    parents, left_out = parents_of(structure[0])
+    names, parents, left_out = residues_of(structure[0])
     notes += left_out
     residues = [residue for chain in structure[0] for residue in chain]
     chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
-    names = [residue.name for residue in residues]
     _check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import gemmi
 
 from toporank.structures.complex import STANDARD
-from toporank.structures.read import gemmi_mmcif, model_of, parents_of, pdb_text, reading
+from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 
 
 class Sketch(NamedTuple):
@@ -40,7 +40,7 @@ def sketch(path: Path) -> Sketch:
 
 def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
     """The sketch of gemmi's structure, whose first model is looked at."""
-    parents, _ = parents_of(structure[0])
+    _, parents, _ = residues_of(structure[0])
     names = [chain.name for chain in structure[0] for _ in range(len(chain))]
     chains: dict[str, list[str]] = {}
     for name, parent in zip(names, parents, strict=True):
