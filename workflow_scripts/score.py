@@ -44,7 +44,7 @@ def main() -> None:
         members, mean = ensemble = read_ensemble(args.ensemble)
         scores = score_pack(args.checkpoint, members, args.pack, interfaces=args.interface_pack, mean=mean)
         coverage = read_coverage(args.coverage)
-        contacts = stored_contacts(args.dataset, Store(args.store))
+        contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, args.trees)

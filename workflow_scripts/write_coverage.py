@@ -15,7 +15,7 @@ from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
 from toporank.evaluation.interfaces import interface_table, write_interfaces
 from toporank.similarity.tables import read_chains, write_chains
-from toporank.targets.chains import target_chains
+from toporank.targets.chains import chain_maps_of, target_chains
 
 
 def main() -> None:
@@ -32,13 +32,14 @@ def main() -> None:
         decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
         fates = last_fates(args.dataset, current)
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
-        table = coverage_table(decoys, fates.values(), labels)
+        store = Store(args.store)
+        table = coverage_table(decoys, fates.values(), labels, chain_maps_of(decoys, fates, store))
         orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
         if orphans:
             print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")
         remove_old(args.dataset, current)
         earlier = read_chains(args.chains) if args.chains.exists() else []
-        write_chains(args.chains, target_chains(decoys, fates, earlier, Store(args.store)))
+        write_chains(args.chains, target_chains(decoys, fates, earlier, store))
         write_coverage(args.table, table)
         write_interfaces(args.interfaces, interface_table(table, fates))
     except TopoRankError as error:

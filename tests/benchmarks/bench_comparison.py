@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.comparison.compare import compare
+from toporank.comparison.compare import Compared, compare
 from toporank.comparison.contacts import contact_bytes
 from toporank.decoys.folders import find_decoys
 from toporank.evaluation.metrics import per_target
@@ -51,7 +51,7 @@ def cost(n: int, spread: float) -> list[str]:
     """A row of the table."""
     decoys = list(perturbed(read_complex(EXAMPLE), n, spread))
     started = time.process_time()
-    contents = [(f"{i:05}", contact_bytes(decoy)) for i, decoy in enumerate(decoys)]
+    contents = [Compared(f"{i:05}", contact_bytes(decoy)) for i, decoy in enumerate(decoys)]
     of_contacts, started = time.process_time() - started, time.process_time()
     found = compare(contents).values()
     spent = time.process_time() - started
@@ -78,7 +78,7 @@ def ranked(folder: Path, labels: Path) -> str:
     decoys = sorted(decoy for decoy in find_decoys("ranked", folder) if decoy.key in dockq)
     rows = []
     for target, of_target in groupby(decoys, key=attrgetter("target")):
-        found = compare((decoy.name, contact_bytes(read_complex(decoy.path))) for decoy in of_target)
+        found = compare(Compared(decoy.name, contact_bytes(read_complex(decoy.path))) for decoy in of_target)
         rows += [(target, name, dockq[target, name], row.consensus or 0.0) for name, row in found.items()]
     metrics = per_target(pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"]))
     mean = metrics.mean(numeric_only=True)

@@ -218,9 +218,9 @@ class Study:
             rows = rows[[key in place and key not in copies for key in keys]]
             rows = rows.sort_values(["target", "decoy"], ignore_index=True)
             values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-            contacts = stored_contacts(dataset, store)
+            contacts = stored_contacts(dataset, coverage, store)
             for target, own in rows.groupby("target"):
-                read = read_decoys((decoy, contacts((target, decoy))) for decoy in own["decoy"])
+                read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
                 alike = np.array([*similarities(read.contacts)])
                 self.similarity[dataset, target] = alike
                 rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus

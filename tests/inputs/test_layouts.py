@@ -8,7 +8,7 @@ import pytest
 from _layouts import LAYOUTS, PARTS, Layout
 
 from toporank.decoys.folders import find_decoys, no_decoys, passed_over
-from toporank.decoys.predictors import PLAIN, part_to_score, programs
+from toporank.decoys.predictors import PLAIN, all_decoys, part_to_score, programs
 from toporank.errors import ConfigError
 
 
@@ -112,7 +112,25 @@ def test_the_part_of_an_output_folder_that_is_scored(tmp_path, program, files, p
     assert part_to_score(folder) == folder / part
 
 
-def test_of_several_outputs_one_must_be_given(tmp_path):
-    folder = laid(tmp_path, ("a/predictions/one/one_model_0.cif", "b/predictions/two/two_model_0.cif"))
+def test_several_runs_are_scored_together_and_targets_of_one_name_are_told_apart(tmp_path):
+    files = ("a/predictions/one/one_model_0.cif", "b/predictions/two/two_model_0.cif", "b/processed/x/y/z.cif")
+    folder = laid(tmp_path / "boltz", files)
+    assert part_to_score(folder) == folder
+    assert [decoy.key for decoy in all_decoys("set", folder)] == [("one", "one_model_0"), ("two", "two_model_0")]
+    seeds = laid(tmp_path / "seeds", ("seed1/1AVX/model.pdb", "seed2/1AVX/model.pdb"))
+    assert [decoy.key for decoy in all_decoys("set", seeds)] == [("seed1_1AVX", "model"), ("seed2_1AVX", "model")]
+
+
+def test_of_runs_of_haddock_the_last_steps_are_scored(tmp_path):
+    steps = ("1_rigidbody/rigidbody_1.pdb", "3_emref/emref_1.pdb")
+    folder = laid(tmp_path, tuple(f"run{k}/{step}" for k in (1, 2) for step in steps))
+    assert [(d.target, d.name) for d in all_decoys("set", folder)] == [
+        ("run1_3_emref", "emref_1"),
+        ("run2_3_emref", "emref_1"),
+    ]
+
+
+def test_of_outputs_that_are_no_runs_of_one_program_one_must_be_given(tmp_path):
+    folder = laid(tmp_path, ("a/predictions/one/one_model_0.cif", "deeper/b/predictions/two/two_model_0.cif"))
     with pytest.raises(ConfigError, match=r"no structure file found.*give \S*/a/predictions"):
         part_to_score(folder)

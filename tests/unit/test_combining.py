@@ -15,6 +15,7 @@ from toporank.combining.combine import Trees, combine, leaning, write_trees
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import NETWORK, VOTES
 from toporank.combining.trees import Forest, write_forests
+from toporank.comparison.compare import Compared
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.interfaces import Score
 from toporank.features.registry import records, resolve
@@ -154,7 +155,11 @@ def judged(folder: Path, trees: Path | None, names: str = "abcd", copies: dict[s
         packs.append(packed(folder / "parts", {("T", f"b {i}"): synthetic(i, 5) for i in range(of_b)}))
         scores += [Score("T", "b", 0.5, None, interface=f"A:{i}") for i in range(of_b)]
     found = combine(
-        scores, packs, lambda key: content(DECOYS[original[key[1]]]), {("T", c): o for c, o in copies.items()}, trees
+        scores,
+        packs,
+        lambda key: Compared(key[1], content(DECOYS[original[key[1]]])),
+        {("T", c): o for c, o in copies.items()},
+        trees,
     )
     assert [(row.decoy, row.interface) for row in found] == [(row.decoy, row.interface) for row in scores]
     return {(score.decoy, score.interface) if score.interface else score.decoy: score for score in found}

@@ -18,7 +18,7 @@ from building import build
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
 from toporank.building.plan import Current, chunk_names, write_current
 from toporank.building.store import Store
-from toporank.comparison.compare import Comparison, clusters, compare
+from toporank.comparison.compare import Compared, Comparison, clusters, compare
 from toporank.comparison.contacts import contact_bytes, interface_residues, residue_contacts
 from toporank.comparison.superposition import interface_rmsd
 from toporank.decoys.folders import find_decoys
@@ -169,7 +169,7 @@ def test_of_equals_the_first_is_the_centre():
 
 
 def compared(decoys: dict[str, Iterable[int]]) -> dict[str, Comparison]:
-    return compare((name, content(decoys[name])) for name in sorted(decoys))
+    return compare(Compared(name, content(decoys[name])) for name in sorted(decoys))
 
 
 def test_two_groups_that_lie_apart_are_two_clusters_the_larger_one_first():
@@ -217,7 +217,7 @@ def test_a_twin_is_found_under_the_first_name_and_no_twin_has_twins():
     xyz = np.random.default_rng(0).normal(0, 10, (40, 3))
     across = np.where(np.arange(40) < 20, -1.0, 1.0)[:, None] * np.array([1.0, 0, 0])
     shifts = {"a": 0.0, "b": 0.2, "c": 0.4, "d": 0.8}  # of each half; the RMSD is about the difference
-    found = compare((name, content(range(20), xyz + shift * across)) for name, shift in shifts.items())
+    found = compare(Compared(name, content(range(20), xyz + shift * across)) for name, shift in shifts.items())
     assert {name: row.twin_of for name, row in found.items()} == {"a": "", "b": "a", "c": "a", "d": ""}
 
 
@@ -226,25 +226,27 @@ def test_residues_that_lie_alike_are_no_twin_when_they_touch_others():
     one = content(range(20))
     tensors = safetensors.numpy.load(one)
     tensors["contacts"] = tensors["contacts"][:5]
-    assert compare([("a", one), ("b", safetensors.numpy.save(tensors))])["b"].twin_of == ""
+    assert compare([Compared("a", one), Compared("b", safetensors.numpy.save(tensors))])["b"].twin_of == ""
 
 
 def test_a_real_decoy_and_its_moved_and_shaken_copy_are_twins():
     complex_ = read_complex(EXAMPLES / "1AVZ/near1.pdb.gz")
     shaken = replace(complex_, xyz=complex_.xyz + np.random.default_rng(0).normal(0, 0.1, complex_.xyz.shape))
     other = read_complex(EXAMPLES / "1AVZ/far1.pdb")
-    found = compare([(name, contact_bytes(c)) for name, c in (("a", complex_), ("b", moved(shaken)), ("c", other))])
+    found = compare(
+        [Compared(name, contact_bytes(c)) for name, c in (("a", complex_), ("b", moved(shaken)), ("c", other))]
+    )
     assert [found[name].twin_of for name in "abc"] == ["", "a", ""]
     assert found["a"].consensus > 0.4 > found["c"].consensus
 
 
 def test_partners_named_in_another_order_and_renumbered_chains():
-    """What touches is told by chain, number and insertion code, and by nothing else."""
+    """The order of partners means nothing, and residues are matched by sequence where their numbers disagree."""
     complex_ = random_complex(2, chains="ABC")
     one, two = (complex_.with_partners(parts) for parts in ((("A", "B"), ("C",)), (("C",), ("A", "B"))))
     assert contact_bytes(one) == contact_bytes(two) != contact_bytes(complex_)
     inserted = replace(one, residues=tuple(r._replace(insertion_code="A") for r in one.residues))
-    assert compare([("a", contact_bytes(one)), ("b", contact_bytes(inserted))])["b"].consensus == 0.0
+    assert compare([Compared("a", contact_bytes(one)), Compared("b", contact_bytes(inserted))])["b"].consensus == 1.0
 
 
 def test_a_ligand_is_in_no_contact_and_a_residue_without_ca_in_no_superposition():
@@ -264,9 +266,9 @@ def row(decoy: str, duplicate_of: str = "", status: str = Status.OK, target: str
 
 def test_a_copy_has_no_vote_and_stands_where_its_original_stands(tmp_path):
     decoys = {"a": {*range(10)}, "b": {*range(5)}, "c": {*range(100, 110)}, "copy": None}
-    alone = comparison_table(map(row, "abc"), lambda key: content(decoys[key[1]]))
+    alone = comparison_table(map(row, "abc"), lambda key: Compared(key[1], content(decoys[key[1]])))
     coverage = [*map(row, "abc"), row("copy", "a"), row("failed", status=Status.FAILED), row("a", target="U")]
-    table = comparison_table(coverage, lambda key: content(decoys[key[1]]))
+    table = comparison_table(coverage, lambda key: Compared(key[1], content(decoys[key[1]])))
     assert table[:3] == alone
     assert table[3:] == [alone[0]._replace(decoy="copy"), alone[0]._replace(target="U", consensus=None)]
     write_comparison(tmp_path / "comparison.csv", table)
@@ -288,12 +290,12 @@ def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_i
     shutil.copy(LEDGER.format(dataset="ds", stage="interface", chunk=chunk), last)
     write_current("ds", Current(("in", "in"), [chunk], [chunk]))
     store, key = Store(Path("store")), ("T", "far1")
-    first = stored_contacts("ds", store)(key)
+    first = stored_contacts("ds", [], store)(key)
     assert first == contact_bytes(read_complex(Path("in/T/far1.pdb")))
     assert (store.computed, store.reused) == ({}, {"complex": 1, "contacts": 1})
     shutil.rmtree("store")
-    assert stored_contacts("ds", store)(key) == first
+    assert stored_contacts("ds", [], store)(key) == first
     shutil.rmtree("store")
     Path("in/T/far1.pdb").unlink()
     with pytest.raises(StructureError, match=r"^T/far1: "):
-        stored_contacts("ds", store)(key)
+        stored_contacts("ds", [], store)(key)

@@ -15,6 +15,7 @@ from _synthetic import METADATA, labelled, local_pack, members, random_graph, sm
 from torch_geometric.data import Data
 
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
+from toporank.comparison.compare import Compared
 from toporank.errors import GraphError
 from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.models import MANY, write_models
@@ -212,7 +213,7 @@ def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unkno
 
 
 def shares(scores: list[Score], contacts: dict[str, set[int]], copy_of: dict | None = None) -> list[list[float | None]]:
-    found = with_agreement(scores, lambda key: content(contacts[key[1]]), copy_of or {})
+    found = with_agreement(scores, lambda key: Compared(key[1], content(contacts[key[1]])), copy_of or {})
     assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
     return [[residue.agreement for residue in score.residues] for score in found]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import time
 import tracemalloc
 from dataclasses import fields, replace
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, pdb_line, write
-from toporank.errors import ConfigError, StructureError
+from toporank.errors import ChainMissingError, ConfigError, StructureError
 from toporank.structures.complex import STANDARD
 from toporank.structures.read import read_complex
 
@@ -179,6 +180,110 @@ def test_of_several_models_the_first_is_used_and_that_is_noted(read):
     for complex_ in (from_pdb, from_mmcif):
         np.testing.assert_array_equal(complex_.xyz, read(pdb(one), "one.pdb").xyz)
         assert complex_.notes == ("2 models, the first is used",)
+
+
+def three_models(as_text) -> str:
+    """Three models of the smallest complex; the partners come nearer from one to the next."""
+    atoms = [[*alanine("A", 1, 0.0), *alanine("B", 1, 9.0 - n)] for n in range(3)]
+    if as_text is mmcif:
+        return mmcif([a for n, each in enumerate(atoms) for a in changed(each, model=n + 1)])
+    return "".join(f"MODEL     {n:4d}\n{pdb(each)}ENDMDL\n" for n, each in enumerate(atoms, 1))
+
+
+@both_formats
+@pytest.mark.parametrize("model", [0, 1, 2])
+def test_a_model_is_read_by_its_position_and_nothing_is_noted(tmp_path, as_text, name, model):
+    path = write(tmp_path / name, three_models(as_text))
+    complex_ = read_complex(path, model)
+    assert complex_.xyz[complex_.ca].tolist() == [[0.0, 0.0, 0.0], [9.0 - model, 0.0, 0.0]]
+    assert complex_.notes == ()
+
+
+@both_formats
+def test_a_model_that_the_file_does_not_have_is_refused(tmp_path, as_text, name):
+    with pytest.raises(StructureError, match="no model 4, only 3 models"):
+        read_complex(write(tmp_path / name, three_models(as_text)), 3)
+    with pytest.raises(StructureError, match="no model 2, only one model"):
+        read_complex(write(tmp_path / f"one_{name}", as_text(pair())), 1)
+
+
+def test_a_model_is_as_if_it_were_the_only_one_of_the_file(tmp_path, read):
+    later = pdb(changed(pair(), x=3.0, y=50.0, z=9.0))
+    text = f"REMARK 1\nMODEL        1\n{pdb(A_BIT_OF_ALL)}ENDMDL\nEND\nMODEL        2\n{pdb(pair())}ENDMDL\n{later}"
+    path = write(tmp_path / "several.pdb", text)
+    assert_same(read_complex(path, 0), read(pdb(A_BIT_OF_ALL)))
+    assert_same(read_complex(path, 1), read(pdb(pair())))
+
+
+def test_what_is_wrong_in_a_later_model_is_said_with_its_line(tmp_path):
+    text = f"MODEL        1\n{pdb(pair())}ENDMDL\nMODEL        2\n{pdb(changed(pair(), x='********'))}ENDMDL\n"
+    with pytest.raises(StructureError, match=r"not a number.* in line 14"):
+        read_complex(write(tmp_path / "d.pdb", text), 1)
+    cut = text.replace("********", " " * 8, 1).splitlines()
+    cut[13] = cut[13][:40]
+    with pytest.raises(StructureError, match="line 14"):
+        read_complex(write(tmp_path / "cut.pdb", "\n".join(cut)), 1)
+
+
+def test_models_may_share_a_number_and_need_no_end(read):
+    text = f"MODEL        1\n{pdb(pair())}MODEL        1\n{pdb(pair())}"
+    assert read(text).notes == ("2 models, the first is used",)
+
+
+@both_formats
+def test_models_of_one_chain_are_an_ensemble(read, as_text, name):
+    one = alanine("A", 1, 0.0)
+    text = mmcif([*one, *changed(one, model=2)]) if as_text is mmcif else f"{pdb(one)}ENDMDL\n{pdb(one)}ENDMDL\n"
+    assert read(text, name).notes == ("an ensemble of 2 models of one chain, the first is used",)
+
+
+# ---- copies of chains -------------------------------------------------------------------------------------
+
+
+def dimer(shift: float = 0.0, **other) -> list[Atom]:
+    """Chain A of two residues and chain B beside it, moved and changed."""
+    b = [*alanine("B", 1, 5.0), *alanine("B", 2, 5.0, 4.0)]
+    return [*alanine("A", 1, 0.0), *alanine("A", 2, 0.0, 4.0), *[replace(a, x=a.x + shift, **other) for a in b]]
+
+
+@both_formats
+@pytest.mark.parametrize("shift", [0.0, 0.2, -0.2])
+def test_a_chain_that_is_written_twice_is_read_once(read, as_text, name, shift):
+    water = Atom("O", "HOH", "C", 301, 9.0, 9.0, 9.0, het=True)
+    copy = [*dimer(shift, chain="C")[10:], water]
+    complex_ = read(as_text([*dimer(), *copy]), name)
+    assert complex_.chains == ["A", "B"]
+    assert complex_.notes == ("chain C is a copy of chain B in the same place: left out",)
+    assert_same(replace(complex_, notes=()), read(as_text(dimer()), f"plain_{name}"))
+
+
+@pytest.mark.parametrize(
+    "third",
+    [
+        dimer(9.0, chain="C")[10:],
+        dimer(0.6, chain="C")[10:],
+        [*dimer(chain="C")[10:15], *[replace(a, x=a.x + 1.5) for a in dimer(chain="C")[15:]]],
+        dimer(chain="C")[10:15],
+        dimer(0.2, chain="C", residue="SER")[10:],
+    ],
+    ids=["elsewhere", "beside it", "the first residue alone", "a part of it", "another sequence"],
+)
+def test_a_chain_that_only_resembles_another_stays(read, third):
+    assert read(pdb([*dimer(), *third])).chains == ["A", "B", "C"]
+
+
+def test_every_further_copy_is_left_out_and_a_partner_that_names_it_is_told(read):
+    complex_ = read(pdb([*dimer(), *dimer(chain="C")[10:], *dimer(chain="D")[10:]]))
+    assert complex_.chains == ["A", "B"]
+    with pytest.raises(ChainMissingError, match=r"no protein chain 'D', only A, B; .*chain D is a copy of chain B"):
+        complex_.with_partners((("A",), ("D",)))
+
+
+def test_copies_among_many_chains_take_time_by_their_number_only(read):
+    many = [a for n in range(3000) for a in alanine(f"{n:04d}", 1, 4.0 * (n % 50), 4.0 * (n // 50))]
+    start = time.process_time()
+    assert len(read(mmcif(many), "d.cif").chains) == 3000
+    assert time.process_time() - start < 20
 
 
 @both_formats

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.combining.inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
-from toporank.comparison.compare import compare, read_decoys
+from toporank.comparison.compare import Compared, compare, read_decoys
 from toporank.comparison.votes import Votes, residue_agreement, similarities, votes
 
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
@@ -20,7 +20,7 @@ SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 
 def voted(decoys: list, quality: list[float]) -> Votes:
     """Of decoys that are sets of contacts."""
-    read = read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(decoys))
+    read = read_decoys(Compared(f"d{i:02}", content(found)) for i, found in enumerate(decoys))
     return votes(similarities(read.contacts), np.array(quality))
 
 
@@ -73,7 +73,7 @@ def test_in_another_order_everyone_gets_the_same_votes(sets, random):
 def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(sets):
     n = len(sets)
     here, there = voted(sets, [0.5] * n), voted(sets, np.linspace(0.9, 0.1, n).tolist())
-    known = compare((f"d{i:02}", content(found)) for i, found in enumerate(sets))
+    known = compare(Compared(f"d{i:02}", content(found)) for i, found in enumerate(sets))
     assert here.consensus.tolist() == pytest.approx([row.consensus for row in known.values()], abs=1e-6)
     for name in ("consensus", "nearest", "alike"):
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
@@ -85,7 +85,7 @@ def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(
 
 
 def agreement(*sets, quality: list[float] | None = None) -> list[dict[str, float]]:
-    read = read_decoys((f"d{i:02}", content(found)) for i, found in enumerate(sets))
+    read = read_decoys(Compared(f"d{i:02}", content(found)) for i, found in enumerate(sets))
     return residue_agreement(read, np.full(len(sets), 0.5) if quality is None else np.array(quality))
 
 
@@ -109,11 +109,12 @@ def test_of_several_contacts_of_a_residue_it_is_the_mean():
     def decoy(residues: list, contacts: list) -> bytes:
         n = len(residues)
         return safetensors.numpy.save({
-            "residues": np.frombuffer(json.dumps(residues).encode(), np.uint8), "ca": np.zeros((n, 3), np.float32),
+            "residues": np.frombuffer(json.dumps(residues).encode(), np.uint8),
+            "letters": np.full(n, ord("A"), np.uint8), "ca": np.zeros((n, 3), np.float32),
             "interface": np.ones(n, bool), "contacts": np.array(contacts, np.int32),
         })  # fmt: skip
 
-    pair = [("d0", decoy(ids, [(0, 1), (0, 2)])), ("d1", decoy(ids[1::-1], [(0, 1)]))]
+    pair = [Compared("d0", decoy(ids, [(0, 1), (0, 2)])), Compared("d1", decoy(ids[1::-1], [(0, 1)]))]
     assert residue_agreement(read_decoys(pair), np.ones(2)) == [
         {"A:52A": 0.5, "B:1": 1.0, "B:2": 0.0},
         {"A:52A": 1.0, "B:1": 1.0},

@@ -116,7 +116,7 @@ def making(member: PlannedDecoy, digest: str, choices: dict[str, Choice], store:
     """The artefacts of a planned decoy. digest : of its file. choices : may be empty where no feature is asked for."""
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    return Making(Path(member.path), digest, dockq, partners, choices, store)
+    return Making(Path(member.path), digest, dockq, partners, choices, store, model=member.model)
 
 
 def interface_graphs(

@@ -30,7 +30,8 @@ NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
 class PlannedDecoy(NamedTuple):
     """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read.
 
-    partners : as `partners.partners_text` writes them; empty when each chain is one.
+    partners : as `partners.partners_text` writes them; empty when each chain is one. model, lacks, spare : as in
+    `decoys.identity.Decoy`.
     """
 
     target: str
@@ -41,6 +42,9 @@ class PlannedDecoy(NamedTuple):
     dockq: str
     refused: str = ""
     partners: str = ""
+    model: int = 0
+    lacks: str = ""
+    spare: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -69,7 +73,8 @@ def planned(
         label = "" if dockq is None else repr(float(dockq))
         path = "" if decoy.refused else decoy.path
         said = partners.get(decoy.key, "") if partners else ""
-        rows.append(PlannedDecoy(decoy.target, decoy.name, path, size, mtime, label, decoy.refused, said))
+        state = path, size, mtime, label, decoy.refused, said
+        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, decoy.model, decoy.lacks, decoy.spare))
     return rows
 
 
@@ -149,12 +154,18 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
     try:
         lines = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
-        members = [PlannedDecoy(*cells[:3], int(cells[3]), int(cells[4]), *cells[5:]) for cells in lines]
+        members = [_planned(cells) for cells in lines]
     except (ValueError, TypeError, IndexError) as error:
         raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
     if _digest(members) not in chunk:
         raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
     return members
+
+
+def _planned(cells: list[str]) -> PlannedDecoy:
+    """A line of a plan. Raises ValueError, TypeError or IndexError where it is none."""
+    numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "mtime_ns", "model")}
+    return PlannedDecoy(*cells)._replace(**numbers)
 
 
 def _text(members: list[PlannedDecoy]) -> str:

@@ -44,7 +44,7 @@ NEEDED = {
 }
 """The modules and parameters that each stage depends on: its own and those of the stages before."""
 
-COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
+COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "copies", "density", "complex", "stored"))
 TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
 PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
 KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
@@ -129,7 +129,8 @@ class Making:
     """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
-    empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces.
+    empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
+    from 1; 0 for its only one.
     """
 
     path: Path
@@ -139,6 +140,7 @@ class Making:
     choices: dict[str, Choice]
     store: Store
     part_of: Making | None = None
+    model: int = 0
 
     def finish(self, stage: str) -> Entry:
         """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
@@ -156,12 +158,12 @@ class Making:
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
 
-            complex_ = read_complex(self.path)
+            complex_ = read_complex(self.path, self.model - 1 if self.model else None)
             if structure_digest(self.path) != self.structure_sha256:
                 raise StructureError("the file was changed while it was built", remedy="run again")
             return to_bytes(complex_), {}
 
-        depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path)}
+        depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path), "model": self.model}
         return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, ".complex", make)
 
     @functools.cached_property

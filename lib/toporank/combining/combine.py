@@ -16,7 +16,7 @@ import numpy as np
 from toporank.combining.descriptors import describe
 from toporank.combining.inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
-from toporank.comparison.compare import read_decoys
+from toporank.comparison.compare import Compared, read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.errors import CheckpointError
 from toporank.evaluation.interfaces import DECIMALS, Score
@@ -86,14 +86,14 @@ def read_trees(path: Path) -> tuple[Trees, dict]:
 def combine(
     scores: list[Score],
     packs: list[Path],
-    contacts: Callable[[Key], bytes],
+    contacts: Callable[[Key], Compared],
     copy_of: Mapping[Key, str],
     trees: Path | None,
 ) -> list[Score]:
     """Scores of networks with the predictions of trees in their place; `pred_network` is what they were.
 
-    scores : of all graphs of the packs in their order, `scoring.score_pack`. contacts : (target, decoy) → its
-    `comparison.contacts.contact_bytes`. copy_of : (target, decoy) → the decoy that it is a copy of; copies vote once.
+    scores : of all graphs of the packs in their order, `scoring.score_pack`. contacts : (target, decoy) → what it is
+    compared by. copy_of : (target, decoy) → the decoy that it is a copy of; copies vote once.
     The interfaces of a decoy stand alone. trees : file, None for a scorer without. Raises CheckpointError when the
     trees need something else than there is.
     """
@@ -116,7 +116,7 @@ def combine(
     for (target, interface), places in targets.items():
         alike = ()
         if not interface:
-            decoys = read_decoys((scores[i].decoy, contacts((target, scores[i].decoy))) for i in places)
+            decoys = read_decoys(contacts((target, scores[i].decoy)) for i in places)
             alike = similarities(decoys.contacts)
         found.append((places, vote_inputs(votes(alike, worth[places]))))
     columns |= {**relative(columns, targets.values()), **joined(found, len(scores))}

@@ -9,14 +9,18 @@ from typing import NamedTuple
 from toporank.command.run import out_folder
 from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
-from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import split_suffix
 from toporank.decoys.partners import is_file
 from toporank.decoys.predictors import part_to_score, programs
 from toporank.errors import ConfigError, printable
+from toporank.targets.complexes import BY_SEQUENCE
+from toporank.targets.discovery import decoys_of
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
+OVERRULE = "--targets folder keeps to the folders"
+STORE = ".toporank/store"
+"""The reuse store, in OUT."""
 PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says so"
 """Help of `--partners`."""
 
@@ -41,10 +45,10 @@ def name_of(given: Path) -> str:
     return f"{plain}_decoys" if plain in RESERVED else plain
 
 
-def look_at(given: Path, out: Path) -> Given:
+def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     """The folder to score, and what it is. Raises ConfigError when there are no decoys, with what to give instead.
 
-    out : what is unpacked or linked goes there.
+    out : what is unpacked or linked goes there. by : what makes decoys a target.
     """
     if not given.exists():
         raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
@@ -57,10 +61,12 @@ def look_at(given: Path, out: Path) -> Given:
     else:
         remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
         raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
-    decoys = find_decoys(given.name, folder)
+    decoys, notes, _ = decoys_of(given.name, folder, by, out / STORE)
     targets = len({decoy.target for decoy in decoys})
-    count = f"{_several(len(decoys), 'decoy')} of {_several(targets, 'target')}"
-    return Given(folder, name_of(given), f"{programs(decoys)}: {count} in {printable(str(folder))}")
+    count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
+    first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
+    overrule = [f"  {note} ({OVERRULE})" for note in notes]
+    return Given(folder, name_of(given), "\n".join([first, *overrule]))
 
 
 def _linked(file: Path, inputs: Path) -> Path:

@@ -11,6 +11,7 @@ from toporank.command.given import PARTNERS, look_at, name_of, partners_setting
 from toporank.command.run import LOG, SETTINGS, make, out_folder
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
+from toporank.targets.complexes import BY_FOLDER, BY_SEQUENCE
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
@@ -22,6 +23,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
+    what = "models with the same chains are a target (sequence), or those in one folder (folder)"
+    parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
     parser.set_defaults(run=score)
 
@@ -33,10 +36,11 @@ def score(args: argparse.Namespace) -> int:
     if not args.folder.exists():
         raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
     out = args.out or Path(f"toporank_{name_of(args.folder)}")
-    given = look_at(args.folder, out)
+    given = look_at(args.folder, out, args.targets)
     print(given.said, flush=True)
     out_folder(out)
     settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
+    settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
     if args.checkpoint:
         settings["checkpoint"] = str(args.checkpoint.resolve())
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")

@@ -1,18 +1,19 @@
 """The decoys of a target held against each other: clusters, consensus, twins.
 
 Decoys are as similar as they have common contacts: FCC, the fraction of the contacts of one that the other has, too
-(Rodrigues et al. 2012, doi 10.1002/prot.24078). Residues are told by chain, number and insertion code.
+(Rodrigues et al. 2012, doi 10.1002/prot.24078). Which residues are the same is what `correspondence` says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import safetensors.numpy
 
+from toporank.comparison.correspondence import ChainMap, Residue, Trace, Traces, chain_maps, matched, starts, traces
 from toporank.comparison.superposition import interface_rmsd
 
 CUTOFF, STRICTNESS, SMALLEST = 0.6, 0.75, 4
@@ -77,21 +78,31 @@ class Contacts:
         return self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
 
 
+class Compared(NamedTuple):
+    """A decoy to compare. content : as `contacts.contact_bytes` gives it. chains : which chain of the target each of
+    its chains is, where the names differ.
+    """
+
+    name: str
+    content: bytes
+    chains: ChainMap = {}  # noqa: RUF012 -- a default that nobody changes
+
+
 class Decoys(NamedTuple):
     """n decoys of a target, of R residues in all. contacts : None of no decoys. xyz : CA atoms, float32, (n, R, 3), nan
-    where a decoy has none. interface : which residues are in the interface, bool, (n, R). residues : chain, number and
-    insertion code of each.
+    where a decoy has none. interface : which residues are in the interface, bool, (n, R). residues : of each decoy,
+    place among the R residues → what the decoy itself calls that residue.
     """
 
     names: list[str]
     contacts: Contacts | None
     xyz: np.ndarray
     interface: np.ndarray
-    residues: list[tuple[str, int, str]]
+    residues: list[dict[int, Residue]]
 
 
-def compare(decoys: Iterable[tuple[str, bytes]]) -> dict[str, Comparison]:
-    """Name → comparison of the decoys of a target. decoys : names in order, with their `contacts.contact_bytes`.
+def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
+    """Name → comparison of the decoys of a target, which come in order of name.
 
     The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
     [0, 1], the same both ways. Copies vote for each other: leave them out.
@@ -145,21 +156,88 @@ def _first_twin(xyz: np.ndarray, interface: np.ndarray, i: int, among: np.ndarra
     return None
 
 
-def read_decoys(decoys: Iterable[tuple[str, bytes]]) -> Decoys:
-    """Decoys of one target, by their names and `contacts.contact_bytes`."""
-    names, pairs, read = [], [], []
-    places: dict[tuple, int] = {}
-    known: dict[bytes, np.ndarray] = {}
+def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
+    """Name of each decoy → which chain of the target each of its chains is (`correspondence.chain_maps`).
+
+    decoys : names in order, with their `contacts.contact_bytes`.
+    """
+    variants: dict[tuple, Traces] = {}
+    known = {}
     for name, content in decoys:
         tensors = safetensors.numpy.load(content)
-        text = tensors["residues"].tobytes()
-        if text not in known:  # most decoys of a target have the same residues
-            known[text] = np.array([places.setdefault(tuple(r), len(places)) for r in json.loads(text)], dtype=int)
+        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes()
+        if variant not in variants:
+            variants[variant] = _traces(tensors)
+        known[name] = variants[variant]._replace(contacts=tensors["contacts"])
+    return chain_maps(known)
+
+
+def _traces(tensors: Mapping[str, np.ndarray]) -> Traces:
+    """The chains and contacts of a decoy, from the tensors of its `contacts.contact_bytes`."""
+    residues = json.loads(tensors["residues"].tobytes())
+    return traces(residues, tensors["letters"].tobytes().decode(), tensors["ca"], tensors["contacts"])
+
+
+class _Places:
+    """Where the residues of decoys are among those of their target."""
+
+    def __init__(self, chains: Mapping[str, Trace]):
+        """chains : of the target, by name."""
+        self._chains = chains
+        self._start, self.n = starts(chains)
+        self._further: dict[Residue, int] = {}
+
+    def of(self, own: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
+        """The places of the residues of a decoy, int, (n,); one that the target's chains lack gets a further place."""
+        places = np.full(sum(len(chain.sequence) for chain in own.values()), -1)
+        for name, chain in own.items():
+            target = chain_map.get(name, name)
+            there = matched(self._chains[target], chain)
+            found = np.where(there >= 0, there + self._start[target], -1)
+            for i in np.flatnonzero(there < 0):
+                further = (target, *chain.residues[i][1:])
+                if further not in self._further:
+                    self._further[further] = self.n
+                    self.n += 1
+                found[i] = self._further[further]
+            places[chain.index] = found
+        return places
+
+
+def read_decoys(decoys: Iterable[Compared]) -> Decoys:
+    """Decoys of one target, each residue in its place among those of the target."""
+    names, read = [], []
+    variants: dict[tuple, Traces] = {}
+    for name, content, chain_map in decoys:
+        tensors = safetensors.numpy.load(content)
+        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes(), tuple(sorted(chain_map.items()))
+        if variant not in variants:  # most decoys of a target have the same residues
+            variants[variant] = _traces(tensors)
         names.append(name)
-        pairs.append(known[text][tensors["contacts"]])
-        read.append((known[text], tensors["ca"], tensors["interface"]))
-    xyz = np.full((len(names), len(places), 3), np.nan, dtype=np.float32)
-    interface = np.zeros((len(names), len(places)), dtype=bool)
-    for i, (residues, ca, mine) in enumerate(read):
-        xyz[i, residues], interface[i, residues] = ca, mine
-    return Decoys(names, Contacts(pairs) if names else None, xyz, interface, list(places))
+        read.append((variant, tensors))
+    places = _Places(_longest(variants))
+    known = {variant: places.of(decoy.chains, dict(variant[2])) for variant, decoy in variants.items()}
+    xyz = np.full((len(names), places.n, 3), np.nan, dtype=np.float32)
+    interface = np.zeros((len(names), places.n), dtype=bool)
+    for i, (variant, tensors) in enumerate(read):
+        xyz[i, known[variant]], interface[i, known[variant]] = tensors["ca"], tensors["interface"]
+    own = {variant: _names(variants[variant], known[variant]) for variant in variants}
+    contacts = Contacts([known[variant][tensors["contacts"]] for variant, tensors in read]) if names else None
+    return Decoys(names, contacts, xyz, interface, [own[variant] for variant, _ in read])
+
+
+def _longest(variants: Mapping[tuple, Traces]) -> dict[str, Trace]:
+    """The chains of the target: of each the longest that a decoy has, of equal ones the first."""
+    found: dict[str, Trace] = {}
+    for (*_, chain_map), decoy in variants.items():
+        for name, chain in decoy.chains.items():
+            target = dict(chain_map).get(name, name)
+            if target not in found or len(found[target].sequence) < len(chain.sequence):
+                found[target] = chain
+    return found
+
+
+def _names(decoy: Traces, places: np.ndarray) -> dict[int, Residue]:
+    """Place → what the decoy calls that residue."""
+    pairs = (pair for chain in decoy.chains.values() for pair in zip(chain.index, chain.residues, strict=True))
+    return {int(places[i]): residue for i, residue in pairs}

@@ -78,8 +78,9 @@ def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> n
 def contact_bytes(complex_: Complex) -> bytes:
     """What a decoy is compared by, in safetensors format.
 
-    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their identities), `ca` (float32,
-    shape (n, 3), Å, nan without CA), `interface` (bool, shape (n,)); `contacts` : int32, shape (P, 2), places in these.
+    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their identities), `letters`
+    (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å, nan without CA), `interface` (bool, shape
+    (n,)); `contacts` : int32, shape (P, 2), places in these.
     """
     contacts, interface = residue_contacts(complex_), interface_residues(complex_)
     kept = (complex_.ca >= 0) & (complex_.body_of >= 0)
@@ -89,6 +90,7 @@ def contact_bytes(complex_: Complex) -> bytes:
     names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":")).encode()
     tensors = {
         "residues": np.frombuffer(names, dtype=np.uint8),
+        "letters": np.frombuffer(complex_.letters.encode(), dtype=np.uint8)[residues],
         "ca": ca.astype(np.float32),
         "interface": interface[residues],
         "contacts": np.searchsorted(residues, contacts).astype(np.int32),

@@ -54,16 +54,16 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
     """How far the other decoys agree with each on each residue that touches another partner, in [0, 1].
 
     The share of the others that have a contact, weighted by the square of their quality, is averaged over the contacts
-    of the residue. A dictionary by name of the residue, such as `A:52A`, for each decoy; empty ones for a decoy that is
-    alone. quality : (n,).
+    of the residue. A dictionary by what the decoy calls the residue, such as `A:52A`, for each decoy; empty ones for a
+    decoy that is alone. quality : (n,).
     """
     if len(decoys.names) < 2:
         return [{} for _ in decoys.names]
-    names, found = [str(ResidueId(*residue)) for residue in decoys.residues], []
-    for pairs, shares in decoys.contacts.shares(_weight(quality)):
-        n = np.bincount(pairs.ravel(), minlength=len(names))
-        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=len(names))
-        found.append({names[r]: float(total[r] / n[r]) for r in np.flatnonzero(n)})
+    found, length = [], decoys.xyz.shape[1]
+    for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
+        n = np.bincount(pairs.ravel(), minlength=length)
+        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=length)
+        found.append({str(ResidueId(*own[r])): float(total[r] / n[r]) for r in np.flatnonzero(n).tolist()})
     return found
 
 

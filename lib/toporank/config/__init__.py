@@ -37,6 +37,9 @@ RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_vali
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
+GroupBy = Literal["sequence", "folder"] | None
+
+
 class Dataset(Section):
     """One set of decoys."""
 
@@ -55,6 +58,8 @@ class Dataset(Section):
     partners: PartnersSetting = Field(
         None, description="As the key `partners` below, for this data set; it goes before that one."
     )
+
+    group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
 
     @property
     def is_labelled(self) -> bool:
@@ -168,6 +173,12 @@ class Config(Section):
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
         " see docs/partners.md. Each chain is one by default.",
     )
+    group_by: GroupBy = Field(
+        None,
+        description="What makes decoys a target: `sequence`, their chains are the same, wherever the files lie, or"
+        " `folder`, they lie in one. By default `folder` where there are labels or natives, which name targets, and"
+        " `sequence` elsewhere; see docs/inputs.md.",
+    )
     rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
@@ -231,6 +242,10 @@ class Config(Section):
         """Those, and the ones that fine-tune phases learn from."""
         phases = [name for phase in self.training.finetune.phases for name in phase.datasets]
         return list(dict.fromkeys([*self.training_datasets, *phases]))
+
+    def grouped_by(self, dataset: Dataset) -> str:
+        """What makes the decoys of a data set a target."""
+        return dataset.group_by or self.group_by or ("folder" if dataset.is_labelled else "sequence")
 
     def choices(self) -> dict[str, Choice]:
         """The resolved feature modules."""

@@ -48,6 +48,10 @@ class Decoy(NamedTuple):
 
     refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and name
         of a refused decoy are `table_name`s; its path may hold any character.
+    model : which of the models of the file it is, from 1; 0 for the only one
+    lacks : which chains it lacks that most models of its target have, in words
+    spare : names of its chains of which most models of its target have fewer copies, separated by blanks
+    folder : what its target would be called after its folder, where the target has another name
     """
 
     dataset: str
@@ -55,6 +59,10 @@ class Decoy(NamedTuple):
     name: str
     path: str
     refused: str = ""
+    model: int = 0
+    lacks: str = ""
+    spare: str = ""
+    folder: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

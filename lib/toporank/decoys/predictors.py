@@ -19,6 +19,8 @@ STEP = re.compile(
     r"|rmsdmatrix|ilrmsdmatrix|contactmap|alascan|openmm|filter)"
 )
 """What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
+GIVEN = {"templates", "processed", "msa", "msas", "data"}
+"""Folders of what a predictor was given, beside what it wrote."""
 OLD_STEPS = ("structures/it1/water", "structures/it1")
 """Where HADDOCK 2 leaves its models, the last step first."""
 PROGRAMS = {
@@ -63,18 +65,54 @@ def programs(decoys: Iterable[Decoy]) -> str:
     return " and ".join(name for name, _ in counts.most_common()) or PLAIN
 
 
+def all_decoys(dataset: str, folder: Path) -> list[Decoy]:
+    """The decoys of a folder; where there are none, those of the several folders below it that hold decoys.
+
+    These may be the runs of a predictor, one for each seed. Targets of the same name are told apart by their run.
+    Raises ConfigError as `find_decoys` does.
+    """
+    if decoys := find_decoys(dataset, folder):
+        return decoys
+    found = {run: find_decoys(dataset, part) for run, part in _runs(folder).items()}
+    runs = Counter(target for decoys in found.values() for target in {decoy.target for decoy in decoys})
+    return sorted(
+        decoy._replace(target=decoy.target if runs[decoy.target] == 1 else f"{run}_{decoy.target}")
+        for run, decoys in found.items()
+        for decoy in decoys
+    )
+
+
+def _runs(folder: Path) -> dict[str, Path]:
+    """Name → the part to score of every run in a folder; none where there is one, which is the folder to give.
+
+    Runs lie side by side and hold their decoys in the same place: `seed1/` and `seed2/`, or `a/predictions/` and
+    `b/predictions/`.
+    """
+    files, parts = passed_over(folder, []), []
+    while better := folder_to_give(folder, files):
+        files = [path for path in files if better not in path.parents]
+        parts.append(better.relative_to(folder).parts)
+    runs = [first for first, *deeper in parts if deeper == [*parts[0][1:]] and not _is_no_run(first)]
+    found = {run: _last_step(folder / run) or folder.joinpath(run, *parts[0][1:]) for run in sorted(runs)}
+    return found if len(found) > 1 else {}
+
+
+def _is_no_run(name: str) -> bool:
+    """Whether a folder of this name holds a step of a run, or what a predictor was given."""
+    return name in GIVEN or STEP.fullmatch(name) is not None
+
+
 def part_to_score(given: Path) -> Path:
     """The folder with the decoys, in the output folder of a program: its last step, or where they lie deeper down.
 
-    It is the given folder, if there are decoys in it. Raises ConfigError when there are none anywhere in it, or in
-    several places, such as the outputs of several runs.
+    It is the given folder, if there are decoys in it or in several runs below it. Raises ConfigError when there are
+    none anywhere in it, or in several places that are no runs of one program.
     """
-    decoys = find_decoys(given.name, given)
     if step := _last_step(given):
         return step
-    if decoys:
+    if all_decoys(given.name, given):
         return given
-    deeper = passed_over(given, decoys)
+    deeper = passed_over(given, [])
     better = folder_to_give(given, deeper)
     if better is None or any(better not in path.parents for path in deeper if split_suffix(path.name)):
         raise no_decoys(given.name, given, deeper)

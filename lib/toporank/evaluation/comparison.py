@@ -13,48 +13,50 @@ from toporank.building.ledger import last_fates
 from toporank.building.plan import read_chunk, read_current
 from toporank.building.stages import Making
 from toporank.building.store import Store
-from toporank.comparison.compare import compare
+from toporank.comparison.compare import Compared, compare
+from toporank.comparison.correspondence import read_chain_map
 from toporank.decoys.identity import Status
 from toporank.errors import StructureError
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.ranking import ComparedDecoy
 from toporank.spreadsheets import write_rows
 
+Key = tuple[str, str]
+"""Target and decoy."""
 REMEMBERED = 2048
 """Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times. Of more decoys than
 these they are read anew each time, which takes a third of a millisecond."""
 
 
-def comparison_table(
-    coverage: Iterable[CoverageRow], contacts: Callable[[tuple[str, str]], bytes]
-) -> list[ComparedDecoy]:
+def comparison_table(coverage: Iterable[CoverageRow], contacts: Callable[[Key], Compared]) -> list[ComparedDecoy]:
     """A row for each decoy with a graph, in the order of coverage. Copies count once.
 
-    contacts : (target, decoy) → its `comparison.contacts.contact_bytes`.
+    contacts : (target, decoy) → what it is compared by.
     """
     table = []
     good = (row for row in coverage if row.status == Status.OK)
     for target, rows in groupby(good, key=attrgetter("target")):
         decoys = list(rows)
         distinct = (row.decoy for row in decoys if not row.duplicate_of)
-        found = compare((decoy, contacts((target, decoy))) for decoy in distinct)
+        found = compare(contacts((target, decoy)) for decoy in distinct)
         for row in decoys:
             same = found[row.duplicate_of or row.decoy]
             table.append(ComparedDecoy(target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)))
     return table
 
 
-def stored_contacts(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
-    """The contacts of a decoy that is built: from the store, or made again.
+def stored_contacts(dataset: str, coverage: Iterable[CoverageRow], store: Store) -> Callable[[Key], Compared]:
+    """What a decoy that is built is compared by: from the store, or made again.
 
-    The function raises StructureError, naming the decoy, when they are not in the store and its file is gone.
+    The function raises StructureError, naming the decoy, when it is not in the store and its file is gone.
     """
     of_decoy = _built(dataset, store)
+    chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
 
     @functools.lru_cache(maxsize=REMEMBERED)
-    def contacts(key: tuple[str, str]) -> bytes:
+    def contacts(key: Key) -> Compared:
         try:
-            return of_decoy(key).contacts.content
+            return Compared(key[1], of_decoy(key).contacts.content, chains.get(key, {}))
         except StructureError as error:
             raise StructureError(error.reason, where="/".join(key)) from error
 

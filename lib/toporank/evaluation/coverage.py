@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +25,8 @@ class CoverageRow(NamedTuple):
     """What became of a decoy, or of a label without decoy.
 
     `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
-    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places.
+    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places. `chains` says
+    which chains of the target its chains are, as `comparison.correspondence.chain_map_text` writes it.
     What is not known is None or, of text, empty.
     """
 
@@ -42,6 +41,7 @@ class CoverageRow(NamedTuple):
     n_interface_residues: int | None
     path: str
     duplicate_of: str = ""
+    chains: str = ""
 
 
 COLUMNS = CoverageRow._fields
@@ -49,24 +49,27 @@ _SEPARATOR = re.compile("[\t\r\n]")
 
 
 def coverage_table(
-    plan: Iterable[PlannedDecoy], ledger: Iterable[LedgerRow], labels: Iterable[Label]
+    plan: Iterable[PlannedDecoy],
+    ledger: Iterable[LedgerRow],
+    labels: Iterable[Label],
+    chains: Mapping[tuple[str, str], str] | None = None,
 ) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
     A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a ledger row was not
-    asked for. Raises ValueError when a decoy or label is given twice.
+    asked for. chains : (target, decoy) → its column `chains`. Raises ValueError when a decoy or label is given twice.
     """
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
     rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
-    rows = _with_chains_missing(rows, paths, fates)
     first: dict[tuple[str, str, str], str] = {}
     for i, row in enumerate(rows):
         fate = fates.get((row.target, row.decoy))
         atoms = fate.atoms_sha256 if fate and fate.status == Status.OK else ""
         copies = row.target, atoms, paths[row.target, row.decoy].partners if atoms else ""
         original = first.setdefault(copies, row.decoy) if atoms else row.decoy
-        rows[i] = row._replace(duplicate_of=original if original != row.decoy else "")
+        copy = original if original != row.decoy else ""
+        rows[i] = row._replace(duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), ""))
     return rows
 
 
@@ -87,26 +90,35 @@ def _row(
     elif fate is None:
         became = Status.NOT_BUILT, "", "not of the targets asked for"
     else:
-        became = _verdict(fate, plan.partners)
+        became = _verdict(fate, plan)
     dockq, split = (label.dockq, label.split) if label else (None, "")
     sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
     return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, plan.path if plan else "")
 
 
-def _verdict(fate: LedgerRow, partners: str) -> tuple[str, str, str]:
+def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
 
-    partners : empty when each chain is one; without any interface, it is then the decoy that has none.
+    Where partners are given, the chains that they name count, and `building` has seen to these. Otherwise a chain of
+    which the other models of the target have fewer copies may lie apart. A decoy without any interface has none,
+    unless partners are given.
     """
-    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and partners):
-        meetings = read_meetings(fate)
+    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
+        meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
         bodies = sorted({name for meeting in meetings for name in meeting[:2]})
         touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
-        if apart := [name for name in bodies if name not in touching]:
+        apart = [name for name in bodies if name not in touching]
+        if plan.lacks and not plan.partners:
+            return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, *notes]))
+        spare = [] if plan.partners or not touching else [name for name in apart if name in plan.spare.split()]
+        if apart := [name for name in apart if name not in spare]:
             why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
-            notes = fate.reason if fate.status == Status.OK else ""
-            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, notes]))
+            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))
+        further = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
+        return fate.status, fate.stage, "; ".join(filter(None, [*further, *notes]))
+    if plan.lacks and not plan.partners and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
+        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
     return fate.status, fate.stage, fate.reason
 
 
@@ -114,43 +126,6 @@ def _how_far(partner: str, meetings: list[Meeting]) -> str:
     nearest = min((m for m in meetings if partner in m[:2]), key=lambda meeting: meeting.closest)
     other = nearest.second if partner == nearest.first else nearest.first
     return f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
-
-
-def _with_chains_missing(
-    rows: list[CoverageRow], plan: Mapping[tuple[str, str], PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow]
-) -> list[CoverageRow]:
-    """The rows, of which those that lack chains say so: with fewer chains than at least half of their target's decoys.
-
-    Where partners are given, the chains that they name count, and `building` has seen to these.
-    """
-    found = []
-    for _, members in groupby(rows, key=attrgetter("target")):
-        members = list(members)
-        free = [row for row in members if row.n_chains and not plan[row.target, row.decoy].partners]
-        counts = sorted((row.n_chains for row in free), reverse=True)
-        usual = counts[(len(counts) - 1) // 2] if counts else 0
-        if counts and counts[-1] < usual:
-            names = {row.decoy: _chains(fates[row.target, row.decoy]) for row in free}
-            often = Counter(name for row in free if row.n_chains >= usual for name in names[row.decoy])
-            common = {name for name, n in often.items() if 2 * n >= len(free)}
-            lacking = {row.decoy for row in free if row.n_chains < usual and row.status != Status.NO_INTERFACE}
-            members = [_lacking(row, usual, common, names) if row.decoy in lacking else row for row in members]
-        found += members
-    return found
-
-
-def _lacking(row: CoverageRow, usual: int, common: set[str], names: Mapping[str, set[str]]) -> CoverageRow:
-    """The row as that of a decoy with fewer chains than usual. names : chains of each decoy, none of a single chain."""
-    lacks = sorted(common - names[row.decoy]) if names[row.decoy] else []
-    which = f": no {', '.join(lacks)}" if lacks else ""
-    why = f"of {usual} protein chains that most decoys of the target have, {row.n_chains}{which}"
-    reason = "; ".join(filter(None, [why, row.reason]))
-    return row._replace(status=Status.CHAIN_MISSING, stage=layout.STAGES[0], reason=reason)
-
-
-def _chains(fate: LedgerRow) -> set[str]:
-    """The chains of a decoy without partners."""
-    return {name for meeting in read_meetings(fate) for name in meeting[:2]}
 
 
 def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:

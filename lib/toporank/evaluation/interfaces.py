@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.building.ledger import LedgerRow, read_meetings
+from toporank.comparison.correspondence import read_chain_map
 from toporank.decoys.identity import Status
+from toporank.decoys.partners import partner_name
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.features.interface import Meeting
@@ -66,9 +68,10 @@ APART = "apart"
 class InterfaceRow(NamedTuple):
     """Two partners of a decoy that touch in some decoy of its target; numbers are None where they are not known.
 
-    interface : both partners, such as `A:H+L`. n_contacts : pairs of residues with CA atoms within the cutoff of the
-    interface. closest : Å, between CA atoms.
+    interface : both partners, such as `A:H+L`, by the chains of the target (`comparison.correspondence`). n_contacts :
+    pairs of residues with CA atoms within the cutoff of the interface. closest : Å, between CA atoms.
     status : `ok`, `apart` or `failed`; where the decoy does not have both partners, that of the decoy.
+    chains : the same partners as the decoy's own file calls them; empty where it does not have both.
     """
 
     target: str
@@ -81,6 +84,7 @@ class InterfaceRow(NamedTuple):
     pred_sd: float | None
     pred_capri: str
     status: str
+    chains: str = ""
 
 
 COLUMNS = InterfaceRow._fields
@@ -93,7 +97,7 @@ def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, s
     table = []
     decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
     for _, rows in groupby(decoys, key=attrgetter("target")):
-        known = [(row, {m.interface: m for m in read_meetings(fates[row.target, row.decoy])}) for row in rows]
+        known = [(row, _meetings(row, fates[row.target, row.decoy])) for row in rows]
         names = sorted({name for _, meetings in known for name, meeting in meetings.items() if meeting.contacts})
         for row, meetings in known:
             for name in names:
@@ -101,10 +105,23 @@ def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, s
     return table
 
 
+def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, Meeting]:
+    """Name of each pair of partners, by the chains of the target → how they meet."""
+    chain_map = read_chain_map(decoy.chains)
+
+    def named(partner: str) -> str:
+        return (
+            partner_name(sorted(chain_map.get(chain, chain) for chain in partner.split("+"))) if chain_map else partner
+        )
+
+    return {":".join(sorted(map(named, meeting[:2]))): meeting for meeting in read_meetings(fate)}
+
+
 def _row(decoy: CoverageRow, name: str, meeting: Meeting | None) -> InterfaceRow:
     found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
     status = decoy.status if meeting is None else Status.OK if meeting.contacts else APART
-    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status)
+    own = meeting.interface if meeting else ""
+    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
 
 
 def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
@@ -118,7 +135,8 @@ def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) ->
     touching = Counter(row[:2] for row in table if row.status == Status.OK)
     for i, row in enumerate(table):
         if row.status == Status.OK:
-            score = of_interface.get(row[:3]) or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
+            score = of_interface.get((*row[:2], row.chains))
+            score = score or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
             table[i] = row._replace(status=Status.FAILED) if score is None else _scored(row, score)
     return table
 

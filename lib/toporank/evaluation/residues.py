@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.comparison.compare import read_decoys
+from toporank.comparison.compare import Compared, read_decoys
 from toporank.comparison.votes import residue_agreement
 from toporank.evaluation.interfaces import QUALITY_DECIMALS, ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
@@ -41,14 +41,14 @@ COLUMNS = ResidueRow._fields
 
 
 def with_agreement(
-    scores: Iterable[Score], contacts: Callable[[tuple[str, str]], bytes], copy_of: Mapping[tuple[str, str], str]
+    scores: Iterable[Score], contacts: Callable[[tuple[str, str]], Compared], copy_of: Mapping[tuple[str, str], str]
 ) -> list[Score]:
     """The scores with the agreement of the other decoys on each residue; copies have that of their originals.
 
     A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same; one
     of which networks say nothing has none. Decoys vote by their scores, copies once.
-    scores : by target. contacts : (target, decoy) → its `comparison.contacts.contact_bytes`. copy_of : (target, decoy)
-    → the decoy that it is a copy of.
+    scores : by target. contacts : (target, decoy) → what it is compared by. copy_of : (target, decoy) → the decoy that
+    it is a copy of.
     """
     found = []
     for target, own in groupby(scores, key=attrgetter("target")):
@@ -59,7 +59,7 @@ def with_agreement(
         if len(voting) < 2:
             found += rows
             continue
-        read = read_decoys((decoy, contacts((target, decoy))) for decoy in voting)
+        read = read_decoys(contacts((target, decoy)) for decoy in voting)
         known = dict(zip(voting, residue_agreement(read, np.array([*voting.values()])), strict=True))
         for row in rows:
             agreed = _agreed(row, known[row.decoy if row.decoy in known else first[row.decoy]]) if row.residues else ()

@@ -9,6 +9,8 @@ import numpy as np
 from toporank.structures.complex import STANDARD, Complex
 
 BACKBONE = (b"N", b"CA", b"C", b"O")
+CA = 1
+"""Place of CA in a backbone."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class Chain:
     sequence: str
     atoms: np.ndarray
     backbone: np.ndarray
+
+    @property
+    def ca(self) -> np.ndarray:
+        """CA atoms, shape (L, 3)."""
+        return self.backbone[:, CA]
 
 
 def chains_of(complex_: Complex) -> dict[str, Chain]:

@@ -11,9 +11,9 @@ import numpy as np
 from toporank.decoys.partners import Partners
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.labelling.alignment import align
-from toporank.labelling.chains import Chain, chains_of
+from toporank.labelling.chains import CA, Chain, chains_of
 from toporank.labelling.dockq import Interface, Scores, Side, near_pairs, score
-from toporank.labelling.mapping import CA, LEAST_IDENTITY, Mapping, mappings
+from toporank.labelling.mapping import LEAST_IDENTITY, Mapping, mappings
 from toporank.structures.complex import Complex
 
 Partner = tuple[str, ...]

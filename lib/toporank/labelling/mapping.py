@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping as MappingType
 from itertools import permutations, product
+from typing import Protocol
 
 import numpy as np
 
 from toporank.labelling.alignment import align
-from toporank.labelling.chains import Chain
 from toporank.labelling.dockq import FEWEST, superposition
 
 LEAST_IDENTITY = 0.7
@@ -19,10 +20,19 @@ FRAGMENT = 0.5
 """Nor is one that shares fewer than this part of the residues that the best shares."""
 MOST = 720
 """Most mappings that are all tried; of more, those that superposing one chain suggests."""
-CA = 1
-"""Place of CA in a backbone."""
 
-Chains = dict[str, Chain]
+
+class Chain(Protocol):
+    """What chains are mapped by: the sequence of L residues, and their CA atoms, (L, 3), Å, NaN where there is none."""
+
+    @property
+    def sequence(self) -> str: ...
+
+    @property
+    def ca(self) -> np.ndarray: ...
+
+
+Chains = MappingType[str, Chain]
 Mapping = dict[str, str]
 """Chain of the native → chain of the decoy."""
 
@@ -102,6 +112,6 @@ def _near_superpositions(
 def _common_ca(native: Chain, decoy: Chain) -> tuple[np.ndarray, np.ndarray]:
     """CA atoms of the residues that both have, shapes (n, 3)."""
     residue = align(native.sequence, decoy.sequence).residue
-    own, other = native.backbone[residue >= 0, CA], decoy.backbone[residue[residue >= 0], CA]
+    own, other = native.ca[residue >= 0], decoy.ca[residue[residue >= 0]]
     there = ~(np.isnan(own) | np.isnan(other)).any(axis=1)
     return own[there], other[there]

@@ -6,6 +6,7 @@ Each function refuses such text with a StructureError whose message names line o
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -15,9 +16,11 @@ from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
 
 WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
-NUMBER, COORDINATES = slice(22, 26), range(30, 54, 8)
+CHAIN, NUMBER, COORDINATES = slice(20, 22), slice(22, 26), range(30, 54, 8)
 CODE = 26
 """Column of the insertion code."""
+LAST_COLUMN = 80
+_MODEL_NUMBER = re.compile(rb"MODEL? *(\d{1,9})", re.IGNORECASE)
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
 _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.ASCII)
 """Decimal or hybrid-36."""
@@ -40,28 +43,91 @@ LONGEST_NUMBER = 7
 NO_VALUE = frozenset("?.")
 
 
-def check_pdb(text: bytes) -> None:
-    """Check the atom records of the first model; `text` is ASCII.
+class PdbModel(NamedTuple):
+    """A model of a PDB file: its number and its lines, `first` to `stop - 1`."""
 
-    Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
-    residue numbers that run over into the insertion code.
+    number: int
+    first: int
+    stop: int
+
+
+class PdbText:
+    """PDB text, ASCII, by lines.
+
+    Attributes
+    ----------
+    data : uint8, the text and a blank line longer than any column that is looked at
+    starts : int, where each line begins, and at last the end of the text
+    atoms : int, the lines that are ATOM or HETATM records, in rising order
+    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs
     """
-    data = np.frombuffer(text + b"\n" * COORDINATES.stop, dtype=np.uint8)
-    starts = np.concatenate([[0], np.flatnonzero(data[: len(text)] == ord("\n")) + 1])
-    head = sliding_window_view(data, 4)[starts].view("<u4").ravel()
-    capital = head & _word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
-    model_ends = np.flatnonzero(capital == _word(b"ENDM"))
-    lines = np.arange(model_ends[0] if len(model_ends) else len(starts))
-    capital, head = capital[lines], head[lines]
-    atoms = np.flatnonzero((capital == _word(b"ATOM")) | (capital == _word(b"HETA")))
-    ends = np.flatnonzero((capital << 8 == _word(b"\0END")) & (head >> 24 < ord("0")))
-    if len(ends) and len(atoms) and atoms[-1] > ends[0]:
-        raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
-    for line in atoms[~_plain(data, starts[atoms])]:
-        _check_line(text[starts[line] :].partition(b"\n")[0].decode("ascii"), int(line) + 1)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.data = np.frombuffer(text + b"\n" * LAST_COLUMN, dtype=np.uint8)
+        ends = np.flatnonzero(self.data[: len(text)] == ord("\n")) + 1
+        self.starts = np.concatenate([[0], ends, [len(text)]])
+        self._head = self.numbers(slice(0, 4), slice(None))
+        self._capital = self._head & word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
+        self.atoms = np.flatnonzero((self._capital == word(b"ATOM")) | (self._capital == word(b"HETA")))
+        self._begins = self._capital == word(b"MODE")
+        self._marks = np.flatnonzero(self._begins | (self._capital == word(b"ENDM")))
+        self.models = self._models()
+
+    def numbers(self, columns: slice, lines: np.ndarray | slice) -> np.ndarray:
+        """Two, four or eight columns of each line as one number, shape (n,); a short line goes on with the next."""
+        width = columns.stop - columns.start
+        return sliding_window_view(self.data, width)[self.starts[lines] + columns.start].view(f"<u{width}").ravel()
+
+    def lines(self, first: int, stop: int) -> bytes:
+        """The text of some lines."""
+        return self.text[self.starts[first] : self.starts[stop]]
+
+    def chain_names(self) -> set[str]:
+        """The names of the chains of all models, as they stand in their columns."""
+        return {int(name).to_bytes(2, "little").decode("ascii") for name in np.unique(self.numbers(CHAIN, self.atoms))}
+
+    def alone(self, position: int) -> bytes:
+        """The text before all models, and one model, on the same lines as in the file."""
+        if not self.models:
+            return self.text
+        model = self.models[position]
+        blank = b"\n" * (model.first - self._header)
+        return self.lines(0, self._header) + blank + self.lines(model.first, model.stop)
+
+    def _models(self) -> list[PdbModel]:
+        bounds = np.concatenate([[0], self._marks, [len(self.starts) - 1]])
+        filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
+        found: list[PdbModel] = []
+        for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
+            number = _MODEL_NUMBER.match(self.text, self.starts[first]) if self._begins[first] else None
+            found.append(PdbModel(int(number[1]) if number else len(found) + 1, first, stop))
+        return found
+
+    @property
+    def _header(self) -> int:
+        """How many lines come before all models."""
+        return min([self.models[0].first, *self._marks[:1].tolist()])
+
+    def check(self, position: int) -> None:
+        """Check the atom records of a model, if there is one.
+
+        Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
+        residue numbers that run over into the insertion code.
+        """
+        if not self.models:
+            return
+        _, first, stop = self.models[position]
+        atoms = self.atoms[slice(*np.searchsorted(self.atoms, [first, stop]))]
+        ends = np.flatnonzero((self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0")))
+        ends = ends[(ends < self._header) | (ends >= first)]
+        if len(ends) and atoms[-1] > ends[0]:
+            raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
+        for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
+            _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
 
 
-def _word(signs: bytes) -> np.uint32:
+def word(signs: bytes) -> np.uint32:
     """Four characters as one number."""
     return np.uint32(int.from_bytes(signs, "little"))
 

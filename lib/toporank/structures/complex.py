@@ -58,6 +58,11 @@ class Complex:
         return np.array([bool(parent) for parent in self.parents], dtype=bool)
 
     @property
+    def letters(self) -> str:
+        """One-letter code of each residue as its parent, `X` for others; length R."""
+        return "".join(STANDARD.get(parent, "X") for parent in self.parents)
+
+    @property
     def is_modified(self) -> np.ndarray:
         """bool, shape (R,): protein residues that are none of the 20 by name, which count as their parents."""
         return self.is_protein & ~np.isin(self.names, list(STANDARD))
@@ -115,8 +120,9 @@ class Complex:
         missing = [chain for chain in named if chain not in there]
         if missing:
             letters = [chain for chain in missing if set(chain) <= set(there)]
+            known = "; ".join([", ".join(there) or "none", *self.notes])
             raise ChainMissingError(
-                f"no protein chain {' and no '.join(map(repr, missing))}, only {', '.join(there) or 'none'}",
+                f"no protein chain {' and no '.join(map(repr, missing))}, only {known}",
                 facts={"n_chains": len(there)},
                 remedy=f"join chains by +, such as {'+'.join(letters[0])}" if letters else None,
             )

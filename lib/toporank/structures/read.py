@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import re
 import stat
 import zlib
@@ -17,8 +18,9 @@ import numpy as np
 
 from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
-from toporank.structures.columns import check_mmcif, check_pdb, number_ligands
+from toporank.structures.columns import PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 
 MAX_BYTES = 1 << 28
@@ -48,27 +50,31 @@ BACKBONE = ("N", "CA", "C", "O")
 """Atoms that make a residue missing from all dictionaries an amino acid."""
 
 
-def read_complex(path: Path) -> Complex:
-    """Read the first model of a structure file.
+def read_complex(path: Path, model: int | None = None) -> Complex:
+    """Read one model of a structure file.
+
+    model : its position, from 0. None takes the first, and a note says so where there are more.
 
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
     Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in `Complex.notes`.
 
-    Raises StructureError when the file cannot be read, is not what its suffix says, holds no atoms, or holds invalid
-    numbers.
+    Raises StructureError when the file cannot be read, is not what its suffix says, has no such model, holds no atoms,
+    or holds invalid numbers.
     """
-    file_format, _ = structure_format(path)
-    text = read_text(path)
-    try:
-        structure, notes = parse_pdb(text) if file_format == "pdb" else parse_mmcif(text)[1:]
-        if len(structure) == 0 or structure[0].count_atom_sites() == 0:
-            raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
-        if len(structure) > 1:
-            notes.append(f"{len(structure)} models, the first is used")
-        del structure[1:]
+    with reading(path) as (file_format, text):
+        structure, notes = parse_pdb(text, model) if file_format == "pdb" else parse_mmcif(text, model)[1:]
         complex_ = _complex(structure, notes, with_labels=file_format == "mmcif")
         check_density(complex_)
         return complex_
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[tuple[str, str]]:
+    """Format (`pdb` or `mmcif`) and text of a structure file; what is wrong with them is said with the path."""
+    file_format, _ = structure_format(path)
+    text = read_text(path)
+    try:
+        yield file_format, text
     except StructureError as error:
         raise StructureError(error.what, where=path, remedy=error.remedy) from error
 
@@ -145,19 +151,65 @@ def _parsing(file_format: str) -> Iterator[None]:
         raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
 
 
-def parse_pdb(text: str) -> tuple[gemmi.Structure, list[str]]:
-    """PDB text into gemmi's structure, and notes. Raises StructureError."""
+def pdb_text(text: str) -> PdbText:
+    """PDB text by lines. Raises StructureError when it is mmCIF."""
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    data = text.encode("ascii", errors="replace")  # gemmi counts columns in bytes
+    return PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+
+
+def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
+    """PDB text into gemmi's structure of one model, and notes. Raises StructureError."""
+    lines = pdb_text(text)
+    _check_model(model, max(len(lines.models), 1))
+    structure = model_of(lines, model or 0)
+    several = model is None and len(lines.models) > 1
+    return structure, [_several(len(lines.models), lines.chain_names())] if several else []
+
+
+def model_of(lines: PdbText, position: int) -> gemmi.Structure:
+    """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(data, max_line_length=BEFORE_CHARGE)
-    check_pdb(data)
-    return structure, []
+        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE)
+    lines.check(position)
+    return _with_atoms(structure, "pdb")
 
 
-def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the block that holds the structure, gemmi's structure of it, and notes. Raises StructureError."""
+def parse_mmcif(text: str, model: int | None = None) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the block that holds the structure, gemmi's structure of one model, and notes.
+
+    Raises StructureError.
+    """
+    block, structure, notes = gemmi_mmcif(text)
+    _check_model(model, len(structure))
+    if model is None and len(structure) > 1:
+        notes.append(_several(len(structure), {chain.name for each in structure for chain in each}))
+    del structure[(model or 0) + 1 :]
+    del structure[: model or 0]
+    return block, _with_atoms(structure, "mmcif"), notes
+
+
+def _check_model(model: int | None, count: int) -> None:
+    if model is not None and not 0 <= model < count:
+        there = "one model" if count == 1 else f"{count} models"
+        raise StructureError(f"no model {model + 1}, only {there}", remedy="was the file changed? run again")
+
+
+def _several(count: int, chains: set[str]) -> str:
+    """The note on several models, by the names of all chains in them."""
+    models = f"{count} models" if len(chains) > 1 else f"an ensemble of {count} models of one chain"
+    return f"{models}, the first is used"
+
+
+def _with_atoms(structure: gemmi.Structure, file_format: str) -> gemmi.Structure:
+    """The structure, if its first model has atoms."""
+    if len(structure) == 0 or structure[0].count_atom_sites() == 0:
+        raise StructureError(f"no atoms found in this {file_format} file", remedy="truncated or another format?")
+    return structure
+
+
+def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
     if "_atom_site." not in text.lower() and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
         raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
     with _parsing("mmcif"):
@@ -169,7 +221,19 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     with _parsing("mmcif"):
         structure = gemmi.make_structure_from_block(blocks[0])
     notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
-    return blocks[0], structure, notes
+    return blocks[0], _with_atoms(structure, "mmcif"), notes
+
+
+def parents_of(model: gemmi.Model) -> tuple[list[str], list[str]]:
+    """The standard residue each residue counts as, and notes, after the copies of chains are removed from the model."""
+    _check_names("chain name", {chain.name for chain in model})
+    parents = [[_parent(residue, residue.name) for residue in chain] for chain in model]
+    original = copies(model, parents)
+    kept = [of_chain for chain, of_chain in zip(model, parents, strict=True) if chain.name not in original]
+    for name in original:
+        model.remove_chain(name)
+    notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
+    return list(itertools.chain.from_iterable(kept)), notes
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
@@ -188,17 +252,17 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
 
 def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
+    parents, left_out = parents_of(structure[0])
+    notes += left_out
     residues = [residue for chain in structure[0] for residue in chain]
     chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
     names = [residue.name for residue in residues]
-    _check_names("chain name", set(chains))
     _check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]
     labels = tuple((r.subchain, r.label_seq) for r in residues) if with_labels else ()
     _check_names("insertion code", {residue.insertion_code for residue in ids})
     _check_names("label chain name", {chain for chain, _ in labels})
-    parents = [_parent(residue, name) for residue, name in zip(residues, names, strict=True)]
     protein = np.array([bool(parent) for parent in parents])
     for residue, name in zip(ids, names, strict=True):
         if residue.number is None:

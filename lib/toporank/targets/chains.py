@@ -1,26 +1,30 @@
-"""The sequences of the chains of every target, taken from one of its decoys."""
+"""The sequences of the chains of every target, from one of its decoys, and which chain of which decoy is which."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
 
 from toporank.building.chunk import making
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.building.store import Store
+from toporank.comparison.compare import maps_of_target
+from toporank.comparison.correspondence import chain_map_text
 from toporank.decoys.identity import Status
 from toporank.similarity.chains import kind_of
 from toporank.similarity.tables import Chain
-from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 
 
 def sequences(complex_: Complex) -> dict[str, str]:
     """One-letter codes of the protein residues of each chain, in the order of the file."""
     found: dict[str, list[str]] = {}
-    for residue, parent in zip(complex_.residues, complex_.parents, strict=True):
+    for residue, parent, letter in zip(complex_.residues, complex_.parents, complex_.letters, strict=True):
         if parent:
-            found.setdefault(residue.chain, []).append(STANDARD.get(parent, "X"))
+            found.setdefault(residue.chain, []).append(letter)
     return {chain: "".join(letters) for chain, letters in sorted(found.items())}
 
 
@@ -45,6 +49,22 @@ def target_chains(
         digest = fates[decoy.key].structure_sha256
         rows += known.get((*decoy.key, digest)) or _read(target, decoy, digest, store)
     return rows
+
+
+def chain_maps_of(
+    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], store: Store
+) -> dict[tuple[str, str], str]:
+    """(target, decoy) → which chains of the target its chains are, as `correspondence.chain_map_text` writes it.
+
+    Of decoys whose interface is known. Raises StructureError when a file is no longer what was built.
+    """
+    found = {}
+    built = (decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256)
+    for target, decoys in groupby(built, key=attrgetter("target")):
+        contents = {d.decoy: making(d, fates[d.key].structure_sha256, {}, store).contacts.content for d in decoys}
+        for name, chain_map in maps_of_target(contents.items()).items():
+            found[target, name] = chain_map_text(chain_map)
+    return found
 
 
 def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:

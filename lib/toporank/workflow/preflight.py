@@ -16,7 +16,7 @@ from toporank.building.stages import recipe
 from toporank.config import Config, Dataset, check_is_there, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
-from toporank.decoys.folders import EXPECTED, describe_passed_over, find_decoys, no_decoys, passed_over
+from toporank.decoys.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
 from toporank.decoys.identity import Decoy
 from toporank.decoys.labels import (
     Label,
@@ -35,6 +35,8 @@ from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import check_network, read_description
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
+from toporank.targets.complexes import partners_of_each
+from toporank.targets.discovery import decoys_of
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.workflow.sampling import sampling_problems
@@ -209,7 +211,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not str(folder).isprintable():
         raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {name}")
     check_is_there(dataset.decoys, repository, f"dataset {name}")
-    decoys = find_decoys(name, folder)
+    for_all, of_targets = said_partners(config, dataset, folder, repository)
+    store = Path(config.workflow.reuse_store)
+    decoys, notes, kinds = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
     skipped = passed_over(folder, decoys)
     if not decoys:
         raise no_decoys(name, folder, skipped)
@@ -219,9 +223,10 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
     size, again = config.workflow.chunk_size, config.retry == "failed"
-    for_all, of_targets = said_partners(config, dataset, folder, repository)
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    partners = partners_of([decoy.key for decoy in decoys], for_all, of_targets, of_labels)
+    own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
+    partners = partners_of([decoy.key for decoy in decoys], for_all, own | of_targets, of_labels)
+    partners = partners_of_each(partners, kinds)
     rows = planned(decoys, {label[:2]: label.dockq for label in of_decoys(labels)}, partners)
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
@@ -246,8 +251,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(part.decoys)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    notes = [*natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
-    if stray := sorted(of_targets.keys() - {decoy.target for decoy in decoys}):
+    notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
+    if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
 
