@@ -20,9 +20,17 @@ import pytest
 
 from conftest import REPOSITORY
 from toporank.__main__ import main
-from toporank.command import doctor, study, unpacking
-from toporank.command.given import look_at, name_of
-from toporank.command.run import Progress, only_shows, out_folder, running_arguments, snakemake_arguments, why_it_failed
+from toporank.command import doctor, score, study, unpacking
+from toporank.command.given import check_partners, look_at, name_of
+from toporank.command.run import (
+    Progress,
+    claimed,
+    only_shows,
+    out_folder,
+    running_arguments,
+    snakemake_arguments,
+    why_it_failed,
+)
 from toporank.command.unpacking import unpacked
 from toporank.config import load_config
 from toporank.errors import ConfigError
@@ -463,6 +471,93 @@ def test_on_a_terminal_progress_is_one_line_that_is_removed_at_the_end():
     assert "\n" not in stream.getvalue()
     assert "step 3 of 9" in stream.getvalue()
     assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.fixture
+def decoys(tmp_path) -> Path:
+    """Of one target, two models with chains A and B."""
+    (tmp_path / "decoys" / "1AVZ").mkdir(parents=True)
+    for name in ("near1.pdb.gz", "far1.pdb"):
+        (tmp_path / "decoys" / "1AVZ" / name).symlink_to(REPOSITORY / "resources/example/decoys/1AVZ" / name)
+    return tmp_path / "decoys"
+
+
+@pytest.fixture
+def good_run(tmp_path) -> Path:
+    """A folder with the files of an earlier run."""
+    out = tmp_path / "out"
+    for name in ("toporank.json", "run.log", "results/scores/decoys/ranking.csv", "input/a/a.pdb"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("of the first run")
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder, but for what only programs read."""
+    files = (path for path in folder.rglob("*") if path.is_file() and ".toporank" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def refused(*arguments: object) -> str:
+    """What a command says that starts no run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score, "make", None)
+        patch.setattr(study, "make", None)
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+    assert len(str(caught.value.code).splitlines()) == 1
+    return str(caught.value.code)
+
+
+HOLD = """
+import pathlib, sys
+from toporank.command.run import claimed
+claimed(pathlib.Path(sys.argv[1]))
+print(flush=True)
+input()
+"""
+
+
+def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends(tmp_path, decoys, good_run):
+    before = contents(good_run)
+    archive = zipped(tmp_path / "a.zip", {"T/a.pdb": "x"})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(good_run)], **pipes) as first:
+        first.stdout.readline()
+        for given in (decoys, archive, decoys / "1AVZ" / "far1.pdb"):
+            assert "another run is working on this folder (wait for its end" in refused("score", given, "-o", good_run)
+        assert "another run" in refused("label", decoys, "--natives", decoys, "-o", good_run)
+        assert contents(good_run) == before
+        first.kill()
+    claimed(good_run)
+
+
+@pytest.mark.parametrize("partners", ["A:Z", "a:b", "A:B+C", "table.csv"])
+@pytest.mark.parametrize("natives", [[], ["--natives", "."]])
+def test_partners_that_no_model_has_are_refused_before_a_good_run_is_replaced(
+    tmp_path, monkeypatch, decoys, good_run, partners, natives
+):
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text("target,partners\n1AVZ,A:Y\n")
+    before = contents(good_run)
+    command = "label" if natives else "score"
+    said = refused(command, decoys, "-o", good_run, "--partners", partners, *natives)
+    assert "no model has the chains" in said
+    assert ".pdb" in said
+    assert "has A, B" in said
+    assert contents(good_run) == before
+
+
+@pytest.mark.parametrize("partners", ["A", "A:A", "A+:B", "nowhere.csv"])
+def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(decoys, good_run, partners):
+    before = contents(good_run)
+    refused("score", decoys, "-o", good_run, "--partners", partners)
+    assert contents(good_run) == before
+
+
+def test_partners_that_a_model_has_are_taken(decoys, tmp_path):
+    for partners in ("A:B", "B:A", None):
+        check_partners(partners, decoys, tmp_path)
 
 
 # ---- in a wheel ---------------------------------------------------------------------------------------------
