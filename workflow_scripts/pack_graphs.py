@@ -57,7 +57,17 @@ def main() -> None:
             choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
             for key, name, entry in interface_graphs(wanted, choices, store):
                 parts.append(Member(*key, name, entry.path, entry.sha256, entry.size))
-        n_read = write_pack(args.pack, members, args.precision, joined, qualities.of)
+
+        def restore(key: tuple[str, str]) -> None:
+            from toporank.building.chunk import restore_graph
+
+            decoys = (decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk))
+            choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
+            member = next(decoy for decoy in decoys if decoy.key == key)
+            restore_graph(args.dataset, member, fates[key].structure_sha256, choices, store)
+            print(f"{'/'.join(key)}: its graph was changed after it was built, and is restored")
+
+        n_read = write_pack(args.pack, members, args.precision, joined, qualities.of, restore)
         n_read += write_pack(args.interfaces, parts, args.precision)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -26,8 +26,9 @@ from toporank.building.stages import SOURCES, Making, code_digest
 from toporank.building.store import Entry, Store
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
-from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
+from toporank.errors import CheckpointError, FeatureError, GraphError, NoInterfaceError, RecordError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, choose, resolve
+from toporank.graphs.packing import Member, write_pack
 from toporank.layout import LEDGER, STAGES, SUFFIX
 from toporank.structures.dssp import DsspMissingError
 
@@ -591,3 +592,31 @@ def test_a_replaced_artefact_under_results_does_not_reach_the_next_stage(example
         return rows[0]._replace(mtime_ns=0)
 
     assert build("ds", exchange=True) == build("plain", exchange=False)
+
+
+# ---- what was changed is made again ------------------------------------------------------------------------
+
+
+def test_a_graph_that_was_changed_but_for_its_size_and_time_is_restored_when_it_is_packed(example):
+    """What results/ shows is the file of the store, so that the change is in both; no later run would notice it."""
+    decoy = Decoy("ds", "T", "far1", f"{example}/decoys/1AVZ/far1.pdb")
+    choices, store = resolve({stage: {} for stage in DEFAULT_MODULES}), Store(Path("store"))
+    (row,) = build_decoys([decoy], choices, store)
+    graph = view.place("ds", "graphs", row.key)
+    whole, stat = graph.read_bytes(), graph.stat()
+    with open(graph, "r+b") as handle:
+        handle.seek(-1, os.SEEK_END)
+        handle.write(bytes([whole[-1] ^ 1]))
+    os.utime(graph, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert list(view.differing("ds", "graphs", [row], view.look("ds", "graphs"))) == []
+    member = Member("T", "far1", "", graph, row.sha256, row.size)
+    with pytest.raises(GraphError, match="it was changed after it was built"):
+        write_pack(Path("pack"), [member])
+    (planned_,) = planned([decoy], {}, None)
+
+    def restore(key: tuple[str, str]) -> None:
+        chunk.restore_graph("ds", planned_, row.structure_sha256, choices, store)
+
+    assert write_pack(Path("pack"), [member], restore=restore) == 1
+    assert graph.read_bytes() == whole
+    assert list(view.differing("ds", "graphs", [row], view.look("ds", "graphs"))) == []

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from _shown import scored_example
 
+from toporank.errors import RecordError
 from toporank.evaluation.embeddings import principal_places, read_embeddings, write_embeddings
 from toporank.evaluation.interfaces import Score
 from toporank.report.embedding import STEPS, maps_for_script
-from toporank.report.results import by_target
+from toporank.report.page import render
+from toporank.report.results import _vectors, by_target
 
 NAMES = ("near1", "mid1", "mid2", "far1")
 
@@ -75,6 +81,39 @@ def test_equal_vectors_make_a_map_too():
     assert shares.tolist() == [0, 0]
 
 
+def damaged(whole: bytes) -> dict[str, bytes]:
+    """What may stand in the place of a table."""
+    names = {"target": ["T"] * 2, "decoy": ["a", "b"]}
+    tables = {
+        "no vectors": {"v0": [1.0, 2.0]},
+        "texts": {**names, "v0": ["1", "2"]},
+        "unknown entries": {**names, "v0": [1.0, None]},
+        "not a number": {**names, "v0": [1.0, float("nan")]},
+        "infinite": {**names, "v0": [1.0, float("inf")]},
+    }
+    contents = {
+        "empty": b"",
+        "junk": b"PAR1 junk PAR1",
+        "cut": whole[:-9],
+        "changed": whole[:20] + bytes(20) + whole[40:],
+    }
+    for name, columns in tables.items():
+        stream = io.BytesIO()
+        pq.write_table(pa.table(columns), stream)
+        contents[name] = stream.getvalue()
+    return contents
+
+
+def test_a_damaged_table_is_named_with_a_remedy(tmp_path, checkpoint):
+    path = tmp_path / "embeddings.parquet"
+    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0, 2.0))], checkpoint)
+    for what, content in damaged(path.read_bytes()).items():
+        path.write_bytes(content)
+        with pytest.raises(RecordError, match=r"embeddings\.parquet: not a table of vectors.*\(delete it") as caught:
+            read_embeddings(path)
+        assert len(str(caught.value).splitlines()) == 1, what
+
+
 # ---- the map ----------------------------------------------------------------------------------------------
 
 
@@ -122,3 +161,21 @@ def test_distances_between_decoys_are_kept_but_for_rounding(tmp_path):
 
 def test_without_vectors_there_is_no_map(tmp_path):
     assert maps_for_script(scored_example(tmp_path)) == {}
+
+
+def test_vectors_of_the_training_of_another_length_are_left_out(tmp_path):
+    study = scored_example(tmp_path)
+    study.training_vectors.extend(np.ones(7) for _ in range(5))
+    assert len(mapped(study)["all"]["c"][0]) == 4
+
+
+def test_a_damaged_file_of_vectors_costs_the_map_and_the_page_says_so(tmp_path):
+    (tmp_path / "embeddings.parquet").write_bytes(b"junk")
+    study = replace(scored_example(tmp_path), no_map=[])
+    assert _vectors(tmp_path / "embeddings.parquet", None, study.no_map) == {}
+    page = render(study)
+    assert "The map lacks what a file should tell" in page
+    assert "embeddings.parquet: not a table of vectors" in page
+    assert '<canvas id="map"' not in page
+    assert "near1" in page
+    assert 'id="map-section"' not in render(scored_example(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import re
 import sys
 import tomllib
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from toporank.workflow.environment import use_this_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib"
@@ -188,3 +191,20 @@ def test_what_only_the_tests_import_is_no_dependency_of_the_package():
 def test_the_workflow_asks_for_the_snakemake_that_the_package_asks_for():
     (least,) = re.findall(r'^min_version\("(.+)"\)', (REPOSITORY / "Snakefile").read_text(), re.MULTILINE)
     assert least == declared()["snakemake"]
+
+
+# ---- what jobs find ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of_user", "behind"), [("", []), ("/my/modules", ["/my/modules"]), ("/x:OURS:/y", ["/x", "/y"])]
+)
+def test_what_the_user_has_on_the_path_of_python_stays_there_behind_ours(monkeypatch, of_user, behind):
+    ours = str(REPOSITORY / "lib")
+    for name in ("PATH", "PYTHONHASHSEED", "TOPORANK_STORE"):
+        monkeypatch.setenv(name, "before")
+    monkeypatch.setenv("PYTHONPATH", of_user.replace("OURS", ours))
+    for _ in range(2):  # of the process of a job, too
+        use_this_environment(REPOSITORY, "store")
+        assert os.environ["PYTHONPATH"].split(os.pathsep) == [ours, *behind]
+        assert os.environ["PATH"].split(os.pathsep)[1:] == [str(REPOSITORY / "workflow_scripts"), "before"]

@@ -11,7 +11,9 @@ import pytest
 from toporank.workflow.jobs import claimed
 from toporank.workflow.locks import take
 
-ELSEWHERE = "from toporank.workflow.locks import take; take({}); print('got it', flush=True); {}"
+ELSEWHERE = (
+    "from pathlib import Path; from toporank.workflow.locks import take; take({}); print('got it', flush=True); {}"
+)
 
 
 def other_process(names: str, then: str = "") -> Popen:
@@ -30,6 +32,13 @@ def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, m
     first.communicate()
     take(["mini"])
     take(["mini"])  # its own
+
+
+def test_the_same_name_in_another_folder_is_another_lock(tmp_path):
+    take(["this folder"], tmp_path / "a")
+    take(["this folder"], tmp_path / "b")
+    said = other_process(f"['this folder'], Path({str(tmp_path / 'b')!r}), 'another folder'").communicate()[1]
+    assert f"{tmp_path / 'b'}: another run is working on this folder (wait for its end, or choose another fol" in said
 
 
 def job(rule: str, **wildcards: str) -> SimpleNamespace:

@@ -311,9 +311,36 @@ def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_named(tmp_path, chan
     else:
         file.write_bytes(content[:-1] + b"\1" if change == "one byte" else content + b"\0")
     with pytest.raises(
-        GraphError, match=r"A_d3\.pt.*\((it was changed .*; run again, and it is restored|build the graph again)"
+        GraphError, match=r"A_d3\.pt.*\((it was changed .*; delete it, and the next run makes it|build the graph again)"
     ):
         write_pack(tmp_path / "pack", table)
+
+
+@pytest.mark.parametrize("change", ["one byte", "longer", "gone"])
+def test_a_graph_that_is_not_the_one_its_ledger_tells_of_is_restored(tmp_path, change):
+    table = with_ledger(members(tmp_path / "graphs", graphs_of("A")))
+    write_pack(tmp_path / "whole", table)
+    file, asked = table[3].graph, []
+    content = file.read_bytes()
+
+    def restore(key: tuple[str, str]) -> None:
+        asked.append(key)
+        file.write_bytes(content)
+
+    if change == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-1] + b"\1" if change == "one byte" else content + b"\0")
+    write_pack(tmp_path / "pack", table, restore=restore)
+    assert asked == [table[3][:2]]
+    assert (tmp_path / "pack").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_graph_that_stays_wrong_is_named(tmp_path):
+    table = with_ledger(members(tmp_path / "graphs", graphs_of("A")))
+    table[3].graph.write_bytes(table[3].graph.read_bytes()[:-1] + b"\1")
+    with pytest.raises(GraphError, match=r"delete it, and the next run makes it again"):
+        write_pack(tmp_path / "pack", table, restore=lambda key: None)
 
 
 # ---- local quality of edges ------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
         (" L + H : A ", (("A",), ("H", "L"))),
         ("A:B:C", (("A",), ("B",), ("C",))),
         ("Heavy+light:1", (("1",), ("Heavy", "light"))),
+        ("A%2BB%3AC:H%3AL", (("A+B:C",), ("H:L",))),
+        ("=1%2B1:100%25", (("100%",), ("=1+1",))),
     ],
 )
 def test_partners_are_the_same_in_whatever_order_they_are_said(text, partners):

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import gemmi
 import numpy as np
 import pytest
 from _shown import CHAINS, EXAMPLE, scored_example
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from toporank.decoys.partners import partner_name
 from toporank.report import structures
 from toporank.report.beside import beside
 from toporank.report.formatting import PARTNER_COLOURS
@@ -118,6 +125,55 @@ def test_what_does_not_fit_is_left_out_the_best_of_each_target_first(tmp_path):
     assert len(json.dumps(for_script(embedded(study, 2 * size)))) < 2 * size + 2000
 
 
+def test_without_any_structure_the_page_says_why(tmp_path):
+    why = "No structure is shown here: the files of the models were moved or changed"
+    assert why in render(scored_example(tmp_path, files=tmp_path))
+    assert why not in render(scored_example(tmp_path))
+
+
+def test_one_complex_without_room_does_not_keep_the_others_from_the_page(tmp_path, monkeypatch):
+    large = "1" * 10_000
+    sizes = {"S": large, "T": "1"}
+    one = structures.Shown(0, (), [], False, "")
+    monkeypatch.setattr(
+        structures, "_of_target", lambda rows, *_: (one._replace(packed=sizes[row.target]) for row in rows)
+    )
+    study = scored_example(tmp_path, ("S", "T"))
+    assert {target: len(found) for target, found in embedded(study, len(large) - 1).items()} == {1: 4}
+    assert {target: len(found) for target, found in embedded(study, len(large) + 4).items()} == {0: 1, 1: 4}
+
+
+def test_a_full_page_reads_no_more_structures(tmp_path, monkeypatch):
+    reads = []
+    one = structures.Shown(0, (), [], False, "12")
+    monkeypatch.setattr(structures, "_of_target", lambda rows, *_: (reads.append(row) or one for row in rows))
+    embedded(scored_example(tmp_path, tuple(f"T{i}" for i in range(50))), 3)
+    assert len(reads) == 1 + structures.TRIES
+
+
+def test_a_decoy_whose_file_has_other_chains_now_is_left_out(tmp_path):
+    study = scored_example(tmp_path)
+    other = [row._replace(interface="A:Z") if row.decoy == "mid1" else row for row in study.interfaces["bench"]]
+    assert [each.decoy for each in embedded(replace(study, interfaces={"bench": other}))[0]] == [0, 3]
+
+
+@pytest.mark.parametrize("name", ["A+B:C", "H:L", "=1+1", "%2B"])
+def test_a_chain_of_any_name_is_a_partner_on_the_page(tmp_path, name):
+    for file in ("near1.pdb.gz", "mid1.cif.gz", "mid2.pdb.gz", "far1.pdb"):
+        structure = gemmi.read_structure(str(EXAMPLE / file))
+        structure[0]["A"].name = name
+        structure.setup_entities()
+        structure.make_mmcif_document().write_file(str(tmp_path / f"{file}.cif"))
+    written = [partner_name((chain,)) for chain in (name, "B")]
+    study = scored_example(tmp_path, files=tmp_path)
+    rows = [row._replace(path=f"{row.path}.cif") for row in study.results]
+    named = {"bench": [row._replace(interface=":".join(written)) for row in study.interfaces["bench"]]}
+    study = replace(study, results=rows, interfaces=named)
+    assert {each.partners for each in embedded(study)[0]} == {tuple(sorted(((name,), ("B",))))}
+    assert len(embedded(study)[0]) == 3
+    PyMOL(beside(study, tmp_path)["top.pml"])
+
+
 def test_a_decoy_whose_file_is_gone_is_left_out(tmp_path):
     shutil.copy(EXAMPLE / "far1.pdb", tmp_path)
     assert [each.decoy for each in embedded(scored_example(tmp_path, files=tmp_path))[0]] == [3]
@@ -132,8 +188,7 @@ def test_the_viewer_is_3dmol_with_its_licence_beside_it():
 
 
 @pytest.mark.parametrize("interface", [":B", "+:B", "::B"])
-def test_where_partners_cannot_be_written_each_chain_is_one(interface):
-    """Of a chain without a name, and of those whose names stand for something else there."""
+def test_where_a_chain_has_no_name_each_chain_is_one(interface):
     study = scored_example(Path("results"))
     named = {"bench": [row._replace(interface=interface) for row in study.interfaces["bench"]]}
     assert structures.partners_of_decoys(replace(study, interfaces=named)) == {}
@@ -155,54 +210,138 @@ def scripts(tmp_path) -> dict[str, str]:
     return beside(scored_example(tmp_path / "scores" / "bench", files=tmp_path / "in"), tmp_path / "scores" / "bench")
 
 
+class PyMOL:
+    """What a script asks of PyMOL, by its parser: outside of `python` blocks it knows comments alone.
+
+    There PyMOL would split lines at `;` before it looks for comments, and join those that end in a backslash; within
+    a block it hands them to Python as they are.
+    """
+
+    def __init__(self, script: str, missing: str = ""):
+        self.calls: list[tuple] = []
+        self._missing, block, inside = missing, [], False
+        for line in script.splitlines():
+            if line.strip() == ("python end" if inside else "python"):
+                inside = not inside
+            elif inside:
+                block.append(line)
+            else:
+                assert re.fullmatch(r"# [A-Za-z :.]+", line), line
+        assert not inside
+        modules = {"pymol": SimpleNamespace(cmd=self, util=self)}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, "pymol", modules["pymol"])
+            patch.setattr(os, "chdir", lambda path: None)
+            exec("\n".join(block), {"__script__": "top.pml"})
+
+    def __getattr__(self, name: str):
+        return lambda *args, **known: self.calls.append((name, *args))
+
+    def load(self, path: str, name: str) -> None:
+        if path == self._missing:
+            raise OSError(path)
+        self.calls.append(("load", path, name))
+
+    def get_names(self, _: str) -> list[str]:
+        return [call[2] for call in self.all("load")]
+
+    def all(self, name: str) -> list[tuple]:
+        return [call for call in self.calls if call[0] == name]
+
+
+CHIMERAX = re.compile(
+    r'# [A-Za-z :.]+|(# )?open ("[^"]+") id \d+\.\d name "\w+"|'
+    r'(# )?(matchmaker|hide|cartoon|color|show|view)\b[^;"\\]*|',
+    re.ASCII,
+)
+
+
+def opened_by_chimerax(script: str) -> list[str]:
+    """The paths that a script opens; it has no other commands than it should."""
+    lines = [CHIMERAX.fullmatch(line) or re.fullmatch(r"# \w*", line, re.ASCII) for line in script.split("\n")]
+    assert all(lines), script
+    return [ast.literal_eval(line[2]) for line in lines if line.re is CHIMERAX and line[2] and not line[1]]
+
+
 def test_the_scripts_open_the_best_decoys_by_paths_that_move_with_them(scripts):
-    for script in (scripts["top.pml"], scripts["top.cxc"]):
-        opened = [line for line in script.splitlines() if "load(" in line or line.startswith("open ")]
-        files = ("near1.pdb.gz", "mid1.cif.gz", "far1.pdb")
-        assert all(f"../../in/{file}" in line for file, line in zip(files, opened, strict=True))
+    files = [f"../../in/{file}" for file in ("near1.pdb.gz", "mid1.cif.gz", "far1.pdb")]
+    assert [path for _, path, _ in PyMOL(scripts["top.pml"]).all("load")] == files
+    assert opened_by_chimerax(scripts["top.cxc"]) == files
 
 
 def test_the_scripts_superpose_on_the_best_and_colour_each_partner(scripts):
     names = ["1AVZ_1_near1", "1AVZ_2_mid1", "1AVZ_3_far1"]
-    superpositions = [line for line in scripts["top.pml"].splitlines() if line.startswith("align")]
-    assert superpositions == [f"align {name} and chain A, {names[0]} and chain A" for name in names[1:]]
-    assert f"color 0x{PARTNER_COLOURS[1][1:]}, {names[2]} and chain B" in scripts["top.pml"]
+    pymol = PyMOL(scripts["top.pml"])
+    assert pymol.all("align") == [("align", f"{name} and chain A", f"{names[0]} and chain A") for name in names[1:]]
+    assert ("color", f"0x{PARTNER_COLOURS[1][1:]}", f"{names[2]} and chain B") in pymol.calls
     assert "matchmaker #1.3/A to #1.1/A" in scripts["top.cxc"]
     assert f"color #1.2/B {PARTNER_COLOURS[1]}" in scripts["top.cxc"]
 
 
-@pytest.mark.parametrize("name", ["", "A-2", "A;/print()"])
+def test_a_decoy_whose_file_is_gone_does_not_keep_pymol_from_the_others(scripts, capsys):
+    pymol = PyMOL(scripts["top.pml"], missing="../../in/near1.pdb.gz")
+    assert "near1.pdb.gz is not shown" in capsys.readouterr().out
+    assert pymol.all("group") == [("group", "target_1AVZ", "1AVZ_2_mid1 1AVZ_3_far1")]
+
+
+@pytest.mark.parametrize("name", ["", "A-2", "A;/print()", "A\nB"])
 def test_of_a_chain_whose_name_could_mean_something_else_there_the_scripts_say_nothing(tmp_path, name):
     study = scored_example(tmp_path)
     named = {"bench": [row._replace(interface=f"{name}:B") for row in study.interfaces["bench"]]}
     scripts = beside(replace(study, interfaces=named), tmp_path)
-    assert " chain " not in scripts["top.pml"]
-    assert "print" not in scripts["top.pml"]
+    assert PyMOL(scripts["top.pml"]).all("align")[0] == ("align", "1AVZ_2_mid1", "1AVZ_1_near1")
+    assert not PyMOL(scripts["top.pml"]).all("color")
     assert not re.search(r"#\d.\d/", scripts["top.cxc"])
-    assert "align 1AVZ_2_mid1, 1AVZ_1_near1" in scripts["top.pml"]
 
 
-def test_a_quotation_mark_in_a_path_does_not_end_it(tmp_path):
-    """Escapes are those of Python, and any mark before a blank ends it: `next_token` in ChimeraX's commands/cli.py."""
-    script = beside(scored_example(tmp_path / "out", files=tmp_path / 'a" b\\c'), tmp_path / "out")["top.cxc"]
-    assert r'open "../a\x22 b\\c/near1.pdb.gz" id 1.1' in script
+NASTY = st.text(
+    st.one_of(st.sampled_from(";#\\\"'\n\r\t /@$`%{}[]()\u2028\x85\x00\x1a"), st.characters(exclude_categories=())),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(target=NASTY, decoy=NASTY, folder=NASTY)
+@example("1A; system touch X", "a\\", 'a" b\\c')
+@example("python end", "python end\nsystem touch X", "'); import os #")
+@example("x\\", "{0}", "; exit")
+def test_no_name_is_a_command_and_every_file_is_opened(target, decoy, folder):
+    """A model of both parsers sees what is meant, whatever target, decoy and folder are called."""
+    study = scored_example(Path("scores"), files=Path(f"in{folder}"))
+    row = study.results[0]._replace(target=target, decoy=decoy)
+    scripts = beside(replace(study, results=[row]), Path("scores"))
+    path = os.path.relpath(row.path, "scores")
+    ((_, opened, name),) = PyMOL(scripts["top.pml"]).all("load")
+    assert (opened, opened_by_chimerax(scripts["top.cxc"])) == (path, [path])
+    assert re.fullmatch(r"\w+", name, re.ASCII)
+    usual = beside(scored_example(Path("scores")), Path("scores"))
+    for script in ("top.pml", "top.cxc"):
+        lines = {*scripts[script].split("\n")} - {*usual[script].split("\n")}
+        assert all(re.fullmatch(r'[A-Za-z0-9_./\\ "#,\[\]-]*', line) for line in lines), lines
 
 
 def test_no_two_objects_or_groups_of_pymol_have_one_name(tmp_path):
-    script = beside(scored_example(tmp_path, ("a-b", "a_b", "a b")), tmp_path)["top.pml"]
-    loaded = re.findall(r"^/cmd\.load\('.*', '(\w+)'\)$", script, re.MULTILINE)
-    groups = re.findall(r"^group (\w+), (.+)$", script, re.MULTILINE)
+    pymol = PyMOL(beside(scored_example(tmp_path, ("a-b", "a_b", "a b")), tmp_path)["top.pml"])
+    loaded, groups = pymol.get_names("objects"), pymol.all("group")
     assert len(set(loaded)) == len(loaded) == 9
-    assert len({name for name, _ in groups}) == 3
-    assert " ".join(members for _, members in groups).split() == loaded
+    assert len({name for _, name, _ in groups}) == 3
+    assert " ".join(members for *_, members in groups).split() == loaded
 
 
-def test_targets_that_are_too_many_to_open_are_there_as_comments(tmp_path):
-    script = beside(scored_example(tmp_path, tuple(f"T{i:02}" for i in range(21))), tmp_path)["top.cxc"]
-    last = script.index("# T20")
-    assert "\nopen " in script[:last]
-    assert "\nopen " not in script[last:]
-    assert "\n# open " in script[last:]
+def test_targets_that_are_too_many_are_in_the_scripts_but_not_opened(tmp_path):
+    scripts = beside(scored_example(tmp_path, tuple(f"T{i:02}" for i in range(21))), tmp_path)
+    assert [name for _, name, _ in PyMOL(scripts["top.pml"]).all("group")] == [f"target_T{i:02}" for i in range(20)]
+    assert "target_T20" in scripts["top.pml"]
+    last = scripts["top.cxc"].index("# T20")
+    assert "\nopen " in scripts["top.cxc"][:last]
+    assert "\nopen " not in scripts["top.cxc"][last:]
+    assert "\n# open " in scripts["top.cxc"][last:]
+
+
+def test_names_are_no_html_in_multiqc(tmp_path):
+    content = json.loads(beside(scored_example(tmp_path, ("<b>",)), tmp_path)["toporank_mqc.json"])
+    assert [*content["data"]] == ["&lt;b&gt;"]
 
 
 def test_multiqc_gets_a_row_for_each_target(scripts):

@@ -126,6 +126,17 @@ def refusal(path: Path) -> str:
         pytest.param({"nan_left": np.zeros((2, 1), bool)}, id="another shape"),
         pytest.param({name: getattr(stump(), name)[:, :0] for name in ARRAYS if name != "leaf"}, id="no root"),
         pytest.param({"feature": np.full((1, 2), -1, np.int32), "leaf": np.ones((1, 0))}, id="not even one leaf"),
+        pytest.param(
+            {"feature": np.array([[0, -1]], np.int32), "right": np.array([[1, 1]], np.int32)}, id="a walk in a circle"
+        ),
+        pytest.param(
+            {"feature": np.array([[0, -1]], np.int32), "right": np.array([[1, -99_999]], np.int32)},
+            id="a walk to nowhere",
+        ),
+        pytest.param({"feature": np.array([[0, -1]], np.int32)}, id="a node that asks nothing"),
+        pytest.param({"leaf": np.array([[1.0, np.nan, 3.0]])}, id="a leaf that is no number"),
+        pytest.param({"leaf": np.array([[1.0, np.inf, 3.0]])}, id="an infinite leaf"),
+        pytest.param({"threshold": np.array([[np.nan, 0.0]])}, id="a threshold that is no number"),
         pytest.param({"left": np.array([[-1.0, -2.0]])}, id="children of another type"),
     ],
 )

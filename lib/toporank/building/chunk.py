@@ -119,6 +119,15 @@ def making(member: PlannedDecoy, digest: str, choices: dict[str, Choice], store:
     return Making(Path(member.path), digest, dockq, partners, choices, store, model=member.model)
 
 
+def restore_graph(dataset: str, member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store) -> None:
+    """Show the graph of a built decoy again: the store's, which makes it anew if its own is damaged.
+
+    digest : of the file of the decoy when it was built.
+    """
+    path = view.place(dataset, layout.STAGES[-1], member.key)
+    view.show(path, making(member, digest, choices, store).finish(layout.STAGES[-1]))
+
+
 def interface_graphs(
     decoys: Iterable[tuple[PlannedDecoy, str]], choices: dict[str, Choice], store: Store
 ) -> Iterator[tuple[tuple[str, str], str, Entry]]:

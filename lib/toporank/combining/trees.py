@@ -130,7 +130,7 @@ def read_forests(path: Path) -> tuple[list[Forest], dict[str, Any]]:
 
 
 def _is_whole(forest: Forest) -> bool:
-    """Whether every child is a later node or a leaf of its tree, so that every walk ends, and every input is there."""
+    """Whether every walk ends in a leaf, every input is there, and every leaf is a number."""
     shape, leaves = forest.feature.shape, forest.leaf.shape
     if any(getattr(forest, name).dtype.kind != kind for name, kind in ARRAYS.items()):
         return False
@@ -140,10 +140,15 @@ def _is_whole(forest: Forest) -> bool:
         return False
     if forest.feature.max(initial=-1) >= len(forest.inputs):
         return False
-    inner, place = forest.feature >= 0, np.arange(shape[1])
-    children = (forest.left, forest.right)
-    return all(
-        bool(((child < 0) | ((child > place) & (child < shape[1])))[inner].all())
-        and bool((child[inner] >= -leaves[1]).all())
-        for child in children
-    )
+    if not np.isfinite(forest.leaf).all() or np.isnan(forest.threshold).any():
+        return False
+    return all(_lead_on(child, forest.feature, leaves[1]) for child in (forest.left, forest.right))
+
+
+def _lead_on(child: np.ndarray, feature: np.ndarray, leaves: int) -> bool:
+    """Whether every child, also of a node that no walk should reach, is a later inner node or a leaf."""
+    place, inner = np.arange(feature.shape[1]), child >= 0
+    after = (child > place) & (child < feature.shape[1])
+    if not (after | ~inner).all() or child.min() < -leaves:
+        return False
+    return bool((np.take_along_axis(feature, np.maximum(child, 0), axis=1) >= 0)[inner].all())

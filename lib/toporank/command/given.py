@@ -6,15 +6,15 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.command.run import out_folder
+from toporank.command.run import claimed
 from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
 from toporank.decoys.identity import split_suffix
-from toporank.decoys.partners import is_file
-from toporank.decoys.predictors import part_to_score, programs
+from toporank.decoys.partners import is_file, parse_partners, read_partners
+from toporank.decoys.predictors import all_decoys, part_to_score, programs
 from toporank.errors import ConfigError, printable
 from toporank.targets.complexes import BY_SEQUENCE
-from toporank.targets.discovery import decoys_of
+from toporank.targets.discovery import decoys_of, sketches
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
@@ -55,9 +55,9 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     if given.is_dir():
         folder = part_to_score(given.resolve())
     elif archive_name(given):
-        folder = part_to_score(unpacked(given, out_folder(out).resolve() / INPUT))
+        folder = part_to_score(unpacked(given, claimed(out).resolve() / INPUT))
     elif split_suffix(given.name):
-        folder = _linked(given, out_folder(out).resolve() / INPUT)
+        folder = _linked(given, claimed(out).resolve() / INPUT)
     else:
         remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
         raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
@@ -88,6 +88,25 @@ def partners_setting(partners: str | None) -> dict[str, str]:
     if not partners:
         return {}
     return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
+
+
+def check_partners(partners: str | None, folder: Path, out: Path) -> None:
+    """Raise ConfigError when partners name chains that no model of a folder has together, before results are replaced.
+
+    partners : as `--partners` takes them. out : has the reuse store, which knows the chains.
+    """
+    if not partners:
+        return
+    of_rows = read_partners(Path(partners)).values() if is_file(partners) else [partners]
+    seen = sketches(all_decoys(folder.name, folder), out / STORE)
+    chains = {path: {name for name, _ in seen_.chains} for path, seen_ in seen.items() if seen_}
+    for text in of_rows:
+        named = {chain for partner in parse_partners(text, "--partners") for chain in partner}
+        if chains and not any(named <= there for there in chains.values()):
+            path, there = max(chains.items(), key=lambda item: len(item[1] & named))
+            what = f"no model has the chains {', '.join(sorted(named))}; {printable(Path(path).name)} has"
+            remedy = "is a name misspelled? Nothing was changed"
+            raise ConfigError(f"{what} {', '.join(sorted(there)) or 'none'}", where=f"--partners {text}", remedy=remedy)
 
 
 def _several(n: int, what: str) -> str:

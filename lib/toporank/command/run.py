@@ -15,6 +15,7 @@ from typing import TextIO
 
 from toporank.errors import ConfigError, TopoRankError
 from toporank.shipped import PACKAGE, repository
+from toporank.workflow import locks
 
 LOG = "run.log"
 """In OUT: everything that Snakemake printed in the last run."""
@@ -93,6 +94,15 @@ def out_folder(folder: Path) -> Path:
         raise ConfigError(
             f"cannot be written: {error.strerror}", where=folder.absolute(), remedy="choose another folder with -o"
         ) from error
+
+
+def claimed(folder: Path) -> Path:
+    """As `out_folder`, for this command alone until it ends; call it before anything there is changed.
+
+    Raises ConfigError when another command is at work there.
+    """
+    locks.take(["this folder"], out_folder(folder), "another folder with -o")
+    return folder
 
 
 def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool:

@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toporank.command.given import PARTNERS, look_at, name_of, partners_setting
-from toporank.command.run import LOG, SETTINGS, make, out_folder
+from toporank.command.given import PARTNERS, check_partners, look_at, name_of, partners_setting
+from toporank.command.run import LOG, SETTINGS, claimed, make, only_shows
+from toporank.config import load_config
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 from toporank.targets.complexes import BY_FOLDER, BY_SEQUENCE
@@ -38,11 +39,14 @@ def score(args: argparse.Namespace) -> int:
     out = args.out or Path(f"toporank_{name_of(args.folder)}")
     given = look_at(args.folder, out, args.targets)
     print(given.said, flush=True)
-    out_folder(out)
+    claimed(out)
+    if not only_shows(args.snakemake_args):
+        check_partners(args.partners, given.folder, out)
     settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
     settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
     if args.checkpoint:
         settings["checkpoint"] = str(args.checkpoint.resolve())
+    load_config(settings)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):
         return 0

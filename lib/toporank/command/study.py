@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.command.given import PARTNERS, name_of, partners_setting
-from toporank.command.run import SETTINGS, make, out_folder
+from toporank.command.given import PARTNERS, check_partners, name_of, partners_setting
+from toporank.command.run import SETTINGS, claimed, make, only_shows
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 from toporank.shipped import repository
@@ -46,8 +46,14 @@ def run_study(args: argparse.Namespace) -> int:
     if args.command == "label" and not args.config.is_dir() and (args.natives or args.partners):
         remedy = "say both for its data sets in the file"
         raise ConfigError("--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy)
-    out = out_folder(args.out)
-    config = _for_natives(args, out) if args.config.is_dir() else args.config
+    folder = args.config.is_dir()
+    if folder and getattr(args, "natives", None) is None:
+        remedy = "give a file; `toporank label` takes a folder together with --natives"
+        raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
+    out = claimed(args.out)
+    if folder and not only_shows(args.snakemake_args):
+        check_partners(args.partners, args.config, out)
+    config = _for_natives(args, out) if folder else args.config
     if make(target, config, out, args):
         print("\n".join(str(path) for pattern in results for path in sorted(out.glob(pattern))))
     return 0
@@ -55,9 +61,6 @@ def run_study(args: argparse.Namespace) -> int:
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:
     """A configuration that labels the decoys of a folder."""
-    if getattr(args, "natives", None) is None:
-        remedy = "give a file; `toporank label` takes a folder together with --natives"
-        raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
     folders = {"decoys": str(args.config.resolve()), "natives": str(args.natives.resolve())}
     datasets = [{"name": name_of(args.config), **folders, **partners_setting(args.partners)}]
     write_text_if_changed(out / SETTINGS, json.dumps({"datasets": datasets}, indent=1) + "\n")

@@ -1,12 +1,15 @@
 """Partners: which chains of a complex are one body. The interface lies between partners.
 
 Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners, `A:B:C`, mean every pair.
+In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and `%25`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 from toporank.decoys.identity import table_name
 from toporank.decoys.tables import read_table
@@ -15,6 +18,9 @@ from toporank.errors import ConfigError
 Partners = tuple[tuple[str, ...], ...]
 """The chains of each partner; partners and their chains in order of name."""
 
+AMBIGUOUS = re.compile(r"[%+:]|^ | $")
+"""What would mean something else in the name of a chain."""
+
 FILE = "partners.csv"
 """Where a folder of decoys may say the partners of its targets: columns `target` and `partners`."""
 
@@ -22,10 +28,10 @@ FILE = "partners.csv"
 def parse_partners(text: str, where: object = "partners") -> Partners:
     """The partners that a text stands for. Raises ConfigError, which names the place given as `where`.
 
-    >>> parse_partners("H+L:A")
-    (('A',), ('H', 'L'))
+    >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
+    ((('A',), ('H', 'L')), (('A+B',), ('C',)))
     """
-    partners = [[chain.strip() for chain in partner.split("+")] for partner in text.split(":")]
+    partners = [[unquote(chain.strip()) for chain in partner.split("+")] for partner in text.split(":")]
     chains = [chain for partner in partners for chain in partner]
     twice = sorted({chain for chain in chains if chains.count(chain) > 1})
     what = ""
@@ -43,10 +49,10 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
 def partner_name(partner: Iterable[str]) -> str:
     """A partner as text.
 
-    >>> partner_name(("H", "L"))
-    'H+L'
+    >>> partner_name(("H", "L")), partner_name(("A+B:C",))
+    ('H+L', 'A%2BB%3AC')
     """
-    return "+".join(partner)
+    return "+".join(AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner)
 
 
 def partners_text(partners: Partners) -> str:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from toporank.errors import RecordError, printable
 from toporank.evaluation.interfaces import Score
 from toporank.files import replacing, sha256
 
 OF_CHECKPOINT = b"checkpoint_sha256"
+LONGEST = 200
+"""Letters of a reason."""
 Vectors = dict[tuple[str, str], np.ndarray]
 """(target, decoy) → its pooled vector, (k,)."""
 
@@ -35,16 +38,27 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: Path
 
 
 def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors:
-    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one given."""
+    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one given.
+
+    Raises RecordError when it is damaged.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from toporank.features.residue_tables import matrix
 
-    table = pq.ParquetFile(path).read(use_threads=False)
-    if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != sha256(checkpoint):
-        return {}
-    keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
-    return dict(zip(keys, matrix(table, table.column_names[2:]), strict=True))
+    try:
+        table = pq.ParquetFile(path).read(use_threads=False)
+        if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != sha256(checkpoint):
+            return {}
+        keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
+        vectors = matrix(table, table.column_names[2:])
+        if not np.isfinite(vectors).all():
+            raise ValueError("a vector has an entry that is not a number")
+        return dict(zip(keys, vectors, strict=True))
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, BufferError) as error:
+        what = f"not a table of vectors: {printable(str(error))[:LONGEST]}"
+        raise RecordError(what, where=path, remedy="delete it and run again, or restore it") from error
 
 
 def principal_places(vectors: np.ndarray, others: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -32,7 +32,7 @@ from toporank.graphs.tensorfile import Growing, write_tensors
 log = logging.getLogger(__name__)
 
 PRECISIONS = ("float32", "float16")
-CHANGED_REMEDY = "it was changed after it was built; run again, and it is restored"
+CHANGED_REMEDY = "it was changed after it was built; delete it, and the next run makes it again"
 
 
 class Member(NamedTuple):
@@ -50,23 +50,31 @@ class Member(NamedTuple):
     quality_sha256: str = ""
 
 
+Restore = Callable[[tuple[str, str]], None]
+"""Target and name of a decoy: puts its graph back as it was built."""
 Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 """Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
 
 
 def write_pack(
-    path: Path, members: list[Member], precision: str = "float32", joined: int = 0, quality: Quality | None = None
+    path: Path,
+    members: list[Member],
+    precision: str = "float32",
+    joined: int = 0,
+    quality: Quality | None = None,
+    restore: Restore | None = None,
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
     precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
-    quality : of the members with a `quality_sha256`. The result does not depend on what was there before. A data set
-    without any graph gives an empty pack. Raises GraphError naming a graph that does not match its ledger's checksum or
-    does not fit into `precision`, or two whose widths or feature modules differ.
+    quality : of the members with a `quality_sha256`. restore : for a file that is gone or was changed.
+    The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
+    GraphError naming a graph that does not match its ledger's checksum and is not restored or does not fit into
+    `precision`, or two whose widths or feature modules differ.
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
-    digests = [_source_digest(member) for member in members]
+    digests = [_source_digest(_sound(member, restore)) for member in members]
     old, place = _reusable(path, precision)
     n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
@@ -84,7 +92,7 @@ def write_pack(
             if digest in place:
                 graph = old.graph(place[digest])
             else:
-                graph, n_read = _read(member, precision, quality), n_read + 1
+                graph, n_read = _read(member, precision, quality, restore), n_read + 1
             kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
@@ -113,9 +121,19 @@ def write_pack(
     return n_read
 
 
-def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
-    """A graph as a pack has it; raises GraphError when its file is not the one of its ledger."""
+def _sound(member: Member, restore: Restore | None) -> Member:
+    """The same member; its file is restored where it is gone or of another size than its ledger says."""
     file = Path(member.graph)
+    if restore and member.sha256 is not None and not (file.is_file() and file.stat().st_size == member.size):
+        restore(member[:2])
+    return member
+
+
+def _read(member: Member, precision: str, quality: Quality | None, restore: Restore | None) -> Graph:
+    """A graph as a pack has it; raises GraphError when its file is not the one of its ledger and stays so."""
+    file = Path(member.graph)
+    if restore and member.sha256 not in (None, sha256(file)):
+        restore(member[:2])
     if member.sha256 not in (None, sha256(file)):
         raise GraphError("the graph does not match its ledger's checksum", where=file, remedy=CHANGED_REMEDY)
     graph = by_destination(read_graph(file))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator
+from html import escape
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,77 @@ from toporank.report.structures import best_distinct, file_to_show, partners_of_
 TOP = 3
 """Decoys of a target that the scripts open."""
 MOST_TARGETS = 20
-"""Targets that are opened; the lines of the others are comments."""
+"""Targets that are opened; the others are in the scripts, but not opened."""
+
+
+PLAIN = re.compile(r"[A-Za-z0-9_./-]")
+"""The characters that mean nothing else to PyMOL or ChimeraX; names have all others as escapes."""
+
+PYMOL = """\
+# Opens the best decoys of each target: pymol top.pml
+# Paths are relative to this file: move it together with the structures.
+python
+import os
+from pymol import cmd, util
+
+OPENED = {opened}  # targets
+# each target: its name, and [path, name, chains of each partner, whether B factors are quality] of its decoys
+TARGETS = [
+{targets}
+]
+COLOURS = {colours}
+QUALITY = "{quality}"
+
+
+def of_chains(name, chains):
+    return name + " and chain " + "+".join(chains) if chains else name
+
+
+def open_decoy(path, name):
+    try:
+        cmd.load(path, name)
+    except Exception as error:
+        print(path, "is not shown:", error)
+    return name in cmd.get_names("objects")
+
+
+def superpose(decoys):
+    (_, first, partners, _), *others = decoys
+    chains = partners[0] if partners else []
+    for _, name, *_ in others:
+        try:
+            cmd.align(of_chains(name, chains), of_chains(first, chains))
+        except Exception as error:
+            print(name, "is not superposed:", error)
+
+
+def paint(name, partners, graded):
+    cmd.hide("everything", name)
+    cmd.show("cartoon", name)
+    for n, chains in enumerate(partners):
+        own = of_chains(name, chains)
+        near = "byres (%s) within 5 of (%s and polymer and not (%s))" % (own, name, own)
+        cmd.color(COLOURS[n % len(COLOURS)], own)
+        cmd.show("sticks", "(%s) and not name N+C+O" % near)
+    if graded:
+        cmd.spectrum("b", QUALITY, name + " and b > 0", minimum=0, maximum=100)
+    util.cnc(name)
+
+
+os.chdir(os.path.dirname(os.path.abspath(__script__)))
+for place, (group, decoys) in enumerate(TARGETS[:OPENED]):
+    decoys = [decoy for decoy in decoys if open_decoy(decoy[0], decoy[1])]
+    if decoys:
+        superpose(decoys)
+        for _, name, partners, graded in decoys:
+            paint(name, partners, graded)
+        cmd.group(group, " ".join(decoy[1] for decoy in decoys))
+        if place:
+            cmd.disable(group)
+cmd.hide("everything", "solvent")
+cmd.zoom("visible")
+python end
+"""
 
 
 class Opened(NamedTuple):
@@ -57,42 +128,44 @@ def _distinct(text: str, taken: Collection[str]) -> str:
     return next(name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken)
 
 
+def quoted(text: str) -> str:
+    r"""A text for Python, and so for PyMOL, and for ChimeraX, which takes the escapes of Python.
+
+    No name can end the quotation marks, its line or its command: all but `PLAIN` characters are escapes.
+
+    >>> print(quoted('a"; b/c.pdb'))
+    "a\x22\x3b\x20b/c.pdb"
+    """
+    return f'"{"".join(letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text)}"'
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _python(value: Any) -> str:
+    """Texts, truth values, and lists of them, as Python."""
+    if isinstance(value, str):
+        return quoted(value)
+    return repr(value) if isinstance(value, bool) else f"[{', '.join(map(_python, value))}]"
+
+
 def pymol_script(study: Study, folder: Path) -> str:
-    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is known."""
-    lines = [
-        "# Opens the best decoys of each target: pymol top.pml",
-        "# Paths are relative to this file: move it together with the structures.",
-        "python",
-        "import os",
-        "os.chdir(os.path.dirname(os.path.abspath(__script__)))",
-        "python end",
-    ]
-    groups: list[str] = []
-    for place, (target, decoys) in enumerate(opened(study, folder)):
-        groups.append(_distinct(f"target_{target}", groups))
-        group, first = groups[-1], decoys[0]
-        block = [f"/cmd.load({shown.path!r}, {shown.name!r})" for shown in decoys]
-        chains = _chains(first.partners[:1])
-        for shown in decoys[1:]:
-            block.append(f"align {shown.name}{chains}, {first.name}{chains}")
-        for shown in decoys:
-            block += _pymol_colours(shown)
-        block.append(f"group {group}, {' '.join(shown.name for shown in decoys)}")
-        block += [f"disable {group}"] if place else []
-        lines += ["", f"# {target}", *_commented(block, place >= MOST_TARGETS)]
-    return "\n".join([*lines, "", "hide everything, solvent", "zoom visible", ""])
+    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is known.
 
-
-def _pymol_colours(shown: Opened) -> list[str]:
-    lines = [f"hide everything, {shown.name}", f"show cartoon, {shown.name}"]
-    for colour, chains in zip(_cycled(shown.partners), shown.partners, strict=True):
-        mine = f"{shown.name}{_chains([chains])}"
-        near = f"byres ({mine}) within 5 of ({shown.name} and polymer and not ({mine}))"
-        lines += [f"color 0x{colour[1:]}, {mine}", f"show sticks, ({near}) and not name N+C+O"]
-    if shown.graded:
-        palette = " ".join(f"0x{colour[1:]}" for colour in QUALITY_COLOURS)
-        lines.append(f"spectrum b, {palette}, {shown.name} and b > 0, minimum=0, maximum=100")
-    return [*lines, f"util.cnc {shown.name}"]
+    It is a program in Python, which PyMOL runs without parsing it as commands, with a list of targets in it.
+    """
+    groups, targets = set[str](), []
+    for target, decoys in opened(study, folder):
+        group = _distinct(f"target_{target}", groups)
+        groups.add(group)
+        targets.append(f"    {_python([group, decoys])},")
+    return PYMOL.format(
+        opened=MOST_TARGETS,
+        targets="\n".join(targets),
+        colours=json.dumps([f"0x{colour[1:]}" for colour in PARTNER_COLOURS]),
+        quality=" ".join(f"0x{colour[1:]}" for colour in QUALITY_COLOURS),
+    )
 
 
 def chimerax_script(study: Study, folder: Path) -> str:
@@ -104,19 +177,14 @@ def chimerax_script(study: Study, folder: Path) -> str:
     for place, (target, decoys) in enumerate(opened(study, folder), 1):
         block = []
         for nth, shown in enumerate(decoys, 1):
-            block.append(f'open "{_escaped(shown.path)}" id {place}.{nth} name "{shown.name}"')
+            block.append(f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name}"')
             if nth > 1:
                 chains = "".join(f"/{','.join(part)}" for part in decoys[0].partners[:1])
                 block.append(f"matchmaker #{place}.{nth}{chains} to #{place}.1{chains}")
             block += _chimerax_colours(f"#{place}.{nth}", shown)
         block += [f"hide #{place} models"] if place > 1 else []
-        lines += ["", f"# {target}", *_commented(block, place > MOST_TARGETS)]
+        lines += ["", f"# {_distinct(target, ())}", *_commented(block, place > MOST_TARGETS)]
     return "\n".join([*lines, "", "hide solvent", "view", ""])
-
-
-def _escaped(path: str) -> str:
-    """A path between the quotation marks of ChimeraX, which take the escapes of Python."""
-    return path.replace("\\", "\\\\").replace('"', "\\x22")
 
 
 def _chimerax_colours(model: str, shown: Opened) -> list[str]:
@@ -130,11 +198,6 @@ def _chimerax_colours(model: str, shown: Opened) -> list[str]:
     return [*lines, f"color {model} byhetero"]
 
 
-def _chains(partners: Partners) -> str:
-    names = [chain for chains in partners for chain in chains]
-    return f" and chain {'+'.join(names)}" if names else ""
-
-
 def _cycled(partners: Partners) -> list[str]:
     return [PARTNER_COLOURS[k % len(PARTNER_COLOURS)] for k in range(len(partners))]
 
@@ -144,12 +207,12 @@ def _commented(block: list[str], out: bool) -> list[str]:
 
 
 def multiqc(study: Study, dataset: str) -> dict[str, Any]:
-    """toporank_mqc.json: the best decoy of each target as a table that MultiQC shows."""
+    """toporank_mqc.json: the best decoy of each target as a table that MultiQC shows, with names as HTML."""
     rows = [entry for entry in answers(study) if entry["dataset"] == dataset]
     scored = [row for row in study.decoys if row.dataset == dataset and row.pred_dockq is not None]
     data = {
-        entry["target"]: {
-            "decoy": best.decoy,
+        escape(entry["target"]): {
+            "decoy": escape(best.decoy),
             "pred_dockq": best.pred_dockq,
             "pred_low": best.pred_low,
             "pred_high": best.pred_high,

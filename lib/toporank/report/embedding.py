@@ -47,7 +47,8 @@ def maps_for_script(study: Study) -> dict[str, Any]:
 
 
 def _places(vectors: np.ndarray, training: Sequence[np.ndarray] = ()) -> dict[str, Any]:
-    others = np.array(training).reshape(len(training), vectors.shape[1])
+    fitting = [vector for vector in training if len(vector) == vectors.shape[1]]
+    others = np.array(fitting).reshape(len(fitting), vectors.shape[1])
     if len(others) >= FEWEST:
         learned, own, shares = principal_places(others, vectors, AXES)
     else:

@@ -51,6 +51,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),
+        "no_map": study.no_map,
         "map_json": as_json(places) if (places := embedding.maps_for_script(study)) else "",
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "residues_json": as_json(profiles) if profiles else "",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toporank import layout
 from toporank.confidence.table import Confidence, read_confidence
 from toporank.decoys.identity import Status
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, RecordError
 from toporank.evaluation.agreement import Disagreement, disagreements
 from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.embeddings import Vectors, read_embeddings
@@ -86,6 +86,7 @@ class Study:
     leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
+    no_map : why vectors are not known, for each file that is damaged.
     residues : by data set, of the decoys ranked first. ensemble : of the scorer, and trees whether it has any.
     """
 
@@ -107,6 +108,7 @@ class Study:
     residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
     ensemble: Ensemble = NO_ENSEMBLE
     trees: bool = False
+    no_map: list[str] = field(default_factory=list)
 
     @property
     def decoys(self) -> list[Result]:
@@ -160,8 +162,9 @@ def read_study(
     said = {path.parent.name: read_confidence(path) for path in confidence}
     differ = {name: disagreements(ranked.get(name, []), rows) for name, rows in said.items()}
     folders = {path.parent.name: path.parent for path in rankings}
-    vectors = {path.parent.name: read_embeddings(path) for path in embeddings}
-    learned = [*read_embeddings(training_vectors, checkpoint).values()] if training_vectors else []
+    no_map: list[str] = []
+    vectors = {path.parent.name: _vectors(path, None, no_map) for path in embeddings}
+    learned = [*_vectors(training_vectors, checkpoint, no_map).values()] if training_vectors else []
     qualities = {path.parent.name: of_leading(path, ranked.get(path.parent.name, [])) for path in residues}
     read = (
         read_description(checkpoint),
@@ -177,8 +180,18 @@ def read_study(
         qualities,
         read_ensemble(ensemble),
         trees is not None,
+        no_map,
     )
     return Study(list(covered), results, evaluated, board, curves, *read)
+
+
+def _vectors(path: Path, checkpoint: Path | None, problems: list[str]) -> Vectors:
+    """The vectors of a file; none if it is damaged, and why, which is added to the problems."""
+    try:
+        return read_embeddings(path, checkpoint)
+    except RecordError as error:
+        problems.append(str(error))
+        return {}
 
 
 def _decided(rows: list[CoverageRow], split_of: Mapping[tuple[str, str], str], dataset: str) -> list[CoverageRow]:

@@ -17,7 +17,7 @@ import numpy as np
 from toporank import layout
 from toporank.comparison.contacts import residue_contacts
 from toporank.decoys.partners import Partners, parse_partners
-from toporank.errors import ConfigError, StructureError
+from toporank.errors import ConfigError, TopoRankError
 from toporank.evaluation.models import model_file
 from toporank.labelling.dockq import FEWEST, superposition
 from toporank.report.results import Result, Study, by_target
@@ -28,6 +28,8 @@ MOST = 5
 """Decoys of a target that are embedded."""
 BUDGET = 1_200_000
 """Characters of structures in a page."""
+TRIES = 20
+"""Decoys in a row for which there is no room, after which the page is full."""
 BACKBONE = (b"N", b"CA", b"C", b"O")
 HEAD = """data_shown
 loop_
@@ -79,8 +81,8 @@ def best_distinct(rows: Iterable[Result], most: int = MOST) -> list[tuple[int, R
 def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
     """Place of a target among `by_target` → its decoys to show; the best of each target first, then the second …
 
-    Nothing is added once the page would hold more than `budget` characters of them. A decoy whose file is gone, or has
-    changed into something that cannot be read, is left out.
+    The page holds at most `budget` characters of them: a decoy for which there is no room is left out, as is one whose
+    file is gone, or has changed into something that cannot be read.
     """
     partners = partners_of_decoys(study)
     targets = [
@@ -88,15 +90,17 @@ def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
         for (dataset, _), rows in by_target(study.decoys)
     ]
     found: dict[int, list[Shown]] = {}
+    in_vain = 0
     for _ in range(MOST):
         for i, decoys in enumerate(targets):
             shown = next(decoys, None)
             if shown is None:
                 continue
-            budget -= len(shown.packed)
-            if budget < 0:
+            if len(shown.packed) <= budget:
+                found.setdefault(i, []).append(shown)
+                budget, in_vain = budget - len(shown.packed), 0
+            elif (in_vain := in_vain + 1) == TRIES:
                 return found
-            found.setdefault(i, []).append(shown)
     return found
 
 
@@ -108,7 +112,7 @@ def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, 
         try:
             complex_ = read_complex(path).without_hydrogens()
             complex_ = complex_.with_partners(partners.get((row.dataset, row.target, row.decoy), ()))
-        except (StructureError, OSError):
+        except (TopoRankError, OSError):  # the file is gone, or is not the one that was scored
             continue
         quality = _b_factors(path, complex_) if path != Path(row.path) else None
         first = first or _turned(complex_)
@@ -123,7 +127,7 @@ def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, 
 def partners_of_decoys(study: Study) -> dict[tuple[str, str, str], Partners]:
     """(data set, target, decoy) → its partners, as the names of its interfaces say.
 
-    Left out, so that each chain is one, where a chain has no name, or one with which partners cannot be written.
+    Left out, so that each chain is one, where a chain has no name.
     """
     names: dict[tuple[str, str, str], set[str]] = {}
     for dataset, rows in study.interfaces.items():

@@ -11,11 +11,17 @@ def use_this_environment(repository: Path, reuse_store: str) -> None:
     """Let jobs find the workflow scripts, this library, the reuse store, and the Python that runs Snakemake.
 
     Set through the environment rather than in commands: where a clone, its virtual environment or the store lies
-    must not make finished results look outdated. A conda environment of a rule still comes first.
+    must not make finished results look outdated. A conda environment of a rule still comes first. What the user has on
+    PATH and PYTHONPATH stays there, behind ours.
     """
     front = [str(Path(sys.executable).parent), str(repository / "workflow_scripts")]
-    path = [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if entry not in front]
-    os.environ["PATH"] = os.pathsep.join(front + path)
-    os.environ["PYTHONPATH"] = str(repository / "lib")
+    os.environ["PATH"] = _before(os.environ.get("PATH", ""), front)
+    os.environ["PYTHONPATH"] = _before(os.environ.get("PYTHONPATH", ""), [str(repository / "lib")])
     os.environ["PYTHONHASHSEED"] = "0"
     os.environ["TOPORANK_STORE"] = reuse_store
+
+
+def _before(path: str, front: list[str]) -> str:
+    """A search path with these folders first, and once."""
+    behind = path.split(os.pathsep) if path else []  # an empty entry would be the working directory
+    return os.pathsep.join([*front, *(entry for entry in behind if entry not in front)])

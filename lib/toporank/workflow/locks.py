@@ -1,4 +1,4 @@
-"""One run at a time for each data set, and for the training.
+"""One run at a time for each data set, for the training, and for a folder that a command writes to.
 
 Snakemake's own lock does not last: a second run that shares no files with the first, such as `snakemake coverage`, is
 let in and removes all locks of the folder when it ends. The locks here belong to a process and end with it.
@@ -16,16 +16,19 @@ from toporank import layout
 from toporank.errors import ConfigError
 
 _held: dict[str, IO[str]] = {}
-"""Open files: their locks end when they are closed, at the latest with this process."""
+"""Open files by path: their locks end when they are closed, at the latest with this process."""
 
 
-def take(names: Iterable[str]) -> None:
-    """Lock these names in the working directory until this process ends.
+def take(names: Iterable[str], folder: Path | None = None, place: str = "another place with --directory") -> None:
+    """Lock these names in a folder, or the working directory, until this process and its copies end.
 
     Raises ConfigError when another process holds one of them. A file system without locks is no error.
     """
-    for name in sorted(set(names) - _held.keys()):
-        path = Path(layout.LOCK.format(name=name))
+    folder = (folder or Path()).absolute()
+    for name in sorted(set(names)):
+        path = folder / layout.LOCK.format(name=name)
+        if str(path) in _held:
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
         try:
@@ -33,6 +36,6 @@ def take(names: Iterable[str]) -> None:
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 file.close()
-                remedy = "wait for its end, or choose another place with --directory"
-                raise ConfigError(f"another run is working on {name}", where=Path.cwd(), remedy=remedy) from error
-        _held[name] = file
+                remedy = f"wait for its end, or choose {place}"
+                raise ConfigError(f"another run is working on {name}", where=folder, remedy=remedy) from error
+        _held[str(path)] = file
