@@ -20,7 +20,8 @@ from hypothesis.extra import numpy as arrays
 from structures_text import alanine, changed, mmcif, pdb, write
 from toporank.confidence import files, haddock
 from toporank.confidence.content import read_values
-from toporank.confidence.decoy import confidence_of
+from toporank.confidence.decoy import Asked
+from toporank.confidence.job import confidences
 from toporank.confidence.pickles import read_pickle
 from toporank.confidence.table import Confidence, read_confidence, write_confidence
 from toporank.errors import ConfidenceError
@@ -31,6 +32,12 @@ ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
 """Two residues of chain A, one of chain B, all at the interface."""
 PAE = [[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [3.0, 5.0, 0.0]]
 IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
+
+
+def confidence_of(target: str, decoy: str, path: Path) -> Confidence:
+    """The row of a decoy by itself."""
+    (row,) = confidences([Asked(target, decoy, path)])
+    return row
 
 
 def with_b(values: list[float], atoms=ATOMS) -> str:
@@ -167,11 +174,14 @@ def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named
         ({"confidence_x_model_0.json": "[1, 2]"}, "confidence_x_model_0.json holds no values by name"),
         ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
         ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
-        ({"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}}, "files have 4 residues or atoms, the model 3 of protein"),
+        (
+            {"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}},
+            "describe 4 tokens, but the model has 3 protein residues",
+        ),
         ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
         ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
         ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
-        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz is no readable npz file"),
+        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz: an array does not hold numbers"),
     ],
 )
 def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
@@ -220,7 +230,10 @@ def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
         archive.writestr("pae.npy", claim.getvalue() + bytes(72))
     row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
-    assert (row.status, row.reason) == ("incomplete", "pae_x_model_0.npz asks for more memory than there is")
+    assert (row.status, row.reason) == (
+        "incomplete",
+        "pae_x_model_0.npz: an array does not have the numbers that its shape asks for (make it again)",
+    )
 
 
 def test_tokens_of_another_model_are_noticed(tmp_path):

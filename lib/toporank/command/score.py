@@ -9,6 +9,7 @@ from typing import Any
 
 from toporank.command.given import PARTNERS, look_at, name_of, partners_setting
 from toporank.command.run import LOG, SETTINGS, make, out_folder
+from toporank.confidence.table import ALWAYS, NEVER
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
 
@@ -22,6 +23,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
+    of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
+    parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
     parser.set_defaults(run=score)
 
@@ -37,6 +40,8 @@ def score(args: argparse.Namespace) -> int:
     print(given.said, flush=True)
     out_folder(out)
     settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
+    if args.plddt:
+        settings["plddt"] = args.plddt
     if args.checkpoint:
         settings["checkpoint"] = str(args.checkpoint.resolve())
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
