@@ -11,6 +11,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
+import gemmi
 import numpy as np
 
 from toporank.confidence.table import ALWAYS, AUTO, NEVER, Choice
@@ -66,15 +67,26 @@ def b_factors(text: str, file_format: str, choice: Choice = AUTO) -> BFactors | 
             return None
     if (structure.cell.is_crystal() and not asked) or not len(structure) or not structure[0].count_atom_sites():
         return None
-    residues = [(chain.name, residue) for chain in structure[0] for residue in chain]
-    values = [np.array([atom.b_iso for atom in residue]) for _, residue in residues]
-    everything = np.concatenate(values)
-    if not (everything.min() >= 0 and everything.min() < everything.max() <= 100):
+    del structure[1:]
+    residues = [(chain.name, residue) for chain in structure[0] for residue in chain if len(residue)]
+    values = _of_atoms(structure)
+    if not (values.min() >= 0 and values.min() < values.max() <= 100):
         return None
-    scale = 100.0 if everything.max() <= 1 else 1.0
+    scale = 100.0 if values.max() <= 1 else 1.0
+    sizes = np.array([len(residue) for _, residue in residues])
+    starts = np.cumsum(sizes) - sizes
+    means = scale * np.add.reduceat(values, starts) / sizes
+    same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
     places = (ResidueId(chain, residue.seqid.num, residue.seqid.icode.strip()) for chain, residue in residues)
-    means = {place: scale * float(of_atoms.mean()) for place, of_atoms in zip(places, values, strict=True)}
-    return BFactors(means, declared, float(np.mean([np.ptp(of_atoms) == 0 for of_atoms in values])))
+    return BFactors(dict(zip(places, means.tolist(), strict=True)), declared, float(same.mean()))
+
+
+def _of_atoms(structure: gemmi.Structure) -> np.ndarray:
+    """B factors of the atoms of the only model, shape (A,)."""
+    try:
+        return gemmi.FlatStructure(structure).b_iso.astype(float)
+    except RuntimeError:  # it has no room for names of eight letters and more
+        return np.array([atom.b_iso for chain in structure[0] for residue in chain for atom in residue], dtype=float)
 
 
 def _all_alike(text: str) -> bool:

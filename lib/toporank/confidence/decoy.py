@@ -61,9 +61,10 @@ class Asked(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A row and, where its pLDDT rests on the numbers in the column of B factors alone, what speaks for them.
+    """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
 
-    rise : their `rise_into_core`; None where something else says that they are pLDDT. profiles : of each chain.
+    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
+    the numbers says that they are pLDDT; otherwise empty.
     """
 
     row: Confidence
@@ -97,12 +98,11 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
             complex_ = asked.complex()
     except TopoRankError as error:
         return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row)
-    known, problems, rise = stated(beside) if beside else Stated(), [], None
-    if found and not (found.declared or beside or named or choice == ALWAYS):
-        rise = rise_into_core(found, complex_)
-        if rise is None and cns is None:
-            return Examined(row)
-        found = found if rise is not None else None
+    known, problems = stated(beside) if beside else Stated(), []
+    rise = rise_into_core(found, complex_) if found else None
+    by_numbers = found and not (found.declared or beside or named or choice == ALWAYS)
+    if by_numbers and rise is None:
+        return Examined(row)
     if cns is not None:
         row, problems = _with_haddock(row._replace(predictor="HADDOCK"), cns, path)
     row = row._replace(
@@ -116,8 +116,9 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
     row = row._replace(**numbers, status=status, reason="; ".join(problems))
-    by_numbers = rise is not None and row.plddt_source == OF_B_FACTORS
-    return Examined(row, rise, profiles(found, complex_)) if by_numbers else Examined(row)
+    if row.plddt_source != OF_B_FACTORS:
+        return Examined(row)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else ())
 
 
 def file_digest(path: Path) -> str:

@@ -54,10 +54,8 @@ def _no_plddt(members: list[Asked], examined: list[Examined]) -> set[int]:
 
     These are all, where they do not rise into the core on the whole; and the poses that share them with another pose.
     """
-    by_numbers = {i: each for i, each in enumerate(examined) if each.rise is not None}
-    if not by_numbers:
-        return set()
-    if np.mean([each.rise for each in by_numbers.values()]) <= 0:
+    by_numbers = {i: each for i, each in enumerate(examined) if each.profiles}
+    if by_numbers and np.mean([each.rise for each in examined if each.rise is not None]) <= 0:
         return set(by_numbers)
     sharing: dict[bytes, list[int]] = {}
     for i, each in by_numbers.items():
