@@ -628,6 +628,77 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     assert len(state()) == len(changed_file) + 1
 
 
+# ---- any damage -------------------------------------------------------------------------------------------
+
+MUTATED = int(os.environ.get("TOPORANK_MUTATED_FILES", "60"))
+"""How many damaged files are tried, a few seconds of them in the suite."""
+
+
+def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
+    """The bytes of a file with one to three changes: cut, doubled or overwritten parts, other numbers and words."""
+    content = bytearray(whole)
+    words = [
+        b"Infinity",
+        b"NaN",
+        b"-1e999",
+        b"null",
+        b"[[",
+        b"}",
+        b"\r",
+        b"\t",
+        b"\0",
+        b"9" * 40,
+        b"'",
+        b"\xff\xfe",
+        b"(",
+    ]
+    for _ in range(draw.integers(1, 4)):
+        start = int(draw.integers(0, max(len(content), 1)))
+        end = min(len(content), start + int(draw.integers(1, 20)))
+        kind = draw.integers(0, 5)
+        if kind == 0:
+            del content[start:]
+        elif kind == 1:
+            content[start:start] = content[start:end] * int(draw.integers(1, 50))
+        elif kind == 2:
+            content[start:end] = draw.bytes(end - start)
+        elif kind == 3:
+            content[start:end] = words[draw.integers(len(words))]
+        else:
+            del content[start:end]
+    return bytes(content)
+
+
+def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpected(tmp_path, caplog):
+    """A seed of its own in each run; it is in the message."""
+    seed = int.from_bytes(os.urandom(4))
+    draw = np.random.default_rng(seed)
+    folder = tmp_path / "4_emref"
+    folder.mkdir()
+    haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
+    table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
+    asked = [Asked("T", "haddock", haddock3)]
+    for program, (model, beside, _) in LAYOUTS.items():
+        inner = tmp_path / program.replace(", ", "_")
+        inner.mkdir()
+        asked.append(Asked("T", program, laid(inner, model, beside)))
+    (folder / "capri_ss.tsv").write_text(table)
+    side = [path for path in sorted(tmp_path.rglob("*.*")) if path.name.removesuffix(".gz").endswith(files.KINDS)]
+    whole = {path: path.read_bytes() for path in side}
+    assert all(row.status == "ok" for row in confidences(asked))
+    for tried in range(MUTATED):
+        path = side[tried % len(side)]
+        path.write_bytes(mutated(whole[path], draw))
+        of_it = next(each for each in asked if each.path.parent == path.parent)
+        other = next(each for each in asked if each is not of_it)
+        rows = confidences([of_it, other])
+        path.write_bytes(whole[path])
+        assert [row.decoy for row in rows] == [of_it.decoy, other.decoy]
+        assert rows[1].status == "ok"
+        assert rows[0].status in ("ok", "incomplete")
+        assert not [record.exc_text for record in caplog.records], f"seed {seed}, {path.name}"
+
+
 def ranked(*predicted: tuple[str, float, str]) -> list[RankedDecoy]:
     unknown = dict.fromkeys(RankedDecoy._fields)
     rows = [{"decoy": name, "pred_dockq": dockq, "pred_capri": capri} for name, dockq, capri in predicted]
