@@ -61,10 +61,11 @@ rule read_confidence:
         mem_mb=jobs.raised(4000),
     params:
         files=JOBS.confidence_state,
+        plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         code=RESULTS_CODE,
     shell:
-        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --table {output.table}"
-        " > {log} 2>&1"
+        'read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --store "$TOPORANK_STORE"'
+        " --plddt {params.plddt} --table {output.table} > {log} 2>&1"
 
 
 rule evaluate_ranking:

@@ -10,7 +10,8 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.confidence import measures
-from toporank.confidence.decoy import confidence_of
+from toporank.confidence.decoy import Asked
+from toporank.confidence.job import confidences
 from toporank.structures.read import read_complex
 
 A, B = np.array([0, 1]), np.array([2, 3, 4])
@@ -36,8 +37,20 @@ def test_ipsae_is_that_of_the_best_aligned_residue_over_pairs_below_10_angstrom(
     assert measures.ipsae(matrix(10.0, 31.0), A, B) == 0
 
 
-def test_lis_is_the_mean_of_both_directions_over_pairs_up_to_12_angstrom():
-    assert measures.lis(matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B) == pytest.approx((0.5 + 0.75) / 2)
+def test_in_ipsae_each_residue_has_the_d0_of_its_own_number_of_near_residues():
+    """Of two bodies of 60: the first residue is near all of the other body, all others are near none."""
+    pae = np.full((120, 120), 30.0)
+    pae[0, 60:] = 5.0
+    first, second = np.arange(60), np.arange(60, 120)
+    (d0,) = measures.tm_length(np.array([60]))
+    assert measures.ipsae(pae, first, second) == pytest.approx(1 / (1 + (5 / d0) ** 2))
+    pae[0, 60:], pae[:60, 60] = 30.0, 5.0  # each residue of the first is near one of the second
+    (d0,) = measures.tm_length(np.array([1]))
+    assert measures.ipsae(pae, first, second) == pytest.approx(1 / (1 + (5 / d0) ** 2))
+
+
+def test_lis_is_the_mean_of_both_directions_over_pairs_below_12_angstrom():
+    assert measures.lis(matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B) == pytest.approx((0.75 + 0.75) / 2)
     assert measures.lis(matrix(12.5, 20.0), A, B) == 0
 
 
@@ -79,11 +92,11 @@ def as_colabfold(folder: Path) -> Path:
 
 
 def test_the_published_tools_give_the_same_numbers(tmp_path):
-    """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files."""
-    row = confidence_of("T", "d", as_colabfold(tmp_path))
+    """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files; this counts 12 Å in LIS."""
+    (row,) = confidences([Asked("T", "d", as_colabfold(tmp_path))])
     assert (row.predictor, row.status, row.ptm, row.iptm, row.ranking_score) == ("ColabFold", "ok", 0.7, 0.6, 0.62)
     assert row.ipsae == pytest.approx(0.158834, abs=1e-4)
-    assert row.lis == pytest.approx(0.4234, abs=1e-4)
+    assert row.lis == pytest.approx(0.4243, abs=1e-4)
     assert row.pdockq == pytest.approx(0.1957, abs=1e-4)
     assert row.pdockq2 == pytest.approx(0.1392, abs=1e-4)
     assert row.plddt == pytest.approx(80.501, abs=1e-3)
@@ -91,6 +104,6 @@ def test_the_published_tools_give_the_same_numbers(tmp_path):
 
 def test_and_on_untouched_output_of_colabfold(predictor_outputs):
     (model,) = predictor_outputs.glob("colabfold_pdl1*.pdb.gz")
-    row = confidence_of("T", "d", model)
+    (row,) = confidences([Asked("T", "d", model)])
     assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx((0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4)
     assert (row.ptm, row.iptm, row.plddt) == (0.94, 0.92, pytest.approx(96.990, abs=1e-3))

@@ -18,19 +18,27 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from structures_text import alanine, changed, mmcif, pdb, write
-from toporank.confidence import files, haddock
+from toporank.confidence import content, decoy, files, haddock
 from toporank.confidence.content import read_values
-from toporank.confidence.decoy import confidence_of
+from toporank.confidence.decoy import Asked
+from toporank.confidence.job import confidences
 from toporank.confidence.pickles import read_pickle
 from toporank.confidence.table import Confidence, read_confidence, write_confidence
 from toporank.errors import ConfidenceError
 from toporank.evaluation.agreement import disagreements
 from toporank.evaluation.ranking import RankedDecoy
+from toporank.structures.read import read_complex
 
 ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
 """Two residues of chain A, one of chain B, all at the interface."""
 PAE = [[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [3.0, 5.0, 0.0]]
 IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
+
+
+def confidence_of(target: str, decoy: str, path: Path) -> Confidence:
+    """The row of a decoy by itself."""
+    (row,) = confidences([Asked(target, decoy, path)])
+    return row
 
 
 def with_b(values: list[float], atoms=ATOMS) -> str:
@@ -167,11 +175,14 @@ def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named
         ({"confidence_x_model_0.json": "[1, 2]"}, "confidence_x_model_0.json holds no values by name"),
         ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
         ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
-        ({"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}}, "files have 4 residues or atoms, the model 3 of protein"),
+        (
+            {"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}},
+            "describe 4 tokens, but the model has 3 protein residues",
+        ),
         ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
         ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
         ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
-        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz is no readable npz file"),
+        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz: an array does not hold numbers"),
     ],
 )
 def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
@@ -220,7 +231,232 @@ def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
         archive.writestr("pae.npy", claim.getvalue() + bytes(72))
     row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
-    assert (row.status, row.reason) == ("incomplete", "pae_x_model_0.npz asks for more memory than there is")
+    assert (row.status, row.reason) == (
+        "incomplete",
+        "pae_x_model_0.npz: an array does not have the numbers that its shape asks for (make it again)",
+    )
+
+
+def zipped(name: str, member: bytes, **changes) -> bytes:
+    """An npz archive of one member, with these attributes of it changed in the directory of the archive."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", changes.pop("compression", zipfile.ZIP_STORED)) as archive:
+        archive.writestr(name, member)
+        for attribute, value in changes.items():
+            setattr(archive.filelist[0], attribute, value)
+    return file.getvalue()
+
+
+def npy(header: bytes, numbers: bytes = bytes(72)) -> bytes:
+    """An array in NumPy's format with any header."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + numbers
+
+
+HEADER_OF_9 = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }\n"
+LZMA = zipped("pae.npy", npy(HEADER_OF_9), compression=zipfile.ZIP_LZMA)
+DAMAGED = {
+    "endless number as token": ("confidences.json", json.dumps({**OF_TOKENS, "token_res_ids": [1, float("inf"), 1]})),
+    "deep": ("confidences.json", "[" * 100_000),
+    "number of many digits": ("confidences.json", '{"pae": ' + "9" * 5000 + "}"),
+    "huge shape": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(3, 99999999999999)")))),
+    "negative shape": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(-3, -3)")))),
+    "empty shape beyond all bounds": (
+        "pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(0, 9999999999999999999999)"), b"")),
+    ),
+    "unbalanced header": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"}", b"((")))),
+    "encrypted": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9), flag_bits=1)),
+    "unknown compression": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9), compress_type=97)),
+    "damaged LZMA": ("pae.npz", LZMA[:60] + b"\xff\xff\xff" + LZMA[63:]),
+    "no zip archive": ("pae.npz", b"PK\x03\x04 and no more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damage):
+    """Of three models; nothing unexpected is logged."""
+    name, bad = DAMAGED[damage]
+    beside = {"confidences.json": {"pae": PAE, **OF_TOKENS}} if name.endswith("json") else {"pae.npz": {"pae": PAE}}
+    asked = []
+    for i in range(3):
+        names = {"pae.npz": f"pae_x_model_{i}.npz", "confidences.json": f"s{i}_confidences.json"}
+        model = f"x_model_{i}.cif" if name == "pae.npz" else f"s{i}_model.cif"
+        asked.append(Asked("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()})))
+        if i == 1:
+            (tmp_path / names[name]).write_bytes(bad if isinstance(bad, bytes) else bad.encode())
+    rows = confidences(asked)
+    assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
+    assert [row.interface_pae for row in rows] == [3.5, None, 3.5]
+    assert rows[1].reason
+    assert "unexpected" not in rows[1].reason
+    assert not caplog.records
+
+
+def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(tmp_path, monkeypatch, caplog):
+    def fails(text: str) -> None:
+        if "REMARK bad" in text:
+            raise ZeroDivisionError("of\nall things")
+
+    monkeypatch.setattr(decoy.haddock, "of_header", fails)
+    texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
+    rows = confidences([Asked("T", name, laid(tmp_path, f"{name}.pdb", {}, text)) for name, text in texts.items()])
+    assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
+    assert rows[1].reason == "unexpected ZeroDivisionError: of all things"
+    assert "Traceback" in caplog.text
+
+
+def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
+        (tmp_path / name).symlink_to(tmp_path / name)
+    files._names_in.cache_clear()
+    rows = confidences([Asked("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
+    assert [row.status for row in rows] == ["ok", "none", "none"]
+    (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
+    assert "cannot be read" in confidence_of("T", "d", tmp_path / "ranked_0.pdb").reason
+    assert files.state({tmp_path})
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["at the bound", "above it"])
+def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, more):
+    (tmp_path / "a.npz").write_bytes(zipped("pae.npy", npy(HEADER_OF_9)))
+    monkeypatch.setattr(content, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
+    monkeypatch.setattr(content, "state_of", lambda path: content.State(path, 1, more))
+    if not more:
+        assert content.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
+        return
+    with pytest.raises(ConfidenceError, match="unpacks to more than"):
+        content.read_values(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("ptm", -3), ("ptm", float("nan")), ("iptm", 1e10), ("iptm", float("inf")), ("confidence_score", 1e6)],
+)
+def test_a_number_out_of_its_range_is_unknown_and_the_row_says_so(tmp_path, field, value):
+    scores = {**IPTM_PTM, "confidence_score": 0.9, field: value}
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"confidence_x_model_0.json": scores}))
+    expected = {
+        "ptm": 0.75,
+        "iptm": 0.5,
+        "ranking_score": 0.9,
+        {"confidence_score": "ranking_score"}.get(field, field): None,
+    }
+    assert {name: getattr(row, name) for name in expected} == expected
+    assert row.status == "incomplete"
+    assert row.reason.startswith(f"{field} is {value:g}, not a number from")
+
+
+@pytest.mark.parametrize(
+    ("plddt", "reason"),
+    [
+        ([90.0, 80.0, 170.0], "plddt holds other numbers than those from 0 to 100"),
+        ([90.0, float("nan"), 70.0], "plddt holds other numbers"),
+        (90.0, "plddt is no list of numbers"),
+        ([90.0, 80.0], "give PAE of 3 tokens, but pLDDT of 2"),
+    ],
+)
+def test_plddt_out_of_its_range_or_of_another_length_is_unknown(tmp_path, plddt, reason):
+    beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE, "plddt": plddt}}
+    row = confidence_of("T", "d", laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
+    assert (row.status, row.ptm, row.interface_pae) == ("incomplete", 0.75, 3.5)
+    assert reason in row.reason
+    assert (row.plddt, row.plddt_source) == (80, "b_factor")
+
+
+def test_pae_that_no_predictor_writes_is_unknown(tmp_path):
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"pae_x_model_0.npz": {"pae": np.full((3, 3), 1e9)}}))
+    assert row.reason == "pae holds 1e+09 Å; predictors write up to 32"
+
+
+# ---- each file once ---------------------------------------------------------------------------------------
+
+
+def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeypatch):
+    """Ranked, relaxed and unrelaxed models of AlphaFold 2 share their files; damaged ones are not tried again."""
+    opened = []
+    read = content.read_bytes
+    monkeypatch.setattr(content, "read_bytes", lambda path: opened.append(path.name) or read(path))
+    names = [f"model_{n}_pred_0" for n in range(10)]
+    ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
+    beside = {"ranking_debug.json": ranking, **{f"pae_{name}.json": {"predicted_aligned_error": PAE} for name in names}}
+    beside["result_model_3_pred_0.pkl"] = "damaged"
+    (tmp_path / "result_model_3_pred_0.pkl").write_bytes(b"damaged")
+    del beside["result_model_3_pred_0.pkl"]
+    kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
+    paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
+    files._names_in.cache_clear()
+    rows = confidences([Asked("T", path.stem, path) for path in paths])
+    assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
+    assert sum(row.status == "ok" for row in rows) == 27
+    assert all(row.interface_pae == 3.5 for row in rows)
+
+
+def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes())
+    asked = [
+        Asked("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)) for i in range(50)
+    ]
+    (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
+    files._names_in.cache_clear()
+    assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
+    assert opened == ["capri_ss.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("table", "score", "reason"),
+    [
+        ("model\tscore\tnote\nm.pdb\t-7\t" + "x" * 200_000 + "\n", -7, ""),
+        ("model\tscore\rother.pdb\t-9\rm.pdb\t-7\r", -7, ""),
+        ('model\tscore\nm.pdb\t"-7\n', None, "score is '\"-7', not a number"),
+        ("model\tscore\nm.pdb\t1e999\n", None, "score is '1e999', not a number"),
+        ("\0\xff", None, "capri_ss.tsv has no column `model`"),
+    ],
+)
+def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(tmp_path, table, score, reason):
+    (tmp_path / "capri_ss.tsv").write_text(table, newline="")
+    row = confidence_of("T", "m", laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
+    assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
+    assert reason in row.reason
+    assert row.status == ("incomplete" if reason else "ok")
+
+
+# ---- AlphaFold-Multimer and AlphaPulldown -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path, suffix):
+    ranking = {**ORDER, "iptm": {"model_2_pred_0": 0.7, "model_1_pred_0": 0.3}}
+    beside = {"ranking_debug.json" + suffix: ranking}
+    for n in (1, 2):
+        scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
+        beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
+    names = ("ranked_0", "ranked_1", "unrelaxed_model_1_pred_0", "relaxed_model_2_pred_0", "ranked_2")
+    rows = [confidence_of("T", name, laid(tmp_path, f"{name}.pdb", beside)) for name in names]
+    assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
+    assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
+    assert [row.plddt for row in rows] == [40, 20, 20, 40, 80]
+    assert [row.plddt_source for row in rows] == ["file"] * 4 + ["b_factor"]
+    assert rows[-1].reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
+
+
+# ---- the file that was scored -----------------------------------------------------------------------------
+
+
+def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    built = Asked("T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model))
+    assert confidences([built])[0].status == "ok"
+    model.write_text(model.read_text() + "# made again\n")
+    (row,) = confidences([built])
+    assert (row.status, row.reason, row.iptm) == ("incomplete", decoy.CHANGED, None)
+
+
+def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    apart = write(tmp_path / "apart.cif", mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)))
+    (row,) = confidences([Asked("T", "d", model, atoms=lambda: read_complex(apart))])
+    assert (row.iptm, row.interface_pae) == (0.5, None)
 
 
 def test_tokens_of_another_model_are_noticed(tmp_path):
@@ -310,6 +546,8 @@ def test_the_score_of_haddock_from_a_header_is_that_of_its_own_table():
     weighted = 0.01 * -24.865 - 333.853 - 17.764 + 0.01 * 9.126 - 0.01 * 1440.26
     assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(weighted)
     assert haddock.of_header(HEADER.format(module="mine")).score is None
+    flexible = -24.865 - 333.853 - 17.764 + 0.1 * 9.126 - 0.01 * 1440.26
+    assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(flexible)
     assert haddock.of_header(PLDDT) is None
 
 
@@ -327,7 +565,7 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
     (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text("model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n")
     row = confidence_of("T", "m", models / "m.pdb.gz")
     assert row.status == "incomplete"
-    assert "capri_ss.tsv: could not convert" in row.reason
+    assert "capri_ss.tsv: score is '-1.2.3', not a number" in row.reason
 
 
 numbers = arrays.arrays(
@@ -388,6 +626,77 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     (tmp_path / "1_caprieval").mkdir()
     (tmp_path / "1_caprieval" / "capri_ss.tsv").write_text("model\n")
     assert len(state()) == len(changed_file) + 1
+
+
+# ---- any damage -------------------------------------------------------------------------------------------
+
+MUTATED = int(os.environ.get("TOPORANK_MUTATED_FILES", "60"))
+"""How many damaged files are tried, a few seconds of them in the suite."""
+
+
+def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
+    """The bytes of a file with one to three changes: cut, doubled or overwritten parts, other numbers and words."""
+    content = bytearray(whole)
+    words = [
+        b"Infinity",
+        b"NaN",
+        b"-1e999",
+        b"null",
+        b"[[",
+        b"}",
+        b"\r",
+        b"\t",
+        b"\0",
+        b"9" * 40,
+        b"'",
+        b"\xff\xfe",
+        b"(",
+    ]
+    for _ in range(draw.integers(1, 4)):
+        start = int(draw.integers(0, max(len(content), 1)))
+        end = min(len(content), start + int(draw.integers(1, 20)))
+        kind = draw.integers(0, 5)
+        if kind == 0:
+            del content[start:]
+        elif kind == 1:
+            content[start:start] = content[start:end] * int(draw.integers(1, 50))
+        elif kind == 2:
+            content[start:end] = draw.bytes(end - start)
+        elif kind == 3:
+            content[start:end] = words[draw.integers(len(words))]
+        else:
+            del content[start:end]
+    return bytes(content)
+
+
+def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpected(tmp_path, caplog):
+    """A seed of its own in each run; it is in the message."""
+    seed = int.from_bytes(os.urandom(4))
+    draw = np.random.default_rng(seed)
+    folder = tmp_path / "4_emref"
+    folder.mkdir()
+    haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
+    table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
+    asked = [Asked("T", "haddock", haddock3)]
+    for program, (model, beside, _) in LAYOUTS.items():
+        inner = tmp_path / program.replace(", ", "_")
+        inner.mkdir()
+        asked.append(Asked("T", program, laid(inner, model, beside)))
+    (folder / "capri_ss.tsv").write_text(table)
+    side = [path for path in sorted(tmp_path.rglob("*.*")) if path.name.removesuffix(".gz").endswith(files.KINDS)]
+    whole = {path: path.read_bytes() for path in side}
+    assert all(row.status == "ok" for row in confidences(asked))
+    for tried in range(MUTATED):
+        path = side[tried % len(side)]
+        path.write_bytes(mutated(whole[path], draw))
+        of_it = next(each for each in asked if each.path.parent == path.parent)
+        other = next(each for each in asked if each is not of_it)
+        rows = confidences([of_it, other])
+        path.write_bytes(whole[path])
+        assert [row.decoy for row in rows] == [of_it.decoy, other.decoy]
+        assert rows[1].status == "ok"
+        assert rows[0].status in ("ok", "incomplete")
+        assert not [record.exc_text for record in caplog.records], f"seed {seed}, {path.name}"
 
 
 def ranked(*predicted: tuple[str, float, str]) -> list[RankedDecoy]:

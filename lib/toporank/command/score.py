@@ -9,6 +9,7 @@ from typing import Any
 
 from toporank.command.given import PARTNERS, check_partners, look_at, name_of, partners_setting
 from toporank.command.run import LOG, SETTINGS, claimed, make, only_shows
+from toporank.confidence.table import ALWAYS, NEVER
 from toporank.config import load_config
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
@@ -26,6 +27,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--partners", help=PARTNERS)
     what = "models with the same chains are a target (sequence), or those in one folder (folder)"
     parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
+    of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
+    parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
     parser.set_defaults(run=score)
 
@@ -44,6 +47,8 @@ def score(args: argparse.Namespace) -> int:
         check_partners(args.partners, given.folder, out)
     settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
     settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
+    if args.plddt:
+        settings["plddt"] = args.plddt
     if args.checkpoint:
         settings["checkpoint"] = str(args.checkpoint.resolve())
     load_config(settings)

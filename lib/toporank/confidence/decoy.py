@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from toporank.confidence import haddock, measures
-from toporank.confidence.bfactors import plddt_of_residues
-from toporank.confidence.files import files_beside, named_by
+from toporank.confidence.bfactors import SAME_IN_RESIDUE, BFactors, b_factors, profiles, rise_into_core
+from toporank.confidence.content import unreadable
+from toporank.confidence.files import files_beside, named_by, place_of
 from toporank.confidence.predictors import Stated, stated
-from toporank.confidence.table import INCOMPLETE, NOTHING, NUMBERS, OK, Confidence
+from toporank.confidence.table import (
+    ALWAYS,
+    AUTO,
+    INCOMPLETE,
+    NOTHING,
+    NUMBERS,
+    OF_B_FACTORS,
+    OF_FILE,
+    OK,
+    Choice,
+    Confidence,
+)
 from toporank.decoys.identity import structure_format
 from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
@@ -22,38 +37,97 @@ INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
 NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
 DECIMALS = 4
+CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
 
 
-def confidence_of(target: str, decoy: str, path: Path, partners: Partners = ()) -> Confidence:
-    """What the predictor of a decoy says of it. partners : empty when each chain is one.
+class Asked(NamedTuple):
+    """A decoy of which the confidence is asked for.
 
-    A file that cannot be used, and a matrix that does not fit the model, is named in `reason`.
+    path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
+    when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
+    TopoRankError; read from the file where there is none.
     """
-    row, beside, named = Confidence(target, decoy), files_beside(path), named_by(path)
+
+    target: str
+    decoy: str
+    path: Path | None
+    partners: Partners = ()
+    sha256: str = ""
+    atoms: Callable[[], Complex] | None = None
+
+    def complex(self) -> Complex:
+        """Its atoms. Raises TopoRankError."""
+        return self.atoms() if self.atoms else read_complex(self.path)
+
+
+class Examined(NamedTuple):
+    """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
+
+    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
+    the numbers says that they are pLDDT; otherwise empty.
+    """
+
+    row: Confidence
+    rise: float | None = None
+    profiles: tuple[bytes, ...] = ()
+
+
+def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
+    """What the predictor of one decoy says of it.
+
+    A file that cannot be used, and a matrix that does not fit the model, is named in `reason`. choice : whether B
+    factors are pLDDT.
+    """
+    if asked.path is None:
+        return Examined(Confidence(asked.target, asked.decoy))
+    path = place_of(asked.path)
+    row, beside, named = Confidence(asked.target, asked.decoy), files_beside(path), named_by(path)
+    complex_: Complex | None = None
     try:
         file_format, _ = structure_format(path)
         text = read_text(path)
         cns = haddock.of_header(text) if file_format == "pdb" else None
-        if cns is None and not beside and not named and not (file_format == "mmcif" and "_ma_qa_metric" in text):
-            return row
-        complex_ = read_complex(path)
+        found = b_factors(text, file_format, choice)
+        if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
+            found = None
+        if cns is None and not beside and not named and found is None:
+            return Examined(row)
+        if asked.sha256 and file_digest(path) != asked.sha256:
+            return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
+        if beside or named or found:
+            complex_ = asked.complex()
     except TopoRankError as error:
-        return row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row
+        return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row)
     known, problems = stated(beside) if beside else Stated(), []
+    rise = rise_into_core(found, complex_) if found else None
+    by_numbers = found and not (found.declared or beside or named or choice == ALWAYS)
+    if by_numbers and rise is None:
+        return Examined(row)
     if cns is not None:
         row, problems = _with_haddock(row._replace(predictor="HADDOCK"), cns, path)
-    by_residue = plddt_of_residues(text, file_format, of_predictor=bool(beside), named=bool(named))
     row = row._replace(
-        predictor=row.predictor or (beside.predictor if beside else named if by_residue else ""),
+        predictor=row.predictor or (beside.predictor if beside else named if found else ""),
         ptm=known.ptm,
         iptm=known.iptm,
         ranking_score=known.ranking_score,
     )
-    found, more = _of_structure(complex_, partners, known, by_residue)
-    row, problems = row._replace(**found), [*known.problems, *problems, *more]
+    measured, more = _of_structure(complex_, asked.partners, known, found) if complex_ else ({}, [])
+    row, problems = row._replace(**measured), [*known.problems, *problems, *more]
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
-    return row._replace(**numbers, status=status, reason="; ".join(problems))
+    row = row._replace(**numbers, status=status, reason="; ".join(problems))
+    if row.plddt_source != OF_B_FACTORS:
+        return Examined(row)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else ())
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file. Raises ConfidenceError when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Confidence, list[str]]:
@@ -68,14 +142,17 @@ def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Co
 
 
 def _of_structure(
-    complex_: Complex, partners: Partners, known: Stated, by_residue: dict
-) -> tuple[dict[str, float], list[str]]:
+    complex_: Complex, partners: Partners, known: Stated, found: BFactors | None
+) -> tuple[dict[str, float | str], list[str]]:
     """Measures for which the model is needed, and what keeps some of them from being computed."""
     problems: list[str] = []
-    n_tokens = next((len(each) for each in (known.pae, known.plddt) if each is not None), 0)
+    sizes = {name: len(each) for name in ("pae", "plddt") if (each := getattr(known, name)) is not None}
+    n_tokens = next(iter(sizes.values()), 0)
     token = _token_of_residues(complex_, known.tokens, n_tokens) if n_tokens else None
     if n_tokens and token is None:
-        problems.append(f"the predictor's files have {n_tokens} residues or atoms, the model {_described(complex_)}")
+        problems.append(f"the predictor's files describe {n_tokens} tokens, but the model has {_described(complex_)}")
+    if len({*sizes.values()}) > 1:
+        problems.append(f"the predictor's files give PAE of {n_tokens} tokens, but pLDDT of {sizes['plddt']}")
     try:
         complex_ = complex_.with_partners(partners)
     except TopoRankError as error:
@@ -84,18 +161,22 @@ def _of_structure(
     if token is not None and (token[own] < 0).any():
         token = None
         problems.append("the predictor's files do not have all residues of the model")
-    plddt = np.array([by_residue.get(complex_.residues[i], np.nan) for i in own])
-    if token is not None and known.plddt is not None and len(known.plddt) == n_tokens:
-        plddt = known.plddt[token[own]].astype(float)
-    plddt = None if np.isnan(plddt).any() else plddt
+    plddt, source = (found.of(complex_)[own] if found else None), OF_B_FACTORS
+    if token is not None and sizes.get("plddt") == n_tokens:
+        plddt, source = known.plddt[token[own]].astype(float), OF_FILE
+    plddt = None if plddt is None or not len(plddt) or np.isnan(plddt).any() else plddt
     pae = None
     if token is not None and known.pae is not None:
         pae = known.pae[np.ix_(token[own], token[own])].astype(float)
-    return _measured(complex_, own, plddt, pae), problems
+    measured = _measured(complex_, own, plddt, pae)
+    return (measured if plddt is None else {**measured, "plddt_source": source}), problems
 
 
 def _described(complex_: Complex) -> str:
-    return f"{np.count_nonzero(complex_.is_protein)} of protein and {np.count_nonzero(~complex_.is_protein)} others"
+    """What the model has, such as `790 protein residues and 3 others`."""
+    n_protein, n_others = (int(np.count_nonzero(complex_.is_protein == protein)) for protein in (True, False))
+    counted = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
+    return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
 
 
 def _token_of_residues(complex_: Complex, tokens: list[tuple[str, int]] | None, n: int) -> np.ndarray | None:

@@ -41,7 +41,7 @@ NAMINGS = (
         "AlphaFold-Multimer",
         re.compile(r"(?:.*_)?ranked_(?P<rank>\d+)|(?:un)?relaxed_(?P<name>model_\d+.*)"),
         ("ranking_debug.json",),
-        ("pae_{name}.json", "result_{name}.pkl"),
+        ("pae_{name}.json", "result_{name}.pkl", "confidence_{name}.json"),
     ),
     Naming(
         "AlphaFold 3",
@@ -106,7 +106,7 @@ def files_beside(model: Path) -> Beside | None:
 
 def place_of(model: Path) -> Path:
     """The model, or the file that it is a link to, if no predictor's files lie beside the link."""
-    return model if files_beside(model) else model.resolve()
+    return model if files_beside(model) else Path(os.path.realpath(model))  # of a link to itself, the link
 
 
 def named_by(model: Path) -> str:
@@ -140,7 +140,7 @@ def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
         paths |= {folder / name for name in _names_in(folder) if name.removesuffix(".gz").endswith(KINDS)}
     found = []
     for path in sorted(paths):
-        with contextlib.suppress(FileNotFoundError):  # it has just gone
+        with contextlib.suppress(OSError):  # it has just gone; where it cannot be read, the row of its model says so
             about = path.stat()
             found.append((str(path), about.st_size, about.st_mtime_ns))
     return found
@@ -159,6 +159,14 @@ def _there(name: str, folder: Path, there: frozenset[str]) -> Path | None:
 def _names_in(folder: Path) -> frozenset[str]:
     """Names of the files in a folder, listed once in a process; none if it is gone, as reading the model will show."""
     try:
-        return frozenset(entry.name for entry in os.scandir(folder) if entry.is_file())
+        return frozenset(entry.name for entry in os.scandir(folder) if _is_file(entry))
     except OSError:
         return frozenset()
+
+
+def _is_file(entry: os.DirEntry) -> bool:
+    """Whether it is a file or a link to one; a link to itself is none."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import functools
+import math
 import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.confidence.content import read_bytes
-from toporank.confidence.files import haddock_tables
+from toporank.confidence.content import State, read_bytes, state_of
+from toporank.confidence.files import HADDOCK_TABLE, haddock_tables
 from toporank.errors import ConfidenceError
 
 TERMS = ("vdw", "elec", "desolv", "air", "bsa")
@@ -46,33 +46,48 @@ def of_header(text: str) -> Haddock | None:
         return None
     names = re.search(r"^REMARK +(total,\S+)\s*$", remarks, re.MULTILINE)
     energies = re.search(r"^REMARK energies: (.+)$", remarks, re.MULTILINE)
-    terms: dict[str, float] = {}
+    terms: dict[str, str] = {}
     if names and energies:
         numbers = (each.strip() for each in energies[1].split(","))
         known = zip(names[1].split(","), numbers, strict=False)
-        terms = {name: float(each) for name, each in known if name in TERMS and re.fullmatch(NUMBER, each)}
+        terms = {name: each for name, each in known if name in TERMS and re.fullmatch(NUMBER, each)}
     for name, title in (("desolv", "Desolvation energy"), ("bsa", "buried surface area")):
         if found := re.search(rf"^REMARK {title}: +({NUMBER})\s*$", remarks, re.MULTILINE):
-            terms[name] = float(found[1])
+            terms[name] = found[1]
     module = re.search(r'FILENAME="(?:[^"\n]*/)?([a-z]+)_\d+', remarks)
     weights = WEIGHTS.get(module[1]) if module else None
-    whole = weights is not None and len(terms) == len(TERMS)
-    score = sum(w * terms[name] for w, name in zip(weights, TERMS, strict=True)) if whole else None
-    return Haddock(score, **terms)
+    values = {name: value for name, text in terms.items() if (value := _finite(text)) is not None}
+    whole = weights is not None and len(values) == len(TERMS)
+    score = sum(w * values[name] for w, name in zip(weights, TERMS, strict=True)) if whole else None
+    return Haddock(score, **values)
 
 
 def of_tables(model: Path) -> Haddock | None:
     """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if there is none.
 
-    Raises ConfidenceError when a table that has it cannot be used.
+    Raises ConfidenceError when a table cannot be read, or the row cannot be used.
     """
     wanted, found = _plain(model), None
     for table in haddock_tables(model.parent):
-        text = read_bytes(table).decode("utf-8", errors="replace")
-        for row in csv.DictReader(io.StringIO(text), delimiter="\t"):
-            if _plain(table.parent / (row.get("model") or "")) == wanted:
-                found = _of_row(row, table)
-    return found
+        rows = _rows(state_of(table))
+        if isinstance(rows, ConfidenceError):
+            raise rows.with_traceback(None)
+        found = rows.get(wanted, found)
+    return None if found is None else _of_row(found)
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
+    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a process."""
+    try:
+        text = read_bytes(table.path).decode("utf-8", errors="replace")
+    except ConfidenceError as error:
+        return error
+    names, *lines = (line.split("\t") for line in re.split("\r\n|\r|\n", text))
+    if "model" not in names:
+        return ConfidenceError(f"{table.path.name} has no column `model`", remedy="run caprieval again")
+    rows = (dict(zip(names, cells, strict=False)) for cells in lines)
+    return {_plain(table.path.parent / row["model"]): row for row in rows if row.get("model")}
 
 
 def _plain(path: Path) -> str:
@@ -80,9 +95,18 @@ def _plain(path: Path) -> str:
     return os.path.abspath(path).removesuffix(".gz")
 
 
-def _of_row(row: dict[str, str], table: Path) -> Haddock:
+def _of_row(row: dict[str, str]) -> Haddock:
     known = {name: row[name] for name in ("score", *TERMS) if row.get(name) not in (None, "", "-")}
+    wrong = [f"{name} is {text[:20]!r}, not a number" for name, text in known.items() if _finite(text) is None]
+    if wrong:
+        raise ConfidenceError(f"{HADDOCK_TABLE}: {', '.join(wrong)}", remedy="run caprieval again")
+    return Haddock(**{name: _finite(text) for name, text in known.items()})
+
+
+def _finite(text: str) -> float | None:
+    """A number; None where the text is none, or is infinite."""
     try:
-        return Haddock(**{name: float(text) for name, text in known.items()})
-    except ValueError as error:
-        raise ConfidenceError(f"{table.name}: {error}", remedy="run caprieval again") from error
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

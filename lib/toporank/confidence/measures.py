@@ -68,13 +68,13 @@ def tm_length(n: np.ndarray) -> np.ndarray:
 def lis(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """Local interaction score (Kim et al. 2024, bioRxiv 2024.02.19.580970), in [0, 1]; the mean of both directions.
 
-    (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE up to 12 Å; 0 if there are none.
+    (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE below 12 Å; 0 if there are none.
     """
     return (_local(pae[np.ix_(first, second)]) + _local(pae[np.ix_(second, first)])) / 2
 
 
 def _local(pae: np.ndarray) -> float:
-    counted = pae[pae <= LIS_CUTOFF]
+    counted = pae[pae < LIS_CUTOFF]
     return float((1 - counted / LIS_CUTOFF).mean()) if counted.size else 0.0
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.confidence.content import array, number, read_values, square
+from toporank.confidence.content import number, plddt, read_values, square
 from toporank.confidence.files import Beside, file_called
 from toporank.errors import ConfidenceError
 
@@ -31,6 +31,9 @@ class Stated(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0)}
+"""What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes; AlphaFold 2 ranks
+models without ipTM by pLDDT."""
 Parts = dict[str, Callable[[], Any]]
 """Field of `Stated` → what gives its value, None where there is none, or raises ConfidenceError."""
 
@@ -78,12 +81,12 @@ def _matrix(path: Path, name: str) -> Parts:
 
 def _numbers(values: dict[str, Any], **names: str) -> Parts:
     """Single numbers, each field with its name in the file."""
-    return {field: partial(number, values, name) for field, name in names.items()}
+    return {field: partial(number, values, name, *RANGES[field]) for field, name in names.items()}
 
 
 def _arrays(values: dict[str, Any], pae: str) -> Parts:
     """pLDDT and, under this name, PAE, if they are there."""
-    readers = {"plddt": (array, "plddt"), "pae": (square, pae)}
+    readers = {"plddt": (plddt, "plddt"), "pae": (square, pae)}
     return {field: partial(read, values, name) for field, (read, name) in readers.items() if name in values}
 
 
@@ -93,26 +96,32 @@ def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
         return None
     try:
         return [(str(c), int(n)) for c, n in zip(values["token_chain_ids"], values["token_res_ids"], strict=True)]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
 
 
 def _colabfold(beside: Beside) -> Parts:
     """One file has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2 pTM."""
     values = read_values(beside.scores) if beside.scores else {}
+    known = _numbers(values, ptm="ptm", iptm="iptm")
 
     def score() -> float | None:
-        ptm, iptm = number(values, "ptm"), number(values, "iptm")
+        ptm, iptm = known["ptm"](), known["iptm"]()
         return None if ptm is None or iptm is None else 0.8 * iptm + 0.2 * ptm
 
-    return {**_numbers(values, ptm="ptm", iptm="iptm"), "ranking_score": score, **_arrays(values, "pae")}
+    return {**known, "ranking_score": score, **_arrays(values, "pae")}
 
 
 def _alphafold2_ranking(beside: Beside) -> Parts:
-    """`ranking_debug.json`: the ranking confidence of each model by its name, and their order."""
-    ranking = _ranking(beside)
-    scores = next((ranking[name] for name in ("iptm+ptm", "plddts") if isinstance(ranking.get(name), dict)), {})
-    return _numbers(scores, ranking_score=_name(beside))
+    """`ranking_debug.json`: ranking confidence and, of multimers, ipTM of each model by its name, and their order."""
+    ranking, name = _ranking(beside), _name(beside)
+    scores = next((of_models for key in ("iptm+ptm", "plddts") if (of_models := _by_name(ranking, key))), {})
+    return _numbers(scores, ranking_score=name) | _numbers(_by_name(ranking, "iptm"), iptm=name)
+
+
+def _by_name(ranking: dict[str, Any], key: str) -> dict[str, Any]:
+    found = ranking.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _ranking(beside: Beside) -> dict[str, Any]:
@@ -120,12 +129,17 @@ def _ranking(beside: Beside) -> dict[str, Any]:
 
 
 def _name(beside: Beside) -> str:
-    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`."""
+    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`.
+
+    Empty where there is no order. Raises ConfidenceError when the order ends before this model.
+    """
     order = _ranking(beside).get("order")
     if beside.names["name"] or not isinstance(order, list):
         return beside.names["name"]
     place = int(beside.names["rank"])
-    return str(order[place]) if place < len(order) else ""
+    if place >= len(order):
+        raise ConfidenceError(f"ranking_debug.json orders {len(order)} models, so there is no ranked_{place}")
+    return str(order[place])
 
 
 def _alphafold2_result(beside: Beside) -> Parts:
@@ -142,9 +156,16 @@ def _alphafold2_pae(beside: Beside) -> Parts:
     return _matrix(path, "predicted_aligned_error") if path else {}
 
 
+def _alphafold2_plddt(beside: Beside) -> Parts:
+    """`confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each residue."""
+    path = file_called(beside.folder, f"confidence_{_name(beside)}.json")
+    values = read_values(path) if path else {}
+    return {"plddt": partial(plddt, values, "confidenceScore")} if "confidenceScore" in values else {}
+
+
 READERS: dict[str, tuple[Callable[[Beside], Parts], ...]] = {
     "ColabFold": (_colabfold,),
-    "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_pae),
+    "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_plddt, _alphafold2_pae),
     "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),
     "Boltz": (_of_json("confidence_score"), _of_pae("pae")),
     "Chai-1": (_of_json("aggregate_score"), _of_pae("pae")),

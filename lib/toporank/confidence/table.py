@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from toporank.spreadsheets import read_rows, write_rows
 
 OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
 """Status: all that was found was read; some of it was not, for a reason; there is nothing."""
+
+
+Choice = Literal["auto", "b_factor", "none"]
+"""Whether B factors are pLDDT: where something says so or they look like it, always, never."""
+AUTO, ALWAYS, NEVER = "auto", "b_factor", "none"
+OF_FILE, OF_B_FACTORS = "file", "b_factor"
+"""Where pLDDT comes from: a file beside the model, or the model's B-factors."""
 
 
 class Confidence(NamedTuple):
@@ -18,6 +25,7 @@ class Confidence(NamedTuple):
     target: str
     decoy: str
     predictor: str = ""
+    plddt_source: str = ""
     plddt: float | None = None
     interface_plddt: float | None = None
     ptm: float | None = None
@@ -61,7 +69,7 @@ def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     rows = list(rows)
     rows = rows if any(row.status != NOTHING for row in rows) else []
     always = ("target", "decoy", "predictor", "status", "reason")
-    columns = [c for c in Confidence._fields if c in always or any(getattr(row, c) is not None for row in rows)]
+    columns = [c for c in Confidence._fields if c in always or any(getattr(row, c) not in (None, "") for row in rows)]
     write_rows(path, columns, ([getattr(row, column) for column in columns] for row in rows))
 
 

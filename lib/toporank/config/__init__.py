@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from toporank.confidence.table import AUTO
+from toporank.confidence.table import Choice as Plddt
 from toporank.config.base import Name, Section, Seed, distinct
 from toporank.config.training import Phase, SweepConfig, Training
 from toporank.decoys.partners import is_file, parse_partners, partners_text
@@ -57,6 +59,9 @@ class Dataset(Section):
     )
     partners: PartnersSetting = Field(
         None, description="As the key `partners` below, for this data set; it goes before that one."
+    )
+    plddt: Plddt | None = Field(
+        None, description="As the key `plddt` below, for this data set; it goes before that one."
     )
 
     group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
@@ -179,6 +184,11 @@ class Config(Section):
         " `folder`, they lie in one. By default `folder` where there are labels or natives, which name targets, and"
         " `sequence` elsewhere; see docs/inputs.md.",
     )
+    plddt: Plddt = Field(
+        AUTO,
+        description="Whether the B factors of models are pLDDT: where a predictor says so or their numbers look like"
+        " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
+    )
     rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
@@ -231,6 +241,10 @@ class Config(Section):
     def dataset(self, name: str) -> Dataset:
         """The data set of that name."""
         return next(d for d in self.datasets if d.name == name)
+
+    def plddt_of(self, dataset: str) -> Plddt:
+        """Whether the B factors of a data set are pLDDT."""
+        return self.dataset(dataset).plddt or self.plddt
 
     @property
     def training_datasets(self) -> list[str]:
