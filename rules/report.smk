@@ -30,7 +30,6 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        rank_by=CONFIG.rank_by,
         code=RESULTS_CODE,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
@@ -38,7 +37,7 @@ rule report_study:
         " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
         " --study-leakage {output.leakage}"
         " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
-        " --rank-by {params.rank_by} --page {output.page} > {log} 2>&1"
+        " --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -64,11 +63,10 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        rank_by=CONFIG.rank_by,
         code=RESULTS_CODE,
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
         " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
         " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
-        " --rank-by {params.rank_by} --beside --page {output.page} > {log} 2>&1"
+        " --beside --page {output.page} > {log} 2>&1"

@@ -9,7 +9,6 @@ from toporank.errors import TopoRankError
 from toporank.evaluation.leakage import write_study_leakage
 from toporank.files import write_text
 from toporank.report.beside import beside
-from toporank.report.formatting import ORDERS
 from toporank.report.page import render
 from toporank.report.results import read_study
 
@@ -36,7 +35,6 @@ def main() -> None:
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
     parser.add_argument("--study-leakage", type=Path, help="written: leakage.csv of all data sets")
-    parser.add_argument("--rank-by", choices=ORDERS, default="complex", help="what decides on the ranking")
     parser.add_argument("--beside", action="store_true", help="write files for PyMOL, ChimeraX and MultiQC beside it")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()

@@ -138,7 +138,11 @@ def test_of_wrong_decoys_the_best_is_no_answer():
 
 def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
     assert answer([0.2, 0.6], least=[0.18, 0.05])["caveats"] == []
-    assert answer([0.69, 0.7], least=[0.6, 0.5])["caveats"] == ["b is as good (0.70)"]
+    found = answer([0.69, 0.7], least=[0.6, 0.5])
+    assert found["caveats"] == []
+    assert found["ranked_by"] == "its weakest interface: 0.60"
+    assert found["next"] == "Next is b with 0.50, 0.10 behind"
+    assert answer([0.69, 0.3], least=[0.6, 0.59])["caveats"] == ["b is as good (0.59)"]
 
 
 def test_a_single_decoy_and_none_at_all():

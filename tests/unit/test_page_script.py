@@ -308,9 +308,7 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     trusted = {("T", "good"): Estimate(0.5, 0.875, "3 chains, training had 2")}
     table = ranking(rows, [Score("T", "good", 0.75, 0.01)], interfaces, "min_interface", among, trusted)
     results = joined_results("bench", rows, table)
-    shown = Study(
-        ["bench"], results, {}, None, {}, DESCRIPTION, interfaces={"bench": interfaces}, rank_by="min_interface"
-    )
+    shown = Study(["bench"], results, {}, None, {}, DESCRIPTION, interfaces={"bench": interfaces})
     browser.open(write(tmp_path, shown))
     cells = "[...document.querySelectorAll('.decoys tr')].map(row => [...row.cells].map(cell => cell.textContent))"
     head, good, off, *by_interface = browser.run(cells)

@@ -365,14 +365,14 @@ def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) 
     trusted = {
         row[:2]: Estimate(row.pred_dockq / 2, row.pred_dockq + 0.05, "far" * (row.decoy == "d4")) for row in found
     }
-    table = ranking(coverage, found, estimates=trusted)
+    table = ranking(coverage, found, rank_by="mean_interface", estimates=trusted)
     summary = evaluate(table, labels_of(coverage))[1]
     assert [summary[split]["intervals"] for split in ("train", "val")] == [
         {"n": 4, "level": 0.8, "inside": 0.5}, {"n": 4, "level": 0.8, "inside": 0.75},
     ]  # fmt: skip
     write_ranking(files.rankings[0], table)
     write(files.evaluations[0], json.dumps(summary))
-    html = render(files.study(rank_by="mean_interface"))
+    html = render(files.study())
     first, _ = decoys_of(html)["targets"]
     assert (first["l"], first["h"]) == ([0.4, 0.3, 0.1, 0.05, None, None], [0.85, 0.65, 0.25, 0.15, None, None])
     assert first["m"] == ["", "", "far", "", "", ""]

@@ -9,13 +9,13 @@ from typing import Any
 from toporank import layout
 from toporank.confidence.table import read_confidence
 from toporank.evaluation.agreement import disagreements
-from toporank.evaluation.confidence import LEVEL
+from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces
 from toporank.evaluation.leakage import SEEN, read_leakage
 from toporank.evaluation.ranking import read_ranking
 from toporank.model.checkpoint import read_description, toy
-from toporank.report.answer import answers, lost
+from toporank.report.answer import answers, lost, shown
 from toporank.report.formatting import SCORED
 from toporank.report.results import Study, joined_results
 from toporank.report.tables import reason_not_scored
@@ -94,4 +94,5 @@ def _predicted(entry: dict[str, Any]) -> str:
     place = f"is best of {n:,}" if n > 1 else alone
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""
-    return f"{best.decoy} {place}, predicted DockQ {best.pred_dockq:.2f} ({best.pred_capri}{interval})"
+    decided = f", ranked by {entry['ranked_by']};" if entry["ranked_by"] else ","
+    return f"{best.decoy} {place}{decided} {shown(best)} {best.shown_dockq:.2f} ({best.shown_capri}{interval})"

@@ -3,8 +3,7 @@
 Both come from `calibration.json` beside a checkpoint, made of predictions for decoys whose cluster the networks were
 trained without. The interval is conformal: for a decoy of a cluster that nothing is known of it holds DockQ with a
 probability of 80 %, whatever the errors are distributed like, as long as the cluster is one like those of the
-calibration. Decoys of one cluster err alike, so clusters are what is counted, each with its decoys sharing its weight
-(Dunn, Wasserman & Ramdas 2022, arXiv:1809.07441; Lee, Barber & Willett 2023, arXiv:2306.06342).
+calibration (`conformal`). It is an interval around the DockQ to expect of a decoy that was picked (`expected`).
 """
 
 from __future__ import annotations
@@ -16,11 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
 from toporank.config.base import Section
 from toporank.errors import ConfigError, RecordError
+from toporank.evaluation.conformal import (
+    TINY,
+    Count,
+    Floats,
+    Intervals,
+    Share,
+    bounds,
+    cluster_weights,
+    fit_intervals,
+)
+from toporank.evaluation.expected import Expected, expectation, fit_expected
 from toporank.evaluation.interfaces import DECIMALS
 from toporank.files import sha256, write_text
 from toporank.validation import checked
@@ -28,10 +38,6 @@ from toporank.validation import checked
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.8
-"""Share of decoys whose DockQ lies in their interval."""
-BINS, FEWEST_CLUSTERS = 10, 40
-"""Bins of the predicted DockQ, at most, and clusters that each of several bins has at least."""
 RARE = 0.005
 """Share of the training decoys beyond either end of a range of sizes; twice that is beyond the limit of distance."""
 AXES = 8
@@ -46,14 +52,8 @@ LARGEST_FILE, MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**22, 2**13, 64, 1000
 LONGEST_FAULT = 300
 """Characters of what is wrong with it."""
 SIZES = ["n_interface_residues", "n_chains"]
-TINY = 1e-9
-"""By which sums of weights that are equal may differ."""
 
-Floats = NDArray[np.float64]
-Count = Annotated[int, Field(ge=0)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Difference = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Vector = Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=MOST_WIDE)]
 
@@ -64,29 +64,6 @@ class Scorer(Section):
     checkpoint: Digest
     members: list[Digest] = Field(max_length=MOST_MEMBERS)
     score: Literal["best", "mean"]
-
-
-class Bin(Section):
-    """Bounds of DockQ minus predicted DockQ for a range of predictions, and what they were found from."""
-
-    low: Difference
-    high: Difference
-    n_decoys: Count
-    n_clusters: Count
-
-
-class Intervals(Section):
-    """Bins by rising prediction, with the predictions at which all but the first begin."""
-
-    level: float = Field(ge=LEVEL, le=LEVEL)
-    edges: list[Share] = Field(max_length=BINS - 1)
-    bins: list[Bin] = Field(min_length=1, max_length=BINS)
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Intervals:
-        if len(self.bins) != len(self.edges) + 1 or any(np.diff(self.edges) <= 0):
-            raise ValueError("rising edges are needed, one fewer than bins")
-        return self
 
 
 class Domain(Section):
@@ -125,24 +102,32 @@ class Measured(Section):
 
 class Calibration(Section):
     """The content of calibration.json. in_domain, out_of_domain : all decoys, judged by those of other clusters.
-    alone : for a decoy that is the only one of its target; the same as `intervals` where others change no score.
+
+    intervals : around the score of any decoy. expected : what to expect of a decoy among others of its target, which a
+    file of format 1 does not have; then `intervals` are used. alone, expected_alone : the same for a decoy that is the
+    only one of its target, where others change its score.
     """
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     scorer: Scorer
     intervals: Intervals
     alone: Intervals | None = None
+    expected: Expected | None = None
+    expected_alone: Expected | None = None
     domain: Domain
     in_domain: Measured
     out_of_domain: Measured
 
 
 class Estimate(NamedTuple):
-    """How far to trust the score of a decoy: bounds of its DockQ, and why it is out of domain, empty if it is not."""
+    """How far to trust the score of a decoy: bounds of its DockQ, why it is out of domain, empty if it is not, and the
+    DockQ to expect, None where the calibration does not know it.
+    """
 
     pred_low: float
     pred_high: float
     domain: str
+    expected_dockq: float | None = None
 
 
 def scorer_of(checkpoint: Path, members: Iterable[Path], *, mean: bool) -> Scorer:
@@ -161,7 +146,8 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
         scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
         `n_chains` as in coverage.tsv. Where they are there, `alone`, the prediction for a decoy without the others of
         its target, and `for_intervals`, bool: whether intervals come from this decoy, by default from all, and not
-        the domain alone. Other columns are ignored.
+        the domain alone; `target`, which no two data sets share, without which nothing is known of what to expect of
+        a decoy that was picked. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
         (`model.scorer.predict_all`).
     scorer : from `scorer_of`.
@@ -172,7 +158,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
 
     seen = np.asarray(pooled, dtype=np.float64)
     table = predictions.assign(for_intervals=predictions.get("for_intervals", True)).reset_index(drop=True)
-    own = [name for name in ("alone",) if name in table]
+    own = [name for name in ("alone", "target") if name in table]
     table = table[["cluster", "dockq", "predicted", *own, *SIZES, "for_intervals"]]
     shown = table[table["for_intervals"]]
     if shown["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
@@ -184,55 +170,30 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
     judged = []
     for part in range(FOLDS):
         here, others = table[fold == part], table[fold != part]
-        low, high = _bounds(_intervals(others[others["for_intervals"]]), here["predicted"].to_numpy())
+        low, high = bounds(fit_intervals(others[others["for_intervals"]]), here["predicted"].to_numpy())
         reasons = _reasons(_domain(others, seen[others.index]), *(here[name] for name in SIZES), seen[here.index])
         judged.append(here.assign(inside=here["dockq"].between(low, high), domain=reasons))
     rows = pd.concat(judged)
     return Calibration(
         scorer=scorer,
-        intervals=_intervals(shown),
-        alone=_intervals(shown.assign(predicted=shown["alone"])) if own else None,
+        intervals=fit_intervals(shown),
+        alone=fit_intervals(shown.assign(predicted=shown["alone"])) if "alone" in own else None,
+        **expectations(shown),
         domain=_domain(table, seen),
         in_domain=_measured(rows[rows["domain"] == ""]),
         out_of_domain=_measured(rows[rows["domain"] != ""]),
     )
 
 
-def _intervals(table: pd.DataFrame) -> Intervals:
-    """As many bins, of equal weight, as have enough clusters each."""
-    predicted, weight = table["predicted"].to_numpy(), _weights(table["cluster"])
-    order = np.argsort(predicted)
-    reached = np.cumsum(weight[order]) / weight.sum()
-    for n_bins in range(BINS, 0, -1):
-        shares = np.arange(1, n_bins) / n_bins
-        edges = np.unique(predicted[order][np.searchsorted(reached, shares - TINY)])
-        edges = edges[edges > predicted.min()]
-        parts = [part for _, part in table.groupby(np.searchsorted(edges, predicted, side="right"))]
-        if n_bins == 1 or min(part["cluster"].nunique() for part in parts) >= FEWEST_CLUSTERS:
-            break
-    return Intervals(level=LEVEL, edges=edges.tolist(), bins=[_bin(part) for part in parts])
-
-
-def _weights(cluster: pd.Series) -> Floats:
-    """Of each decoy, such that those of a cluster have 1 together."""
-    return 1 / cluster.map(cluster.value_counts()).to_numpy(np.float64)
-
-
-def _bin(part: pd.DataFrame) -> Bin:
-    error, weight = (part["dockq"] - part["predicted"]).to_numpy(), _weights(part["cluster"])
-    sizes = {"n_decoys": len(part), "n_clusters": part["cluster"].nunique()}
-    return Bin(low=-_upper(-error, weight), high=_upper(error, weight), **sizes)
-
-
-def _upper(error: Floats, weight: Floats) -> float:
-    """The bound that an error of a further cluster exceeds in (1 − `LEVEL`) / 2 of all cases at most.
-
-    That cluster counts as one whose errors are all larger than any; where it would decide, the bound is 1.
-    """
-    order = np.argsort(error)
-    needed = (1 + LEVEL) / 2 * (weight.sum() + 1)
-    place = np.searchsorted(np.cumsum(weight[order]), needed - TINY)
-    return round(float(error[order][place]), DECIMALS) if place < len(error) else 1.0
+def expectations(table: pd.DataFrame) -> dict[str, Expected]:
+    """`expected` and `expected_alone` of a calibration, as far as the columns are there, as for `calibrate`."""
+    found = {}
+    if "target" in table:
+        found["expected"] = fit_expected(table)
+        if "alone" in table:
+            by_itself = table.assign(predicted=table["alone"], target=range(len(table)))
+            found["expected_alone"] = fit_expected(by_itself)
+    return found
 
 
 def _domain(table: pd.DataFrame, seen: Floats) -> Domain:
@@ -263,7 +224,7 @@ def _measured(rows: pd.DataFrame) -> Measured:
     sizes = {"n_decoys": len(rows), "n_clusters": rows["cluster"].nunique()}
     if rows.empty:
         return Measured(**sizes, mae=None, inside_interval=None)
-    weight, error = _weights(rows["cluster"]), (rows["dockq"] - rows["predicted"]).abs()
+    weight, error = cluster_weights(rows["cluster"]), (rows["dockq"] - rows["predicted"]).abs()
     mae, inside = (float(np.average(values, weights=weight)) for values in (error, rows["inside"]))
     return Measured(**sizes, mae=mae, inside_interval=inside)
 
@@ -298,24 +259,28 @@ def estimates(
     n_chains: ArrayLike,
     pooled: Floats,
     alone: ArrayLike | bool = False,
+    held: ArrayLike | None = None,
 ) -> list[Estimate]:
     """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
 
-    alone : whether each is the only decoy of its target. Raises RecordError when the calibration is for vectors of
-    another length.
+    alone : whether each is the only decoy of its target. held : scores from `expected.held_against_others`, by default
+    as predicted. Raises RecordError when the calibration is for vectors of another length.
     """
     scores = np.asarray(predicted, dtype=np.float64)
-    of_lone = calibration.alone or calibration.intervals
-    low, high = np.where(alone, _bounds(of_lone, scores), _bounds(calibration.intervals, scores))
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
-    bounds = zip(low.round(DECIMALS).tolist(), high.round(DECIMALS).tolist(), strict=True)
-    return [Estimate(*both, reason) for both, reason in zip(bounds, reasons, strict=True)]
+    among = calibration.expected or calibration.intervals
+    lone = (calibration.expected_alone if calibration.expected else calibration.alone) or among
+    against = scores if held is None else np.asarray(held, dtype=np.float64)
+    rows = np.where(alone, _judged(lone, scores), _judged(among, against if calibration.expected else scores))
+    found = [(low, high, None if np.isnan(dockq) else dockq) for low, high, dockq in rows.round(DECIMALS).T.tolist()]
+    return [Estimate(low, high, reason, dockq) for (low, high, dockq), reason in zip(found, reasons, strict=True)]
 
 
-def _bounds(intervals: Intervals, predicted: Floats) -> tuple[Floats, Floats]:
-    of_bins = np.array([(each.low, each.high) for each in intervals.bins])
-    low, high = of_bins[np.searchsorted(intervals.edges, predicted, side="right")].T
-    return np.clip(predicted + low, 0, 1), np.clip(predicted + high, 0, 1)
+def _judged(known: Expected | Intervals, scores: Floats) -> Floats:
+    """Bounds of DockQ, and the DockQ to expect, nan where it is not known: (3, n)."""
+    if isinstance(known, Expected):
+        return np.array(expectation(known, scores))
+    return np.array([*bounds(known, scores), np.full(len(scores), np.nan)])
 
 
 def _reasons(domain: Domain, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats) -> list[str]:

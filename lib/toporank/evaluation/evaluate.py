@@ -10,7 +10,7 @@ import pandas as pd
 from toporank.confidence.table import MEASURES, Confidence, oriented
 from toporank.decoys.labels import Label
 from toporank.evaluation.calibration import calibration
-from toporank.evaluation.confidence import LEVEL
+from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy

@@ -57,6 +57,15 @@ def capri_class(dockq: ArrayLike) -> Ints:
     return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
 
 
+def class_of(dockq: float) -> str:
+    """The name of the CAPRI class of one DockQ.
+
+    >>> class_of(0.23)
+    'acceptable'
+    """
+    return CAPRI_NAMES[int(capri_class(dockq))]
+
+
 def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
     """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is perfect.
 

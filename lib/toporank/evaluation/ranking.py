@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.decoys.identity import Status
-from toporank.evaluation.confidence import LEVEL, Estimate
+from toporank.evaluation.confidence import Estimate
+from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import InterfaceRow, Interfaces, Score, of_each_decoy
-from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
+from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, class_of
 from toporank.spreadsheets import read_rows, write_rows
 
 BEST_OF_CLUSTER = 4
@@ -41,7 +42,8 @@ class RankedDecoy(NamedTuple):
     `confidence.Estimate`. pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see
     `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
-    whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average.
+    whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
+    if another than the score of the complex decided.
     """
 
     rank: int | None
@@ -65,17 +67,25 @@ class RankedDecoy(NamedTuple):
     consensus: float | None = None
     twin_of: str = ""
     pred_network: float | None = None
+    expected_dockq: float | None = None
+    ranked_by: str = ""
+
+    @property
+    def shown_dockq(self) -> float | None:
+        """The DockQ to expect of it, or its score where that is not known."""
+        return self.pred_dockq if self.expected_dockq is None else self.expected_dockq
 
 
 COLUMNS = RankedDecoy._fields
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
-OF_TREES = ("pred_network",)
-"""And those that are there only if it has trees."""
-UNKNOWN = (None, None, "")
+IF_KNOWN = ("expected_dockq", "pred_network", "ranked_by")
+"""And those that are there only if some decoy has a value: of the calibration, of trees, and of `RANKED_BY`."""
+UNKNOWN = (None, None, "", None)
 """Stands for an `Estimate`."""
 _PLACE = {Status.OK: 0, Status.PARTNER_APART: 1, Status.CHAIN_MISSING: 1, Status.NO_INTERFACE: 2}
-RANKED_BY = {"complex": "pred_dockq", "min_interface": "min_interface", "mean_interface": "mean_interface"}
+COMPLEX = "complex"
+RANKED_BY = {COMPLEX: "pred_dockq", "min_interface": "min_interface", "mean_interface": "mean_interface"}
 """The column that decides, by the names that the configuration has for it."""
 
 
@@ -83,7 +93,7 @@ def ranking(
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
     interfaces: Iterable[InterfaceRow] = (),
-    rank_by: str = "complex",
+    rank_by: str = COMPLEX,
     comparison: Iterable[ComparedDecoy] = (),
     estimates: Mapping[tuple[str, str], Estimate] | None = None,
     *,
@@ -112,15 +122,17 @@ def ranking(
     decoys = []
     for row in coverage:
         score = known.get((row.target, row.decoy))
-        found = (None, None, *UNKNOWN, "")
+        *trust, expected = UNKNOWN
+        found = (None, None, *trust, "")
         if score:
-            estimate = estimates.get((row.target, row.decoy), UNKNOWN) if estimates else UNKNOWN
-            found = score.pred_dockq, score.pred_sd, *estimate, CAPRI_NAMES[classes[row.target, row.decoy]]
+            *trust, expected = estimates.get((row.target, row.decoy), UNKNOWN) if estimates else UNKNOWN
+            found = score.pred_dockq, score.pred_sd, *trust, CAPRI_NAMES[classes[row.target, row.decoy]]
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
             decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
-            decoy = decoy._replace(pred_network=score.pred_network if score else None)
+            decoy = decoy._replace(pred_network=score.pred_network if score else None, expected_dockq=expected)
+            decoy = decoy._replace(ranked_by="" if rank_by == COMPLEX else rank_by)
             if among := compared.get((row.target, row.decoy)):
                 decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
             decoys.append(decoy)
@@ -162,7 +174,7 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
     """Write ranking.csv."""
     table = list(table)
     left_out = () if any(row.pred_low is not None for row in table) else OF_CALIBRATION
-    left_out += () if any(row.pred_network is not None for row in table) else OF_TREES
+    left_out += tuple(name for name in IF_KNOWN if all(getattr(row, name) in (None, "") for row in table))
     columns = [name for name in COLUMNS if name not in left_out]
     write_rows(path, columns, ([getattr(row, name) for name in columns] for row in table))
 
@@ -170,9 +182,9 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network")
+    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", "expected_dockq")
     kinds |= dict.fromkeys((*predicted, "min_interface", "mean_interface", "consensus"), float)
-    missing = dict.fromkeys((*OF_CALIBRATION, *OF_TREES), "")
+    missing = dict.fromkeys((*OF_CALIBRATION, *IF_KNOWN), "")
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in (missing | row for row in read_rows(path))
@@ -188,7 +200,7 @@ def write_model_pred_dockq(path: Path | str, table: Iterable[RankedDecoy]) -> No
 
 
 def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
-    """A line for each target: the decoy ranked first, its predicted DockQ, interval and class; at most `LISTED`.
+    """A line for each target: the decoy ranked first, the DockQ to expect, interval and class; at most `LISTED`.
 
     With intervals a last line says how many decoys are out of domain, and why the first of them is.
     table : as from `ranking`.
@@ -196,13 +208,17 @@ def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
     first = [next(rows) for _, rows in groupby(table, key=attrgetter("target"))]
     width = min(max((len(row.target) for row in first[:LISTED]), default=0), WIDEST)
     lines = [
-        f"{row.target:{width}}  {row.decoy}, predicted DockQ {row.pred_dockq:.3f}{_interval(row)} ({row.pred_capri})"
+        f"{row.target:{width}}  {row.decoy}, {_shown(row)}{_interval(row)} ({class_of(row.shown_dockq)})"
         if row.pred_dockq is not None
         else f"{row.target:{width}}  no decoy was scored"
         for row in first[:LISTED]
     ]
     more = [f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else []
     return [*lines, *more, *_out_of_domain(table)]
+
+
+def _shown(row: RankedDecoy) -> str:
+    return f"{'predicted' if row.expected_dockq is None else 'expected'} DockQ {row.shown_dockq:.3f}"
 
 
 def _interval(row: RankedDecoy) -> str:

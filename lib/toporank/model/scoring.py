@@ -15,6 +15,7 @@ import numpy as np
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.confidence import Estimate, estimates, read_calibration, scorer_of, why_of_another
 from toporank.evaluation.coverage import CoverageRow
+from toporank.evaluation.expected import held_against_others
 from toporank.evaluation.interfaces import DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.features.registry import same_features
 from toporank.files import sha256
@@ -107,14 +108,17 @@ def how_far_to_trust(
     if not decoys:
         return {}, ""
     rows = {(row.target, row.decoy): row for row in coverage}
-    models = Counter(key[0] for key in decoys if not rows[key].duplicate_of)
+    originals = [not rows[key].duplicate_of for key in decoys]
+    models = Counter(key[0] for key, original in zip(decoys, originals, strict=True) if original)
+    predicted, targets = [score.pred_dockq for score in decoys.values()], [key[0] for key in decoys]
     found = estimates(
         known,
-        [score.pred_dockq for score in decoys.values()],
+        predicted,
         [rows[key].n_interface_residues for key in decoys],
         [rows[key].n_chains for key in decoys],
         np.array([score.pooled for score in decoys.values()]),
-        [models[target] < 2 for target, _ in decoys],
+        [models[target] < 2 for target in targets],
+        held_against_others(predicted, targets, originals),
     )
     return dict(zip(decoys, found, strict=True)), ""
 

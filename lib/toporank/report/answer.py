@@ -12,8 +12,9 @@ from typing import Any
 from toporank.confidence.table import MEASURES
 from toporank.evaluation.agreement import Disagreement
 from toporank.evaluation.leakage import SEEN, LeakageRow
-from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
-from toporank.report.formatting import SCORED, counted, fate_name, number
+from toporank.evaluation.metrics import CAPRI_NAMES, class_of
+from toporank.evaluation.ranking import COMPLEX
+from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
 from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
@@ -27,7 +28,8 @@ CLOSE = 0.02
 def answers(study: Study) -> list[dict[str, Any]]:
     """For each target, in the order of `by_target`, its best decoy, the next, and caveats in words.
 
-    `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `lost` as from `lost`.
+    `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `ranked_by` as from
+    `ranked_by`, `lost` as from `lost`.
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
@@ -47,13 +49,13 @@ def _answer(
 ) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
-        return {"best": None, "place": None, "next": "", "caveats": []}
+        return {"best": None, "place": None, "ranked_by": "", "next": "", "caveats": []}
     best = scored[0]
     others = [row for row in scored[1:] if not copies(row, best)]
-    place = CAPRI_NAMES.index(best.pred_capri)
+    place = CAPRI_NAMES.index(best.shown_capri)
     own = iptm.get((best.dataset, best.target, best.decoy))
     said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
-    return {"best": best, "place": place, **said}
+    return {"best": best, "place": place, "ranked_by": ranked_by(best), **said}
 
 
 def caveats(
@@ -69,7 +71,7 @@ def caveats(
     differs : where the predictor prefers another decoy. iptm : what the predictor says of the best.
     """
     found = []
-    if all(row.pred_capri == CAPRI_NAMES[0] for row in (best, *others)):
+    if all(row.shown_capri == CAPRI_NAMES[0] for row in (best, *others)):
         found.append("no decoy is predicted to be acceptable: rather make new ones than build on this one")
     if best.domain:
         found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
@@ -77,13 +79,13 @@ def caveats(
         found.append(f"seen in training, so that the networks may remember it: {seen.why}")
     spread = best.pred_sd or 0.0
     rival = next((row for row in others if not twins(row, best)), None)
-    if rival and abs(best.pred_dockq - rival.pred_dockq) < max(spread, CLOSE):
+    if rival and abs((best.deciding or 0.0) - (rival.deciding or 0.0)) < max(spread, CLOSE):
         disagree = f": the networks disagree by {spread:.2f}" if spread >= CLOSE else ""
-        found.append(f"{rival.decoy} is as good ({number(rival.pred_dockq, 2)}){disagree}")
+        found.append(f"{rival.decoy} is as good ({number(rival.deciding, 2)}){disagree}")
     elif spread >= DISAGREE:
         found.append(f"the networks disagree about it by {spread:.2f}")
     if best.pred_network is not None:
-        alone = CAPRI_NAMES[int(capri_class(best.pred_network))]
+        alone = class_of(best.pred_network)
         if alone != best.pred_capri:
             found.append(f"the networks alone say {number(best.pred_network, 2)} ({alone})")
     if best.cluster_rank and best.cluster_rank > 1:
@@ -93,7 +95,7 @@ def caveats(
         found.append(
             f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
         )
-    if iptm is not None and iptm < DOUBTFUL and best.pred_capri != CAPRI_NAMES[0]:
+    if iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
         found.append("scores are surer where a target has several decoys")
@@ -111,13 +113,26 @@ def lost(rows: list[Result]) -> str:
     )
 
 
+def ranked_by(best: Result) -> str:
+    """`its weakest interface: 0.31`, or nothing where the score of the complex decided."""
+    what = DECIDING[best.ranked_by or COMPLEX]
+    return f"{what}: {number(best.deciding, 2)}" if what else ""
+
+
+def shown(best: Result) -> str:
+    """`expected DockQ`, or `predicted DockQ` where it is the score; of the complex, if another value decided."""
+    kind = "predicted" if best.expected_dockq is None else "expected"
+    return f"{kind} DockQ{' of the complex' if best.ranked_by else ''}"
+
+
 def following(best: Result, others: list[Result]) -> str:
-    """Which decoy comes next, and how far behind it is."""
+    """Which decoy comes next, with the value that decided, and how far behind it is."""
     if not others:
         return ""
     second = others[0]
-    behind = best.pred_dockq - second.pred_dockq
-    text = f"Next is {second.decoy} with {number(second.pred_dockq, 2)}"
+    behind = (best.deciding or 0.0) - (second.deciding or 0.0)
+    text = f"Next is {second.decoy} with {number(second.deciding, 2)}"
+    text += " for its score" if best.expected_dockq is not None and not best.ranked_by else ""
     text += f", {number(behind, 2)} behind" if behind >= 0.005 else ""
     return text + "; its interface is nearly the same" * twins(best, second)
 
@@ -134,7 +149,7 @@ def twins(one: Result, other: Result) -> bool:
 
 def summary(found: list[dict[str, Any]]) -> str:
     """`Of 7 targets the best decoy is predicted to be high for 5, medium for 1 and acceptable for 1`."""
-    classes = Counter(entry["best"].pred_capri for entry in found if entry["best"])
+    classes = Counter(entry["best"].shown_capri for entry in found if entry["best"])
     parts = [f"{name} for {classes[name]:,}" for name in CAPRI_NAMES[::-1] if classes[name]]
     parts += [f"unknown for {n:,}"] if (n := sum(not entry["best"] for entry in found)) else []
     listed = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else ""

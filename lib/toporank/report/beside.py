@@ -213,10 +213,12 @@ def multiqc(study: Study, dataset: str) -> dict[str, Any]:
     data = {
         escape(entry["target"]): {
             "decoy": escape(best.decoy),
+            "expected_dockq": best.expected_dockq,
             "pred_dockq": best.pred_dockq,
+            "ranked_by": entry["ranked_by"],
             "pred_low": best.pred_low,
             "pred_high": best.pred_high,
-            "pred_capri": best.pred_capri,
+            "pred_capri": best.shown_capri,
             "domain": best.domain,
         }
         for entry in rows
@@ -225,7 +227,9 @@ def multiqc(study: Study, dataset: str) -> dict[str, Any]:
     dockq = {"min": 0, "max": 1, "format": "{:,.3f}"}
     headers = {
         "decoy": {"title": "Best decoy"},
+        "expected_dockq": {"title": "Expected DockQ", "scale": "RdYlGn", **dockq},
         "pred_dockq": {"title": "Predicted DockQ", "scale": "RdYlGn", **dockq},
+        "ranked_by": {"title": "Ranked by"},
         "pred_low": {"title": "Interval from", **dockq},
         "pred_high": {"title": "to", **dockq},
         "pred_capri": {"title": "CAPRI class"},

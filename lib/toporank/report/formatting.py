@@ -47,6 +47,9 @@ ORDERS = {
 }
 """What decides on the ranking, as `rank_by` says, in words."""
 
+DECIDING = {"complex": "", "min_interface": "its weakest interface", "mean_interface": "the mean of its interfaces"}
+"""What of a decoy decides on its rank, where that is not the score of the complex."""
+
 
 PARTNER_COLOURS = ("#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b")
 """Of the partners of a decoy in 3-D, on the page and in other programs."""

@@ -94,7 +94,7 @@ function lane(target, i) {
   if (low != null)
     svg.append(draw("line", { x1: percent(low), x2: percent(high), y1: 7.5, y2: 7.5, stroke: tone, "stroke-width": 5, "stroke-opacity": 0.35 }));
   if (y != null) svg.append(draw("line", { x1: percent(y), x2: percent(y), y1: 1, y2: 14, stroke: "var(--ink)", "stroke-width": 2 }));
-  if (p != null) svg.append(draw("circle", { cx: percent(p), cy: 7.5, r: 4, fill: tone }));
+  if (p != null) svg.append(draw("circle", { cx: percent(target.e?.[i] ?? p), cy: 7.5, r: 4, fill: tone }));
   return svg;
 }
 
@@ -104,6 +104,7 @@ const COLUMNS = [
   { key: "rank", head: "rank", number: true, value: (t, i) => t.r?.[i] },
   { key: "decoy", head: "decoy", name: true, value: (t, i) => t.d[i], cell: decoyCell },
   { key: "pred_dockq", head: "predicted DockQ", number: true, value: (t, i) => t.p?.[i], cell: (t, i) => fixed(t.p?.[i]) },
+  { key: "expected_dockq", head: "expected DockQ", number: true, needs: "e", value: (t, i) => t.e[i], cell: (t, i) => fixed(t.e[i]) },
   { key: "pred_low", head: "interval", number: true, needs: "l", value: (t, i) => t.l[i], cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
   { key: "pred_high", needs: "h", value: (t, i) => t.h[i] },
   { key: "pred_capri", head: "class", value: (t, i) => data.classes[t.P?.[i]], order: (t, i) => t.P && Number(t.P[i]), cell: (t, i) => chip(t.P?.[i]) },

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
-from toporank.evaluation.confidence import LEVEL
+from toporank.evaluation.conformal import LEVEL
 from toporank.model.checkpoint import toy
 from toporank.report import answer, confidence, embedding, formatting, rankings, residues, tables
 from toporank.report.results import Study
@@ -28,7 +28,7 @@ def render(study: Study, folder: Path | None = None) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
-    environment.globals |= {"interval": formatting.interval}
+    environment.globals |= {"interval": formatting.interval, "shown": answer.shown}
     return environment.get_template("page.html.j2").render(content(study, folder))
 
 
@@ -60,6 +60,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "toy": toy(study.checkpoint),
         "level": LEVEL,
         "out_of_domain": rankings.out_of_domain(study),
+        "expects": any(row.expected_dockq is not None for row in study.results),
         "has_deviation": any(row.pred_sd is not None for row in study.results),
         "not_scored": tables.not_scored(study),
     }

@@ -56,7 +56,7 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
         "decoys": len(rows),
         "scored": len(scored),
         "pick": scored[0] if scored else None,
-        "pick_class": CAPRI_NAMES.index(scored[0].pred_capri) if scored else None,
+        "pick_class": CAPRI_NAMES.index(scored[0].shown_capri) if scored else None,
         "metrics": metrics,
     }
 
@@ -70,8 +70,8 @@ def out_of_domain(study: Study) -> tuple[int, int] | None:
 def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """The decoys of all targets for the page's script: lists of equal length, by rank, targets as `target_lines`.
 
-    d names, r ranks, p predicted DockQ, l and h bounds of its interval, m why it is out of domain, s disagreement of
-    the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin and x
+    d names, r ranks, p predicted and e expected DockQ, l and h bounds of its interval, m why it is out of domain,
+    s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin and x
     copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
@@ -127,6 +127,7 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
         "d": [row.decoy for row in rows],
         "r": [row.rank for row in rows],
         "p": [rounded(row.pred_dockq) for row in rows],
+        "e": [rounded(row.expected_dockq) for row in rows],
         "l": [rounded(row.pred_low, 2) for row in rows],
         "h": [rounded(row.pred_high, 2) for row in rows],
         "m": [row.domain for row in rows],

@@ -19,8 +19,8 @@ from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.embeddings import Vectors, read_embeddings
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
-from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, random_pick_loss
-from toporank.evaluation.ranking import RankedDecoy, read_ranking
+from toporank.evaluation.metrics import class_of, random_pick_loss
+from toporank.evaluation.ranking import COMPLEX, RANKED_BY, RankedDecoy, read_ranking
 from toporank.evaluation.residues import ResidueRow, of_leading
 from toporank.model.checkpoint import read_description
 from toporank.model.ensemble import NO_ENSEMBLE, Ensemble, read_ensemble
@@ -64,9 +64,25 @@ class Result(NamedTuple):
     consensus: float | None
     twin_of: str | None
     pred_network: float | None
+    expected_dockq: float | None
+    min_interface: float | None
+    mean_interface: float | None
+    ranked_by: str | None
     pred_capri: str
     fate: str
     capri: str
+
+    shown_dockq = RankedDecoy.shown_dockq
+
+    @property
+    def shown_capri(self) -> str:
+        """The CAPRI class of the shown DockQ, empty without a score."""
+        return "" if self.shown_dockq is None else class_of(self.shown_dockq)
+
+    @property
+    def deciding(self) -> float | None:
+        """The value by which it is ranked."""
+        return getattr(self, RANKED_BY[self.ranked_by or COMPLEX])
 
 
 OF_RANKING = Result._fields[Result._fields.index("rank") : Result._fields.index("pred_capri")]
@@ -83,7 +99,7 @@ class Study:
         `selection.leaderboard`, or None. curves : metrics.csv by run. checkpoint : its description.
     interfaces : scored, confidence : the predictor's own, disagreements : with it, all by data set.
     folds : metrics of a cross-validation; none where there was none.
-    leakage : by data set, what the checkpoint knows of each target. rank_by : as in the configuration.
+    leakage : by data set, what the checkpoint knows of each target.
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
@@ -101,7 +117,6 @@ class Study:
     confidence: dict[str, list[Confidence]] = field(default_factory=dict)
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
-    rank_by: str = "complex"
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
@@ -109,6 +124,11 @@ class Study:
     ensemble: Ensemble = NO_ENSEMBLE
     trees: bool = False
     no_map: list[str] = field(default_factory=list)
+
+    @property
+    def rank_by(self) -> str:
+        """What decided on the rankings, a key of `RANKED_BY`."""
+        return next((row.ranked_by for row in self.results if row.ranked_by), COMPLEX)
 
     @property
     def decoys(self) -> list[Result]:
@@ -131,7 +151,6 @@ def read_study(
     leakage: Iterable[Path] = (),
     splits: Path | None = None,
     folds: Path | None = None,
-    rank_by: str = "complex",
     confidence: Iterable[Path] = (),
     embeddings: Iterable[Path] = (),
     training_vectors: Path | None = None,
@@ -173,7 +192,6 @@ def read_study(
         said,
         differ,
         crossed,
-        rank_by,
         folders,
         vectors,
         learned,
@@ -215,7 +233,7 @@ def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Re
     known = {name: value for name, value in row._asdict().items() if name in Result._fields}
     known |= {name: getattr(ranked, name, None) for name in OF_RANKING}
     fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
-    capri = "" if row.dockq is None else CAPRI_NAMES[int(capri_class(row.dockq))]
+    capri = "" if row.dockq is None else class_of(row.dockq)
     return Result(dataset, **known, pred_capri=ranked.pred_capri if ranked else "", fate=fate, capri=capri)
 
 

@@ -1,0 +1,105 @@
+"""What DockQ to expect of a decoy that was picked for its score.
+
+The highest of several uncertain scores is too high on average: the winner's curse. So the score of a decoy is first
+held against those of its target, and then read off a curve: the mean DockQ of decoys with such a score, predicted by
+networks that were trained without their cluster.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field, model_validator
+
+from toporank.config.base import Section
+from toporank.evaluation.conformal import (
+    BINS,
+    Floats,
+    Intervals,
+    Share,
+    bounds,
+    cluster_weights,
+    equal_parts,
+    fit_intervals,
+)
+from toporank.evaluation.interfaces import DECIMALS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARTS, FEWEST_CLUSTERS = 6, 20
+"""Parts by score, at most, each with a point of the curve and an interval, and clusters that each has at least."""
+FITTED_DECIMALS = 6
+"""Decimals of what a curve is fitted to: those of docs/scorer/predictions.csv.gz, which so gives the same curve."""
+
+
+class Expected(Section):
+    """From a score, held against those of its target, to the DockQ to expect of it, and bounds of what it is.
+
+    curve : (score, DockQ) at some scores, straight in between. intervals : bins by expected DockQ, with bounds of DockQ
+    minus that.
+    """
+
+    curve: Annotated[list[tuple[Share, Share]], Field(min_length=2, max_length=BINS + 2)]
+    intervals: Intervals
+
+    @model_validator(mode="after")
+    def _rises(self) -> Expected:
+        scores, dockq = np.transpose(self.curve)
+        if (scores[0], scores[-1]) != (0, 1) or any(np.diff(scores) <= 0) or any(np.diff(dockq) < 0):
+            raise ValueError("a curve that rises from a score of 0 to 1 is needed")
+        return self
+
+
+def held_against_others(predicted: ArrayLike, target: ArrayLike, counted: ArrayLike | bool = True) -> Floats:
+    """Scores of n decoys, none above the mean of its target.
+
+    In that mean each decoy has its score as weight, so that bad ones hardly count. It is the score of a decoy by
+    itself.
+
+    Parameters
+    ----------
+    predicted : (n,), scores in [0, 1].
+    target : (n,), of each decoy.
+    counted : (n,), bool: whether a decoy counts in the mean; copies do not.
+    """
+    scores = np.asarray(predicted, dtype=np.float64)
+    of_target = np.unique(np.asarray(target), return_inverse=True)[1]
+    weight = np.where(counted, scores, 0.0)
+    total, squares = (np.bincount(of_target, values) for values in (weight, weight * scores))
+    mean = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    return np.minimum(scores, mean[of_target])
+
+
+def fit_expected(table: pd.DataFrame) -> Expected:
+    """The curve and the intervals of decoys that were predicted without their cluster, which weighs 1 in each part.
+
+    table : one row for each decoy, `cluster`, `dockq`, `predicted` and `target`, which no two data sets share.
+    """
+    rounded = table.round({"dockq": FITTED_DECIMALS, "predicted": FITTED_DECIMALS})
+    held = rounded.assign(predicted=held_against_others(rounded["predicted"], rounded["target"]))
+    held["weight"] = cluster_weights(held["cluster"])
+    means = [_means(part) for part in equal_parts(held, PARTS, FEWEST_CLUSTERS)[1]]
+    inner = [(score, dockq) for score, dockq in means if 0 < score < 1]
+    dockq = np.maximum.accumulate([0.0, *(dockq for _, dockq in inner), 1.0]).tolist()
+    curve = list(zip([0.0, *(score for score, _ in inner), 1.0], dockq, strict=True))
+    known = held.assign(predicted=_along(curve, held["predicted"].to_numpy()))
+    return Expected(curve=curve, intervals=fit_intervals(known, PARTS, FEWEST_CLUSTERS))
+
+
+def _means(part: pd.DataFrame) -> tuple[float, float]:
+    """Of the score and of DockQ."""
+    means = np.average(part[["predicted", "dockq"]], axis=0, weights=part["weight"])
+    return tuple(means.round(DECIMALS).tolist())
+
+
+def _along(curve: list[tuple[float, float]], scores: Floats) -> Floats:
+    return np.interp(scores, *np.transpose(curve)).round(DECIMALS)
+
+
+def expectation(known: Expected, held: Floats) -> tuple[Floats, Floats, Floats]:
+    """Bounds of DockQ, and the DockQ to expect, of decoys with these scores, (n,), from `held_against_others`."""
+    dockq = _along(known.curve, held)
+    return *bounds(known.intervals, dockq), dockq

@@ -1,0 +1,158 @@
+"""What DockQ to expect of a model that is picked: fits it from the predictions of the study, and judges it out of fold.
+
+    PYTHONPATH=lib python tests/benchmarks/scorer_expected.py docs/scorer resources/scorer
+
+Reads predictions.csv.gz of the first folder, so that no decoy is needed. Puts `expected` and `expected_alone` into
+calibration.json of the second, the same as scorer.py does, and leaves the rest as it is. Writes expected.csv into the
+first: bias and MSE of the score and of the DockQ to expect, how often the intervals around them hold, and how often
+they are right about acceptable or not, each judged by the other folds. Figures are means over the rounds in which each
+cluster weighs the same, with 95 % intervals by bootstrap over clusters.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from toporank import layout
+from toporank.evaluation.confidence import expectations, read_calibration, write_calibration
+from toporank.evaluation.conformal import bounds, fit_intervals
+from toporank.evaluation.expected import expectation, fit_expected, held_against_others
+from toporank.evaluation.metrics import ACCEPTABLE
+
+SEED, DRAWS, SUBSETS = 2026, 1000, 20
+"""Of the bootstrap, and how often each target gives some of its models at random."""
+FITTED = "bm55-af2-boltz"
+"""The group of models that predictors made, from which intervals come."""
+PREDICTORS = {"AlphaFold only": "af2m", "Boltz only": "boltz1"}
+ROUNDS = ("", "_2", "_3")
+MEASURES = ["bias", "squared_error", "inside", "acceptable_right"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", type=Path)
+    parser.add_argument("scorer", type=Path)
+    args = parser.parse_args()
+    predictions = read_predictions(args.tables / "predictions.csv.gz")
+    refit(predictions, args.scorer / layout.CALIBRATION)
+    result = judged(predictions)
+    result.round(4).to_csv(args.tables / "expected.csv", index=False)
+    print(markdown(result))
+
+
+def read_predictions(path: Path) -> pd.DataFrame:
+    """predictions.csv.gz with `target` unique over data sets; names that look like numbers stay text."""
+    table = pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
+    return table.assign(target=table["dataset"] + "/" + table["target"])
+
+
+def refit(predictions: pd.DataFrame, path: Path) -> None:
+    """Put what to expect into a calibration, from the predictions of the round that ships."""
+    fitted = predictions[predictions["group"] == FITTED].assign(predicted=predictions["scorer"])
+    known = read_calibration(path)
+    write_calibration(path, known.model_copy(update={"format": 2, **expectations(fitted)}))
+
+
+def judged(predictions: pd.DataFrame) -> pd.DataFrame:
+    """The measures of each set of picked models, of the score itself and of the DockQ to expect."""
+    parts = [part for name in ROUNDS for part in picked(in_round(predictions, name))]
+    rows = []
+    for (group, models), own in pd.concat(parts).groupby(["group", "models"], sort=False):
+        for answer in ("score", "expected"):
+            for measure in MEASURES:
+                found = mean_of_clusters(own["cluster"], own[f"{answer}_{measure}"])
+                sizes = len(own) // len(ROUNDS), own["cluster"].nunique()
+                rows.append((group, models, *sizes, answer, measure, *found))
+    return pd.DataFrame(rows, columns=["group", "models", "n", "clusters", "answer", "measure", "value", "low", "high"])
+
+
+def in_round(predictions: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table with `predicted` and `by_itself`, as a round predicts them."""
+    return predictions.assign(predicted=predictions[f"scorer{name}"], by_itself=predictions[f"alone{name}"])
+
+
+def picked(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Sets of models of one round, with their measures."""
+    lone = table.assign(predicted=table["by_itself"], target=range(len(table)))
+    some = table[table["group"] == FITTED]
+    yield from (with_name(first(own), group, "first of all") for group, own in estimated(table, table).groupby("group"))
+    yield from (
+        with_name(first(estimated(table, some[some["decoy"].str.startswith(begin)])), FITTED, f"first of 5: {name}")
+        for name, begin in PREDICTORS.items()
+    )
+    for n in (2, 3, 5):
+        yield with_name(first(estimated(table, drawn(some, n))), FITTED, f"first of {n} at random")
+    yield with_name(estimated(table, some), FITTED, "all of 10")
+    yield with_name(estimated(lone, lone[lone["group"] == FITTED]), FITTED, "each by itself")
+
+
+def drawn(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Some models of each target, several times, each time as a target of its own. They keep their scores."""
+    rng = np.random.default_rng(SEED)
+    order = [table.assign(chance=rng.random(len(table)), draw=k) for k in range(SUBSETS)]
+    parts = [one.sort_values("chance").groupby("target").head(n) for one in order]
+    together = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    return together.assign(target=together["target"] + "#" + together["draw"].astype(str))
+
+
+def estimated(known: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+    """The measures of each of `asked`, judged by models of predictors in the other folds of `known`."""
+    held = asked.assign(held=held_against_others(asked["predicted"], asked["target"]))
+    return pd.concat(_of_fold(known, own, fold) for fold, own in held.groupby("fold"))
+
+
+def _of_fold(known: pd.DataFrame, asked: pd.DataFrame, fold: int) -> pd.DataFrame:
+    others = known[(known["fold"] != fold) & (known["group"] == FITTED)]
+    scores, y = asked["predicted"].to_numpy(), asked["dockq"].to_numpy()
+    low, high, dockq = expectation(fit_expected(others), asked["held"].to_numpy())
+    said = {"score": (scores, *bounds(fit_intervals(others), scores)), "expected": (dockq, low, high)}
+    columns = {
+        f"{name}_{measure}": value
+        for name, (middle, least, most) in said.items()
+        for measure, value in {
+            "bias": middle - y,
+            "squared_error": (middle - y) ** 2,
+            "inside": (least <= y) & (y <= most),
+            "acceptable_right": (middle >= ACCEPTABLE) == (y >= ACCEPTABLE),
+        }.items()
+    }
+    return asked.assign(**columns)
+
+
+def first(table: pd.DataFrame) -> pd.DataFrame:
+    """The model of each target with the highest score."""
+    return table.reset_index(drop=True).loc[lambda rows: rows.groupby("target")["predicted"].idxmax()]
+
+
+def with_name(table: pd.DataFrame, group: str, models: str) -> pd.DataFrame:
+    """The table under the names of what it holds."""
+    return table.assign(group=group, models=models)
+
+
+def mean_of_clusters(cluster: pd.Series, values: pd.Series) -> tuple[float, float, float]:
+    """The mean of the means of clusters, with its interval where there are five clusters."""
+    means = values.astype(float).groupby(cluster).mean().to_numpy()
+    draws = np.random.default_rng(SEED).integers(len(means), size=(DRAWS, len(means)))
+    interval = np.percentile(means[draws].mean(axis=1), [2.5, 97.5]) if len(means) >= 5 else (np.nan, np.nan)
+    return means.mean(), *interval
+
+
+def markdown(result: pd.DataFrame) -> str:
+    """A row for each set of models: bias, MSE, held and acceptable or not, of the score and of what to expect."""
+    values = result.set_index(["group", "models", "answer", "measure"])
+    heads = [f"{measure}, {answer}" for measure in MEASURES for answer in ("score", "expected")]
+    lines = [f"| | | {' | '.join(heads)} |", "| --- | --- |" + " ---: |" * len(heads)]
+    for group, models in result[["group", "models"]].drop_duplicates().itertuples(index=False):
+        found = [values.loc[(group, models, a, m)] for m in MEASURES for a in ("score", "expected")]
+        cells = [f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})" for row in found]
+        lines.append(f"| {group} | {models} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
