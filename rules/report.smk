@@ -31,7 +31,7 @@ rule report_study:
         "../envs/report.yaml"
     params:
         rank_by=CONFIG.rank_by,
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
@@ -65,7 +65,7 @@ rule report_scores:
         "../envs/report.yaml"
     params:
         rank_by=CONFIG.rank_by,
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"

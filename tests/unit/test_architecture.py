@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from toporank.workflow import jobs
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib" / "toporank"
 MODULES = sorted(LIBRARY.rglob("*.py"))
@@ -92,17 +90,6 @@ def test_floors_look_down_only_by_the_text_of_the_imports():
             if here is not None and there is not None and there < here:
                 wrong.append(f"{name_of(path)} imports {other}")
     assert wrong == []
-
-
-def test_the_code_of_the_last_steps_is_all_that_they_import_but_what_makes_graphs():
-    steps = ("cross_validate", "evaluate", "read_confidence", "score", "select_best", "write_report")
-    paths = {name_of(path): path for path in MODULES}
-    found, left = set(), set().union(*(imports_of(REPOSITORY / f"workflow_scripts/{step}.py") for step in steps))
-    while left:
-        found.add(name := left.pop())
-        left |= imports_of(paths[name]) - found
-    packages = {name.split(".")[1] for name in found if (LIBRARY / name.split(".")[1]).is_dir()}
-    assert packages - {*jobs.CODE} == {"building", "config", "decoys", "features", "kabsch_sander", "labelling"}
 
 
 def test_the_workflow_starts_without_torch():

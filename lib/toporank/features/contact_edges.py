@@ -16,7 +16,7 @@ from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, PO
 from toporank.features.invariant_edges import orientation
 from toporank.features.nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
-from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, USED, read_potentials
+from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import Scaling, scaled
 from toporank.features.surface import Surfaces, surfaces
@@ -82,7 +82,6 @@ ROOTS = slice(3, 30)
     summary="shared surface, potentials of mean force, atom contacts and mutual orientation; the same in any frame",
     parameters=Contacts,
     columns=columns,
-    uses=(*USED, "invariant_edges.py", "nodes.py"),
 )
 def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
     """Edges between residues of different partners that come near each other. nodes : int, (n,), residue indices.

@@ -35,8 +35,6 @@ PSEUDOCOUNTS = 5.0
 LARGEST = 3.0
 RESIDUES = tuple(STANDARD)
 TABLE = Path(__file__).with_name("potentials.csv")
-USED = ("atom_types.py", "surface.py", "potentials.py", "potentials.csv", "kernels/contacts.py")
-"""What features with potentials depend on, for `registry.register`."""
 
 
 class Potentials(NamedTuple):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.code import library_digest
 from toporank.config import Config, check_is_there, locate
 from toporank.decoys.natives import EXPECTED, find_natives
 from toporank.decoys.partners import is_file, read_partners
@@ -19,8 +18,6 @@ from toporank.validation import did_you_mean
 
 NEEDED = ("openmm", "pdbfixer")
 """Packages that only sampling needs."""
-CODE = ("sampling", "labelling", "structures")
-"""The packages that decide what becomes of a native, below this one."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +80,3 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
     except TopoRankError as error:
         problems.append(str(error))
     return problems
-
-
-def sampling_code() -> str:
-    """Digest of the code that decides what becomes of a native."""
-    return library_digest(CODE)
