@@ -232,6 +232,19 @@ def test_of_equally_near_targets_it_is_the_target_itself_or_else_the_first_by_na
     assert nearest({"t2": [A], "t3": [A]}, known) == {"t2": Nearest("t2", 1.0), "t3": Nearest("t1", 1.0)}
 
 
+@pytest.mark.parametrize("names", [("t1", "t2"), ("t2", "t1")])
+def test_of_different_chains_that_are_equally_near_it_is_the_first_target_by_name_too(names):
+    longer = sorted([chain(8, 30) + A, chain(9, 30) + A])
+    known = references(dict(zip(names, ([sequence] for sequence in longer), strict=True)))
+    assert nearest({"q": [A]}, known) == {"q": Nearest("t1", 1.0)}
+
+
+@pytest.mark.parametrize("names", ["abc", "bca", "cab", "cba"])
+def test_a_cluster_is_called_after_the_first_of_its_targets(names):
+    first, linking, last = names
+    assert set(clusters({first: [A], linking: [A, B], last: [B]}).values()) == {"a"}
+
+
 def test_a_record_recognises_chains_from_few_kmers():
     record = remember({"t1": [A, B], "t2": [A], "t0": []})
     assert record["targets"] == ["t0", "t1", "t2"]
