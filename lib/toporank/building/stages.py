@@ -241,7 +241,7 @@ class Making:
     def interfaces(self) -> dict[str, Entry]:
         """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
 
-        An interface of which no residue can become a node has none.
+        An interface without a residue that can become a node has no graph.
         """
         touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
         if len(touching) == 1:

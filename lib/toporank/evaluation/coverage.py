@@ -119,7 +119,7 @@ def _how_far(partner: str, meetings: list[Meeting]) -> str:
 def _with_chains_missing(
     rows: list[CoverageRow], plan: Mapping[tuple[str, str], PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow]
 ) -> list[CoverageRow]:
-    """The rows, of which those that lack chains say so: with fewer chains than at least half of their target's decoys.
+    """The rows. Those that lack chains say so: with fewer chains than at least half of their target's decoys.
 
     Where partners are given, the chains that they name count, and `building` has seen to these.
     """

@@ -73,7 +73,7 @@ def columns(parameters: Contacts) -> list[str]:
 
 
 ROOTS = slice(3, 30)
-"""Columns of which the square root is taken, with the sign: areas, energies and counts, which have long tails."""
+"""Columns that are replaced by their square root, with the sign: areas, energies and counts, which have long tails."""
 
 
 @register(

@@ -22,7 +22,7 @@ NOT_FOLLOWED = (
     *("building", "config", "features", "structures"),  # graphs and parameters count by their values
     *("decoys", "similarity", "spreadsheets"),  # so do splits and chains
     *("model.checkpoint", "model.topoqa", "torch_files"),  # how weights are written and read
-    *("training.provenance", "training.trackers"),  # what is told of a run
+    *("training.provenance", "training.trackers"),  # what a run says of itself
 )
 """Imports of `training.train` that do not decide the result of a training run."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")

@@ -100,7 +100,7 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def raised(first: int) -> Callable[[Any, int], int]:
-    """A resource of which a retried job gets more: `first` times the number of the attempt."""
+    """A resource that a retried job gets more of: `first` times the number of the attempt."""
 
     def resource(wildcards: Any, attempt: int) -> int:
         return first * attempt

@@ -22,7 +22,7 @@ NEEDED = ("openmm", "pdbfixer")
 
 @dataclass(frozen=True)
 class Sampling:
-    """Natives by target, and the partners of those of which something is said; nothing where none can be sampled."""
+    """Natives by target, and the partners where a setting or table names them; empty where nothing can be sampled."""
 
     natives: Mapping[str, Path] = field(default_factory=dict)
     said: Mapping[str, str] = field(default_factory=dict)
