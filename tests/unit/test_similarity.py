@@ -45,6 +45,11 @@ def test_different_kmers_have_different_hashes_that_spread_evenly():
     assert found.mean() == pytest.approx(2**31, rel=0.02)
 
 
+def test_hashes_are_those_that_checkpoints_remember():
+    """fmix32 of MurmurHash3 (Appleby) of the number of a k-mer: other hashes would not recognise what was remembered."""
+    assert [kmers(word).tolist() for word in ("AAAAA", "CAAAA", "DAAAA")] == [[0], [0x514E28B7], [0x30F4C306]]
+
+
 def test_containment_is_the_share_of_the_kmers_of_the_smaller_chain():
     # 10 residues have six 5-mers; of ACDEFGHIKL and FGHIKLMNPQRSTVWY, FGHIK and GHIKL are in both
     assert containment("ACDEFGHIKL", "FGHIKLMNPQRSTVWY") == pytest.approx(2 / 6)
