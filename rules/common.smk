@@ -17,7 +17,7 @@ from toporank.features.registry import call_mkdssp
 from toporank.training.provenance import training_code
 from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
-from toporank.workflow.sampling import Sampling, natives_to_sample, sampling_code
+from toporank.workflow.sampling import Sampling, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -43,7 +43,6 @@ if workflow.is_main_process:
     jobs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
-RESULTS_CODE = jobs.results_code()
 try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
 except TopoRankError:

@@ -63,7 +63,7 @@ rule predict_folds:
         runtime=jobs.raised(60),
     params:
         rule=CONFIG.training.selection.rule,
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "cross_validate.py"),
     shell:
         "cross_validate.py --summaries {input.summaries} --rule {params.rule} --packs {input.packs}"
         " --splits {input.splits} --predictions {output.predictions} --metrics {output.metrics} 2>&1 | tee {log}"

@@ -19,6 +19,7 @@ rule pack_graphs:
     params:
         precision=CONFIG.workflow.pack_precision,
         features=stage_features(CHOICES, "graphs"),
+        code=jobs.step_code(REPOSITORY, "pack_graphs.py"),
         natives=lambda wildcards: JOBS.natives_option(wildcards, REPOSITORY),
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"

@@ -30,7 +30,7 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
@@ -63,7 +63,7 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"

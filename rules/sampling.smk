@@ -51,7 +51,7 @@ rule sample_target:
         decoys=CONFIG.sampling.decoys,
         rotations=CONFIG.sampling.rotations,
         seed=CONFIG.sampling.seed,
-        code=sampling_code(),
+        code=jobs.step_code(REPOSITORY, "sample_target.py"),
     shell:
         "sample_target.py --target {wildcards.target:q} --native {input.native:q} --unbound {input.unbound:q}"
         " --partners={params.partners:q} --decoys {params.decoys} --rotations {params.rotations}"

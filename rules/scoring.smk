@@ -36,7 +36,7 @@ rule score_decoys:
     params:
         rank_by=CONFIG.rank_by,
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
         " --trees {input.trees:q} --calibration {input.calibration:q}"
@@ -62,7 +62,7 @@ rule read_confidence:
     params:
         files=JOBS.confidence_state,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "read_confidence.py"),
     shell:
         'read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --store "$TOPORANK_STORE"'
         " --plddt {params.plddt} --table {output.table} > {log} 2>&1"
@@ -86,7 +86,7 @@ rule evaluate_ranking:
     params:
         labels=layout.LABELS,
         contents=JOBS.contents,
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "evaluate.py"),
     shell:
         "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
         " --confidence {input.confidence} --splits {input.splits}"

@@ -128,7 +128,7 @@ rule select_final:
     params:
         rule=CONFIG.training.selection.rule,
         final=JOBS.final_options(),
-        code=RESULTS_CODE,
+        code=jobs.step_code(REPOSITORY, "select_best.py"),
     shell:
         "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
         " --best {output.checkpoint} --ensemble {output.ensemble} {params.final} 2>&1 | tee {log}"

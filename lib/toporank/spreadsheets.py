@@ -39,14 +39,19 @@ def restored(value: Any) -> Any:
 
 
 def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> None:
-    """Write a table with a header; None and nan are empty cells.
+    """Write a table with a header, as `table_text` makes it."""
+    write_text(path, table_text(columns, rows, tabs=tabs))
+
+
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> str:
+    """A table with a header; None and nan are empty cells.
 
     tabs : separated by tabs and without quotes; a text with a tab or line break is then a csv.Error.
     """
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
     lines = _Lines()
     csv.writer(lines, **style).writerows([_cell(value) for value in row] for row in itertools.chain([columns], rows))
-    write_text(path, "".join(lines))
+    return "".join(lines)
 
 
 class _Lines(list[str]):

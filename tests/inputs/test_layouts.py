@@ -35,6 +35,11 @@ def test_early_alphafold_3_jobs_side_by_side_are_targets_too(tmp_path):
     assert keys == [("a", "seed-1_sample-0_model"), ("a", "seed-1_sample-1_model"), ("b", "seed-1_sample-0_model")]
 
 
+def test_a_file_that_is_called_like_the_folder_of_predictions_hides_no_sample(tmp_path):
+    folder = laid(tmp_path, ("T/seed_101/predictions", "T/seed_101/sample_0.cif"))
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "seed_101_sample_0")]
+
+
 def test_a_file_in_the_folder_of_a_target_is_of_that_target_whatever_its_name(tmp_path):
     folder = laid(tmp_path, ("T/query_unrelaxed_rank_001_model_1.pdb",))
     assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "query_unrelaxed_rank_001_model_1")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -11,8 +12,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from toporank.workflow import jobs
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib" / "toporank"
@@ -26,27 +25,17 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """Each module is parsed once for all tests."""
+    return ast.parse(path.read_text())
+
+
 def contracts() -> list[dict]:
     return tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 
 
 # ---- who may import whom ----------------------------------------------------------------------------------
-
-
-def lint_imports(pyproject: Path, library: Path) -> subprocess.CompletedProcess:
-    pytest.importorskip("importlinter")
-    program = (
-        "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(sys.argv[1], no_cache=True))"
-    )
-    environment = {**ENVIRONMENT, "PYTHONPATH": str(library)}
-    command = [sys.executable, "-c", program, str(pyproject)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=library, env=environment)
-
-
-def test_floors_look_down_only_and_torch_stays_above_its_line():
-    answer = lint_imports(REPOSITORY / "pyproject.toml", LIBRARY.parent)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert f"Contracts: {len(contracts())} kept, 0 broken" in answer.stdout
 
 
 def test_every_module_stands_on_a_floor():
@@ -57,6 +46,9 @@ def test_every_module_stands_on_a_floor():
         if not any(name == floor or name.startswith(floor + ".") or floor.startswith(name + ".") for floor in floors)
     ]  # fmt: skip
     assert homeless == []
+
+
+NAMES = {name_of(path) for path in MODULES} - {"toporank"}
 
 
 def floor_of(name: str, floors: list[str]) -> int | None:
@@ -72,17 +64,16 @@ def _inside(name: str, package: str) -> bool:
 def imports_of(path: Path) -> set[str]:
     """Modules of this library that a file imports, by its text alone."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    known = set(map(name_of, MODULES)) - {"toporank"}
-    return found & known
+    return found & NAMES
 
 
-def test_floors_look_down_only_by_the_text_of_the_imports():
-    """The same rule without import-linter, which must not be the only one to say so."""
+def test_floors_look_down_only():
+    """`make lint` checks it with import-linter, and that nothing below the line imports torch."""
     (layers,) = (contract["layers"] for contract in contracts() if contract["type"] == "layers")
     wrong = []
     for path in MODULES:
@@ -92,17 +83,6 @@ def test_floors_look_down_only_by_the_text_of_the_imports():
             if here is not None and there is not None and there < here:
                 wrong.append(f"{name_of(path)} imports {other}")
     assert wrong == []
-
-
-def test_the_code_of_the_last_steps_is_all_that_they_import_but_what_makes_graphs():
-    steps = ("cross_validate", "evaluate", "read_confidence", "score", "select_best", "write_report")
-    paths = {name_of(path): path for path in MODULES}
-    found, left = set(), set().union(*(imports_of(REPOSITORY / f"workflow_scripts/{step}.py") for step in steps))
-    while left:
-        found.add(name := left.pop())
-        left |= imports_of(paths[name]) - found
-    packages = {name.split(".")[1] for name in found if (LIBRARY / name.split(".")[1]).is_dir()}
-    assert packages - {*jobs.CODE} == {"building", "config", "decoys", "features", "kabsch_sander", "labelling"}
 
 
 def test_the_workflow_starts_without_torch():
@@ -175,7 +155,7 @@ def test_functions_are_short():
     long = {
         f"{name_of(path)}.{node.name}": node.end_lineno - node.lineno + 1
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60
     }
     assert long == {}
@@ -187,7 +167,7 @@ def test_functions_are_short():
 def broad_handlers(path: Path) -> list[int]:
     """Lines of handlers that catch whatever comes."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ExceptHandler):
             caught = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)} if node.type else {"BaseException"}
             if caught & {"Exception", "BaseException"}:
@@ -204,7 +184,7 @@ def test_only_the_boundary_of_a_chunk_catches_whatever_comes():
 def test_every_module_and_every_public_function_says_what_it_is():
     silent = []
     for path in MODULES:
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         if path.stat().st_size and not ast.get_docstring(tree):
             silent.append(name_of(path))
         for node in tree.body:
@@ -257,7 +237,7 @@ def test_every_external_package_the_library_imports_is_declared():
     names |= {{"pyyaml": "yaml"}.get(name, name) for name in names}
     used = set()
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Import):
                 used |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES
-from toporank.sampling.bending import SOFTEST, anm_hessian, bend, softest_modes
+from toporank.sampling.bending import SOFTEST, anm_hessian, bend, root_mean_square, softest_modes
 from toporank.structures.read import read_complex
 
 COMPLEX = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
@@ -48,6 +48,24 @@ def test_a_bend_has_the_size_that_was_asked_for_and_is_mostly_soft():
     assert shares.sum() == pytest.approx(1)
     many = np.mean([bend(MODES, 1.0, np.random.default_rng(s)) ** 2 for s in range(3)])
     assert many == pytest.approx(1 / 3)
+
+
+def test_how_far_atoms_moved_is_a_length_in_space():
+    assert root_mean_square(np.array([[3.0, 4, 0], [0, 0, 5]])) == pytest.approx(5)
+
+
+class Same:
+    """A generator whose numbers are all 1."""
+
+    def normal(self, size: int) -> np.ndarray:
+        return np.ones(size)
+
+
+def test_every_mode_takes_up_the_same_energy():
+    """Equipartition: stiffness times the square of the amplitude is the same for all modes."""
+    amplitudes = np.einsum("mnx,nx->m", MODES.shapes, bend(MODES, 1.0, Same()))
+    energies = MODES.stiffness * amplitudes**2
+    np.testing.assert_allclose(energies, energies.mean(), rtol=1e-6)
 
 
 def test_a_chain_of_five_residues_can_be_bent():

@@ -20,12 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toporank
+from toporank import code
 from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description, toy
 from toporank.model.scorer import build_network, load_weights, predict
 from toporank.similarity.memory import remember
-from toporank.training.provenance import TRAINING_SOURCES
+from toporank.training.provenance import NOT_FOLLOWED
 from toporank.training.splits import fingerprint
 from toporank.training.train import train_run
 
@@ -499,15 +500,19 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
         "training/trackers.py",  # tell, and change nothing
         "training/provenance.py",  # so does this
     }
-    code = (
+    program = (
         "import sys, toporank.training.fit, toporank.training.train;"
         "print(*(m for m in sys.modules if m.startswith('toporank.')))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
     imported = {name.removeprefix("toporank.").replace(".", "/") + ".py" for name in told}
     deciding = {file for file in imported if file.startswith(("model/", "training/"))}
-    assert deciding - others == {s for s in TRAINING_SOURCES if s.startswith(("model/", "training/"))}
-    assert set(TRAINING_SOURCES) <= imported
+    files = code.closure("training.train", without=NOT_FOLLOWED)
+    counted = {str(Path(file).relative_to(code.LIBRARY)) for file in files}
+    assert deciding - others <= counted
+    assert counted & others == set()
+    rooms = {file.partition("/")[0] for file in counted}
+    assert rooms == {"compilation.py", "evaluation", "graphs", "model", "training"}

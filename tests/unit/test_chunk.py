@@ -6,7 +6,6 @@ import errno
 import hashlib
 import logging
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,14 +14,13 @@ from pathlib import Path
 
 import pytest
 
-import toporank
 from building import build as build_decoys
 from toporank import code
 from toporank.building import chunk, view
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.plan import deal, planned, write_plans
-from toporank.building.stages import SOURCES, Making, code_digest
+from toporank.building.stages import Making, code_digest
 from toporank.building.store import Entry, Store
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.identity import Decoy, Status
@@ -365,16 +363,17 @@ def test_a_damaged_ledger_is_one_line_that_names_it(content):
 @pytest.fixture
 def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str]]:
     """A function that edits one file of a copy of the library and tells which digests change."""
-    here = Path(toporank.__file__).parent
     copy = tmp_path / "copy" / "toporank"
-    shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__", "report"))
-    for name, module in list(sys.modules.items()):
-        if name.startswith("toporank.features.") or name == "toporank":
-            monkeypatch.setattr(module, "__file__", str(copy / Path(module.__file__).relative_to(here)))
+    shutil.copytree(code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol"))
+    stages = sys.modules[Making.__module__]
+    monkeypatch.setattr(code, "LIBRARY", copy)
+    monkeypatch.setattr(code, "KNOWN", tmp_path / "digests.json")
+    monkeypatch.setattr(stages, "__file__", str(copy / "building/stages.py"))
 
     def digests(features: dict[str, dict]) -> dict[str, str]:
         choices = resolve({stage: {} for stage in DEFAULT_MODULES} | features)
-        sys.modules[Making.__module__]._code_digest.cache_clear()
+        stages._code_digest.cache_clear()
+        code.forget()
         return {kind: code_digest(kind, choices) for kind in KINDS}
 
     def edit_and_compare(name: str, change: Callable[[str], str], **features: dict) -> set[str]:
@@ -386,15 +385,17 @@ def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str
         return {kind for kind in KINDS if before[kind] != after[kind]}
 
     yield edit_and_compare
-    sys.modules[Making.__module__]._code_digest.cache_clear()
+    stages._code_digest.cache_clear()
+    code.forget()
 
 
-KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"}
+KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs", "label"}
+ON_TABLES = {"interface", "topology", "nodes", "edges", "graphs"}
 STRAY = "\nOTHER = 0\n"
 
 
 def files_of(package: str) -> list[Path]:
-    return sorted((Path(toporank.__file__).parent / package).glob("*.py"))
+    return sorted((code.LIBRARY / package).glob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -421,7 +422,7 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
             "features/neighbours.py",
             "found[apart < cutoff]",
             "found[apart <= cutoff]",
-            {"interface", "contacts", "topology", "edges", "graphs"},
+            {"interface", "contacts", "edges", "graphs"},
         ),
         ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
@@ -441,11 +442,16 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/pairs.py", {"edges", "graphs"}),
         ("features/legacy_edges.py", {"edges", "graphs"}),  # the module that is chosen here
         ("features/multiscale_edges.py", set()),  # another one
-        ("features/neighbours.py", {"interface", "contacts", "topology", "edges", "graphs"}),
+        ("features/neighbours.py", {"interface", "contacts", "edges", "graphs"}),
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),
         ("structures/stored.py", KINDS),
-        ("features/residue_tables.py", KINDS - {"complex", "contacts"}),
+        ("structures/density.py", {"complex", "interface"}),
+        ("decoys/partners.py", KINDS),
+        ("labelling/mapping.py", {"label"}),
+        ("targets/labelled.py", {"label"}),
+        ("torch_files/archive.py", {"graphs"}),
+        ("features/residue_tables.py", ON_TABLES),
         ("comparison/contacts.py", {"contacts"}),
         ("graphs/pyg_file.py", {"graphs"}),
         ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
@@ -455,6 +461,11 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("building/store.py", set()),
         ("training/fit.py", set()),
         ("config/base.py", set()),
+        ("report/page.py", set()),
+        ("report/page.js", set()),
+        ("errors.py", set()),
+        ("files.py", set()),
+        ("decoys/tables.py", set()),
     ],
 )
 def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edit, name, concerned):
@@ -477,35 +488,13 @@ def test_what_features_are_computed_with_counts_where_they_are_chosen_data_too(e
     assert edit(f"features/{name}", change) == set()
 
 
-def test_modules_name_every_file_of_features_that_they_import():
-    """Directly, or through another one. Potentials are only counted with the neighbours."""
-    folder = Path(toporank.__file__).parent / "features"
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES} | CONTACTS)
-    for stage in CONTACTS:
-        named = {str(Path(source).relative_to(folder)) for source in choices[stage].module.sources}
-        named |= {name.removeprefix("features/") for name in SOURCES[stage]} | {"registry.py", "neighbours.py"}
-        for path in (folder / name for name in named if name.endswith(".py")):
-            text = path.read_text() if path.exists() else ""  # the others are not in this folder
-            imported = re.findall(r"from toporank\.features\.([\w.]+) import", text)
-            assert {f"{module.replace('.', '/')}.py" for module in imported} <= named, path
-
-
-def test_a_stage_depends_on_the_chosen_module_alone(edit, tmp_path, monkeypatch):
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
-    default = code_digest("topology", choices)
-    own = tmp_path / "own_topology.py"
-    own.write_text("NEW = 1\n")
-    monkeypatch.setattr(sys.modules[choices["topology"].module.compute.__module__], "__file__", str(own))
-    assert code_digest("topology", choices) != default
-
-
 def test_digests_are_kept_and_a_damaged_note_of_them_does_no_harm(tmp_path, monkeypatch):
     source, known = tmp_path / "a.py", tmp_path / "kept/digests.json"
     monkeypatch.setattr(code, "KNOWN", known)
 
     def digest(text: str) -> str:
         source.write_text(text)
-        code._known.cache_clear()
+        code.forget()
         return code.source_digest((str(source),))
 
     first = digest("A = 1\n")
@@ -514,10 +503,10 @@ def test_digests_are_kept_and_a_damaged_note_of_them_does_no_harm(tmp_path, monk
     monkeypatch.undo()
     monkeypatch.setattr(code, "KNOWN", known)
     assert digest("A = 2\n") != first
-    for damage in ("", "[]", "{"):
+    for damage in ("", "[]", "{", '{"a": "b"}'):
         known.write_text(damage)
         assert digest("A = 1  # one\n") == first
-    code._known.cache_clear()
+    code.forget()
 
 
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):

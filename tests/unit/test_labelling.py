@@ -15,9 +15,11 @@ from structures_text import EXAMPLES, moved
 from toporank.decoys.identity import ResidueId
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.labelling.alignment import align
-from toporank.labelling.dockq import dockq
+from toporank.labelling.chains import chains_of
+from toporank.labelling.dockq import Interface, Side, dockq, score
 from toporank.labelling.label import Native, counterparts, label
 from toporank.labelling.local import local_quality
+from toporank.labelling.mapping import counterparts as counterparts_of
 from toporank.labelling.mapping import mappings
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -181,6 +183,33 @@ def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
     found = label(Native(trimer), moved(renamed(trimer, other)))
     assert found.dockq == pytest.approx(1.0)
     assert found.mapping == other
+
+
+def relative(sequence: str, n: int) -> str:
+    """The sequence with n letters that are others, evenly spread."""
+    places = {round(i * len(sequence) / n) for i in range(n)}
+    return "".join("W" if i in places and letter != "W" else letter for i, letter in enumerate(sequence))
+
+
+def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(native):
+    chains = chains_of(native)
+    own = chains["A"]
+    alike = replace(own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5))
+    assert counterparts_of({"A": own}, {"R": alike, "A": own}) == {"A": ["A"]}
+    assert counterparts_of({"A": own}, {"R": alike}) == {"A": ["R"]}
+    assert counterparts_of({"A": own, "R": alike}, {"x": own, "y": alike}) == {"A": ["x"], "R": ["y"]}
+
+
+def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
+    """The first side is deformed and the second is not: what LRMSD sees is the deformation alone, of a known size."""
+    rng = np.random.default_rng(0)
+    backbone = np.cumsum(rng.normal(size=(2, 12, 4, 3)), axis=1)
+    sides = tuple(Side(side + place, side + place) for side, place in zip(backbone, (0.0, 2.0), strict=True))
+    pairs = np.argwhere(np.ones((12, 12), dtype=bool))
+    deformed = sides[0].backbone + rng.normal(size=(12, 4, 3))
+    found = score(Interface(sides, pairs, np.ones(len(pairs), dtype=bool)), (Side(deformed, deformed), sides[1]))
+    deformation = np.sqrt(np.square(deformed - sides[0].backbone).sum(axis=-1).mean())
+    assert found.lrmsd == pytest.approx(deformation)
 
 
 def test_many_copies_are_mapped_by_superposition_instead_of_trying_all(native):

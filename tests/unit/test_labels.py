@@ -130,6 +130,19 @@ def test_what_was_written_is_read_back_and_not_written_again(tmp_path):
     assert not write_labels(tmp_path / "out.csv", labels)
 
 
+def test_no_name_of_a_label_is_a_formula_and_every_name_comes_back(tmp_path):
+    labels = [Label("@T", "=HYPERLINK(1)", 0.5, "train", "+g"), Label("'=T", "-1", 1.0, "train")]
+    write_labels(tmp_path / "out.csv", labels)
+    assert "\n'@T,'=HYPERLINK(1),0.5," in (tmp_path / "out.csv").read_text()
+    assert read_split_labels(tmp_path / "out.csv") == labels
+
+
+def test_a_table_that_was_written_here_labels_the_same_decoys_when_it_is_given(tmp_path):
+    (tmp_path / "labels.csv").write_text("Target,Model,DockQ\n'@T,'=a,0.5\n")
+    (label,) = read_labels(tmp_path / "labels.csv", split_by="cluster", validation_percent=20.0, split_seed=0)
+    assert label[:2] == ("@T", "=a")
+
+
 def test_no_labels_are_a_header(tmp_path):
     write_labels(tmp_path / "out.csv", [])
     assert read_split_labels(tmp_path / "out.csv") == []

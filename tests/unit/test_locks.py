@@ -41,8 +41,8 @@ def test_the_same_name_in_another_folder_is_another_lock(tmp_path):
     assert f"{tmp_path / 'b'}: another run is working on this folder (wait for its end, or choose another fol" in said
 
 
-def job(rule: str, **wildcards: str) -> SimpleNamespace:
-    return SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards=Wildcards(**wildcards))
+def job(rule: str, *output: str, **wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), output=output, wildcards=Wildcards(**wildcards))
 
 
 class Wildcards(SimpleNamespace):
@@ -56,9 +56,21 @@ class Wildcards(SimpleNamespace):
         ([job("coverage"), job("build_graphs")], set()),
         ([job("compute_topology", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
         ([job("write_coverage", dataset="a"), job("pack_graphs", dataset="b")], {"a", "b"}),
-        ([job("train_sweep", run="r"), job("select_final")], {"training"}),
+        ([job("train_sweep", "results/training/r/summary.json", run="r")], {"training"}),
+        ([job("train_finetune", "results/finetune/r/summary.json", run="r")], {"training"}),
+        ([job("train_fold", "results/cross_validation/fold0/r/summary.json", fold="0", run="r")], {"training"}),
+        ([job("predict_folds", "results/cross_validation/metrics.csv")], {"training"}),
+        ([job("select_final", "results/final/best.ckpt")], {"training"}),
+        ([job("split_targets", "results/splits.csv")], {"training"}),
+        ([job("split_labels", "results/a/labels.csv", dataset="a")], {"a"}),
+        ([job("sample_target", "results/sampling/T", target="T"), job("sample_decoys")], {"sampling"}),
+        ([job("report_study", "results/report.html", "results/leakage.csv")], set()),
+        ([job("an_own_rule", "elsewhere.txt")], set()),
     ],
-    ids=["nothing built", "features of a decoy", "data sets", "training"],
+    ids=[
+        *("nothing built", "features of a decoy", "data sets", "sweep", "fine-tuning", "fold", "predictions of folds"),
+        *("choice", "splits", "labels of a data set", "sampling", "page", "a rule of the user"),
+    ],
 )
-def test_a_run_claims_the_data_sets_it_completes_and_the_training(jobs, claims):
+def test_a_run_claims_the_data_sets_it_completes_and_the_training_by_what_it_writes(jobs, claims):
     assert claimed(SimpleNamespace(needrun_jobs=lambda: jobs)) == claims

@@ -15,9 +15,9 @@ from _synthetic import METADATA, small_run
 from building import build
 from conftest import REPOSITORY
 from structures_text import EXAMPLES
-from toporank import plugins
+from toporank import code, plugins
 from toporank.__main__ import main
-from toporank.building.stages import SOURCES, code_digest
+from toporank.building.stages import MADE_BY, code_digest
 from toporank.building.store import Store
 from toporank.config import load_config
 from toporank.config.training import Hyperparameters
@@ -146,14 +146,15 @@ def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(ins
 
     def digests() -> dict[str, str]:
         sys.modules[code_digest.__module__]._code_digest.cache_clear()
-        return {kind: code_digest(kind, choices) for kind in SOURCES}
+        code.forget()
+        return {kind: code_digest(kind, choices) for kind in MADE_BY}
 
     before, file = digests(), folder / "hydropathy" / changed
     file.write_text(file.read_text() + "\n# a comment\n")
     assert digests() == before
     file.write_text(file.read_text() + "\nOTHER = 1\n")
     after = digests()
-    assert {kind for kind in SOURCES if after[kind] != before[kind]} == {"edges", "graphs"}
+    assert {kind for kind in MADE_BY if after[kind] != before[kind]} == {"edges", "graphs"}
 
 
 def registering(**changes: str) -> str:
@@ -227,6 +228,7 @@ def test_a_change_of_a_network_trains_it_again_and_no_other(install):
     before = training_code(["means"]), training_code(["gatv2"])
     file = folder / "hydropathy/network.py"
     file.write_text(file.read_text().replace("torch.relu", "torch.tanh"))
+    code.forget()
     after = training_code(["means"]), training_code(["gatv2"])
     assert after[0] != before[0] != before[1] == after[1]
 

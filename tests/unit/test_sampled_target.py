@@ -106,7 +106,8 @@ class Wildcards(SimpleNamespace):
 
 def dag(*rules: str):
     """Jobs that a run will do, all of target T."""
-    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), wildcards=Wildcards(target="T")) for name in rules]
+    of_target = {"wildcards": Wildcards(target="T"), "output": ["results/sampling/T"]}
+    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), **of_target) for name in rules]
     return SimpleNamespace(needrun_jobs=lambda: needed)
 
 
@@ -140,6 +141,10 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
     rows = [Row("T", "T_0001", "A:H+L", "0.5", "medium"), Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b")]
     write_rows(Path("labels.csv"), rows)
     assert read_rows(Path("labels.csv")) == rows
+    named = [Row("=T", "=T_0001", Reason="-")]
+    write_rows(Path("others.csv"), named)
+    assert "\n'=T,'=T_0001," in Path("others.csv").read_text()
+    assert read_rows(Path("others.csv")) == named
     labels = read_labels(Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1)
     assert [(label.target, label.decoy, label.dockq) for label in labels] == [
         ("T", "T_0001", 0.5),

@@ -45,6 +45,11 @@ def test_different_kmers_have_different_hashes_that_spread_evenly():
     assert found.mean() == pytest.approx(2**31, rel=0.02)
 
 
+def test_hashes_are_those_that_checkpoints_remember():
+    """fmix32 of MurmurHash3 (Appleby) of the number of a k-mer: other hashes would not recognise what was kept."""
+    assert [kmers(word).tolist() for word in ("AAAAA", "CAAAA", "DAAAA")] == [[0], [0x514E28B7], [0x30F4C306]]
+
+
 def test_containment_is_the_share_of_the_kmers_of_the_smaller_chain():
     # 10 residues have six 5-mers; of ACDEFGHIKL and FGHIKLMNPQRSTVWY, FGHIK and GHIKL are in both
     assert containment("ACDEFGHIKL", "FGHIKLMNPQRSTVWY") == pytest.approx(2 / 6)
@@ -230,6 +235,19 @@ def test_the_nearest_target_is_the_one_with_the_most_similar_chain():
 def test_of_equally_near_targets_it_is_the_target_itself_or_else_the_first_by_name():
     known = references({"t1": [A, B], "t2": [A]})
     assert nearest({"t2": [A], "t3": [A]}, known) == {"t2": Nearest("t2", 1.0), "t3": Nearest("t1", 1.0)}
+
+
+@pytest.mark.parametrize("names", [("t1", "t2"), ("t2", "t1")])
+def test_of_different_chains_that_are_equally_near_it_is_the_first_target_by_name_too(names):
+    longer = sorted([chain(8, 30) + A, chain(9, 30) + A])
+    known = references(dict(zip(names, ([sequence] for sequence in longer), strict=True)))
+    assert nearest({"q": [A]}, known) == {"q": Nearest("t1", 1.0)}
+
+
+@pytest.mark.parametrize("names", ["abc", "bca", "cab", "cba"])
+def test_a_cluster_is_called_after_the_first_of_its_targets(names):
+    first, linking, last = names
+    assert set(clusters({first: [A], linking: [A, B], last: [B]}).values()) == {"a"}
 
 
 def test_a_record_recognises_chains_from_few_kmers():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toporank.code import LIBRARY
 from toporank.evaluation.selection import read_leaderboard
 from toporank.spreadsheets import defused, read_rows, restored, write_rows
 
@@ -46,3 +48,13 @@ def test_a_leaderboard_comes_back(tmp_path):
     row = ("-run", "=config", "", "@why", "results/x", 1)
     write_rows(tmp_path / "leaderboard.csv", columns, [row])
     assert tuple(read_leaderboard(tmp_path / "leaderboard.csv").iloc[0]) == row
+
+
+def test_every_table_of_names_is_written_here():
+    """Other modules write tables with this one, unless these hold numbers alone."""
+    numbers = {"features/potentials.py", "training/callbacks.py"}
+    found = set()
+    for path in LIBRARY.rglob("*.py"):
+        if re.search(r"csv\.(writer|DictWriter)\(|\.to_csv\(", path.read_text(encoding="utf-8")):
+            found.add(str(path.relative_to(LIBRARY)))
+    assert found == numbers | {"spreadsheets.py"}

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-import toporank
 from toporank.building.store import Entry, Make, Store
-from toporank.code import source_digest
+from toporank.code import code_of, source_digest
 from toporank.comparison.contacts import contact_bytes
 from toporank.decoys.identity import structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
@@ -45,30 +44,22 @@ NEEDED = {
 }
 """The modules and parameters that each stage depends on: its own and those of the stages before."""
 
-COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "copies", "density", "complex", "stored"))
-TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
-PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
-KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
-DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
-NEIGHBOURS = ("compilation.py", "features/neighbours.py")
-EDGES = (*NEIGHBOURS, "features/scaling.py", "features/pairs.py", "features/kernels/distances.py")
-LABELLING = (
-    "targets/labelled.py",
-    *(f"labelling/{name}.py" for name in ("alignment", "chains", "dockq", "mapping", "label")),
-)
+TABLES = ("structures.stored", "features.residue_tables")
+MADE_BY = {
+    "complex": ("structures.read", "structures.stored"),
+    "interface": ("structures.read", "features.surroundings", *TABLES),  # its rule reads the decoys
+    "contacts": ("comparison.contacts", "structures.stored"),
+    "topology": TABLES,
+    "nodes": TABLES,
+    "edges": TABLES,
+    "graphs": (*TABLES, "graphs.pyg_file"),
+    "label": ("targets.labelled",),
+}
+"""The modules that make each kind of artefact, besides the feature module and this one; what they import counts too."""
 WITHOUT_MODULE = ("complex", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
-SOURCES = {
-    "complex": COMPLEX,
-    "interface": (*COMPLEX, *TABLES, "features/neighbours.py", "features/surroundings.py"),
-    "contacts": (*TABLES[:2], "features/neighbours.py", "comparison/contacts.py"),
-    "topology": (*TABLES, *NEIGHBOURS, *(f"persistence/{name}.py" for name in PERSISTENCE)),
-    "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
-    "edges": (*TABLES, *EDGES),
-    "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
-    "label": ("structures/complex.py", "structures/stored.py", *LABELLING),
-}
-"""The code each kind of artefact depends on besides its feature module, as paths below this package."""
+NOT_FOLLOWED = ("building", "decoys.tables")
+"""Imports that decide nothing in an artefact: how the work is divided and kept, how tables of users are read."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy"),
@@ -86,16 +77,16 @@ def _version(package: str) -> str:
 
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
-    """Digest of the code that a kind of artefact depends on: a key of `SOURCES`, and the chosen module."""
+    """Digest of the code that a kind of artefact depends on: a key of `MADE_BY`, and the chosen module."""
     module = () if kind in WITHOUT_MODULE else _module(kind, choices).module.sources
     return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
 
 
 @functools.cache
 def _code_digest(kind: str, module: tuple[str, ...], versions: str) -> str:
-    root = Path(toporank.__file__).parent
-    sources = [*(str(root / source) for source in SOURCES[kind]), *module]
-    return hashlib.sha256(f"{source_digest(sources)} {versions}".encode()).hexdigest()[:16]
+    code = code_of(*MADE_BY[kind], *module, without=NOT_FOLLOWED)
+    own = source_digest([__file__] if kind != "label" else [])
+    return hashlib.sha256(f"{code} {own} {versions}".encode()).hexdigest()[:16]
 
 
 def _module(kind: str, choices: dict[str, Choice]) -> Choice:
@@ -254,7 +245,7 @@ class Making:
     def interfaces(self) -> dict[str, Entry]:
         """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
 
-        An interface of which no residue can become a node has none.
+        An interface without a residue that can become a node has no graph.
         """
         touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
         if len(touching) == 1:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import random
 import re
 from collections.abc import Iterable
@@ -16,6 +14,7 @@ from toporank.decoys.partners import parse_partners, partners_text
 from toporank.decoys.tables import read_table
 from toporank.errors import ConfigError, printable
 from toporank.files import write_text_if_changed
+from toporank.spreadsheets import read_rows, restored, table_text
 
 
 class Label(NamedTuple):
@@ -75,17 +74,12 @@ def read_labels(
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     """Write labels for `read_split_labels`, if they differ from what is there; returns whether they did."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(labels)
-    return write_text_if_changed(path, text.getvalue())
+    return write_text_if_changed(path, table_text(COLUMNS, labels))
 
 
 def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
     """Read labels as `write_labels` wrote them. interfaces : also those of single interfaces."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in csv.DictReader(handle)]
+    labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in read_rows(path)]
     return labels if interfaces else of_decoys(labels)
 
 
@@ -119,7 +113,7 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     stem = (split_suffix(decoy) or (decoy,))[0]
     said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
     partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
-    names = table_name(target), table_name(stem)
+    names = table_name(restored(target)), table_name(restored(stem))
     return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
 
 

@@ -64,7 +64,7 @@ def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors
 def principal_places(vectors: np.ndarray, others: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places of vectors, (n, k), along their leading principal axes, (n, axes), and the share of variance of each.
 
-    Between the two stand the places of others, (m, k), along the same axes, of which there are k at most.
+    Between the two stand the places of others, (m, k), along the same axes, k at most.
 
     Each axis points to where its largest entry is positive, so that the same vectors always give the same map.
     """

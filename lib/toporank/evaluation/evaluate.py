@@ -40,10 +40,10 @@ def evaluate(
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
-    `intervals` has the share of labels in their interval, of which `level` are expected, if there are intervals;
+    `intervals` has the share of labels in their interval (`level` is expected), if there are intervals;
     `consensus` has the metrics of the consensus for the same decoys, if it is known, `confidence` those of each measure
     of the predictor's confidence;
-    `interfaces` sums up labels of single interfaces, of which those of one name are ranked within their target.
+    `interfaces` sums up labels of single interfaces; those of one name are ranked within their target.
     """
     ranking, labels = list(ranking), list(labels)
     of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}

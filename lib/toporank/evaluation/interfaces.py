@@ -155,7 +155,7 @@ class Interfaces(NamedTuple):
 
 
 def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interfaces]:
-    """(target, decoy) → its interfaces; those of which nothing is known are left out."""
+    """(target, decoy) → its interfaces; decoys without known interfaces are left out."""
     known: dict[tuple[str, str], list[InterfaceRow]] = {}
     for row in table:
         if row.n_contacts is not None:

@@ -20,7 +20,7 @@ from toporank.structures.stored import from_bytes
 from toporank.structures.write import mmcif
 
 MANY = 50
-"""Targets from which on only the first decoy of each becomes a structure file, which takes 10 ms."""
+"""With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms."""
 LEAST = 0.01
 """B-factor of the worst interface residue; 0 is what all others have."""
 

@@ -1,4 +1,4 @@
-"""How good each interface residue is thought to be, as a table, and of which decoys it is shown."""
+"""How good each interface residue is thought to be, as a table, and the decoys for which it is shown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def with_agreement(
     """The scores with the agreement of the other decoys on each residue; copies have that of their originals.
 
     A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same; one
-    of which networks say nothing has none. Decoys vote by their scores, copies once.
+    that networks say nothing about has no value. Decoys vote by their scores, copies once.
     scores : by target. contacts : (target, decoy) → what it is compared by. copy_of : (target, decoy) → the decoy that
     it is a copy of.
     """

@@ -16,7 +16,7 @@ from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, PO
 from toporank.features.invariant_edges import orientation
 from toporank.features.nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
-from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, USED, read_potentials
+from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import Parameters, register
 from toporank.features.scaling import Scaling, scaled
 from toporank.features.surface import Surfaces, surfaces
@@ -73,7 +73,7 @@ def columns(parameters: Contacts) -> list[str]:
 
 
 ROOTS = slice(3, 30)
-"""Columns of which the square root is taken, with the sign: areas, energies and counts, which have long tails."""
+"""Columns that are replaced by their square root, with the sign: areas, energies and counts, which have long tails."""
 
 
 @register(
@@ -82,7 +82,6 @@ ROOTS = slice(3, 30)
     summary="shared surface, potentials of mean force, atom contacts and mutual orientation; the same in any frame",
     parameters=Contacts,
     columns=columns,
-    uses=(*USED, "invariant_edges.py", "nodes.py"),
 )
 def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
     """Edges between residues of different partners that come near each other. nodes : int, (n,), residue indices.

@@ -7,7 +7,7 @@ import numpy as np
 from toporank.features.atom_types import APOLAR, POLAR, atom_types
 from toporank.features.nodes import DsspTopology, NodeTable, along_principal_axes, dssp_topology_nodes
 from toporank.features.nodes import columns as dssp_columns
-from toporank.features.potentials import USED, read_potentials
+from toporank.features.potentials import read_potentials
 from toporank.features.registry import register
 from toporank.features.surface import neighbours, surfaces
 from toporank.structures.complex import Complex
@@ -30,7 +30,6 @@ CLASH = 3.0
     summary="those of nodes/dssp_topology/v1, and the surface that a residue buries, shares and leaves free",
     parameters=DsspTopology,
     columns=lambda parameters: [*OWN, *dssp_columns(parameters)],
-    uses=(*USED, "nodes.py"),
 )
 def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray) -> NodeTable:
     """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.

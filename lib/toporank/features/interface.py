@@ -39,7 +39,7 @@ class Meeting(NamedTuple):
 
 
 MOST_BODIES = 24
-"""Partners of which every pair is measured; of 300, say, there are too many."""
+"""Most partners; every pair of them is measured, which would be too many of 300, say."""
 
 
 @dataclass(frozen=True)

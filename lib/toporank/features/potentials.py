@@ -27,7 +27,7 @@ CONTACT = 5.0
 NEAR = 6.0
 """Å between heavy atoms of residues whose surface is counted."""
 APART = 4
-"""Residues along a chain from which on two atoms of it count."""
+"""Two atoms of a chain count when they are at least so many residues apart."""
 EXPONENT = 1.61
 """With which the number of pairs of a finite ideal gas grows with distance (Zhou & Zhou 2002,
 doi:10.1110/ps.0217002)."""
@@ -35,8 +35,6 @@ PSEUDOCOUNTS = 5.0
 LARGEST = 3.0
 RESIDUES = tuple(STANDARD)
 TABLE = Path(__file__).with_name("potentials.csv")
-USED = ("atom_types.py", "surface.py", "potentials.py", "potentials.csv", "kernels/contacts.py")
-"""What features with potentials depend on, for `registry.register`."""
 
 
 class Potentials(NamedTuple):

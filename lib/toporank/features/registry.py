@@ -49,7 +49,7 @@ class Module:
 
     `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
     parameters that the first release of the module lacked, each with the value that reproduces earlier results.
-    `uses` : files beside it that its results depend on, besides those of its stage.
+    `uses` : files beside it that its results depend on and that nothing imports, such as tables.
     """
 
     id: str
@@ -68,14 +68,11 @@ class Module:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The files it is made of: its own and those it uses. Of a plug-in all Python files count, and all of this
-        folder, on which it may build."""
-        own = Path(sys.modules[self.compute.__module__].__file__)
-        code = (str(own),)
-        if self.package:
-            here = Path(__file__).parent
-            code = (*plugins.sources(self.compute.__module__), *sorted(map(str, here.rglob("*.py"))))
-        return *code, *(str(own.parent / name) for name in self.uses)
+        """What `code.closure` begins with: the module, all Python files of a plug-in, and the files it uses."""
+        name = self.compute.__module__
+        code = plugins.sources(name) if self.package else (name.removeprefix("toporank."),)
+        beside = Path(sys.modules[name].__file__).parent
+        return *code, *(str(beside / used) for used in self.uses)
 
     @property
     def stage(self) -> str:

@@ -46,7 +46,7 @@ def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], m
 
 
 def numbers(values: np.ndarray, known: list[bool] | None = None) -> pa.Array:
-    """A column of numbers. known : of which rows; by default of all."""
+    """A column of numbers. known : the rows that have one; by default all."""
     dtype = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(dtype, len(values), [_bits(known), pa.py_buffer(np.ascontiguousarray(values))])
 

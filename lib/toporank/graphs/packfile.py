@@ -169,9 +169,9 @@ def _dtype(tensor: _Tensor) -> np.dtype:
 class Pack:
     """One pack file, memory-mapped and not to be written to.
 
-    numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of the
-    file of each graph or, with local qualities, of this and of what those are made of. content : that of all numbers.
-    Older packs have neither. joined : number of graphs in which a partner has several chains. residues : names of the
+    numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of what
+    each graph here was made of, its file, its local quality and the code. content : that of all numbers. Older packs
+    have neither. joined : number of graphs in which a partner has several chains. residues : names of the
     nodes of each graph as in its file, with `BETWEEN` between them; none in older packs.
     """
 

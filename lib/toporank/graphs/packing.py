@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ValidationError
 
+from toporank.code import code_of
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files import replacing, sha256
@@ -74,7 +75,8 @@ def write_pack(
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
-    digests = [_source_digest(_sound(member, restore)) for member in members]
+    code = code_of("graphs.packing")
+    digests = [_source_digest(_sound(member, restore), code) for member in members]
     old, place = _reusable(path, precision)
     n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
@@ -157,12 +159,9 @@ def by_destination(graph: Graph) -> Graph:
     return graph._replace(edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
 
 
-def _source_digest(member: Member) -> str:
-    """SHA-256 of the file of a graph or, where its local quality is known, of this and of what that is made of."""
-    digest = _file_digest(member)
-    if not member.quality_sha256:
-        return digest
-    return hashlib.sha256(f"{digest} {member.quality_sha256}".encode()).hexdigest()
+def _source_digest(member: Member, code: str) -> str:
+    """SHA-256 of the file of a graph, of what its local quality is made of, and of the code that packs both."""
+    return hashlib.sha256(f"{_file_digest(member)} {member.quality_sha256} {code}".encode()).hexdigest()
 
 
 def _file_digest(member: Member) -> str:

@@ -36,7 +36,7 @@ class Label(NamedTuple):
 
 
 class Native:
-    """A native, of which contacts are found when they are first needed.
+    """A native. Its contacts are found when they are first needed.
 
     partners : its chains as they dock; every chain by itself when empty.
     Raises NativeError when the partners do not fit its chains, or no two of them touch.

@@ -201,7 +201,7 @@ def check_network(description: dict[str, Any], path: Path | str) -> None:
 def toy(description: dict[str, Any]) -> str:
     """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a toy.
 
-    A fine-tuned one has also learned from the targets of its parent. One of TopoQA is none.
+    A fine-tuned one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
     """
     training_set = description.get("training_set")
     if training_set is None:

@@ -67,7 +67,7 @@ def local_errors(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graph
     """Mean cross-entropy between true and predicted local quality over the edges of each graph: (B,).
 
     edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,), of the edges. NaN
-    for a graph of which none is known.
+    for a graph without known ones.
     """
     known = ~torch.isnan(edge_y)
     each = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none") * known

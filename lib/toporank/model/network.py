@@ -1,6 +1,6 @@
 """What every network does, and ours: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1).
 
-Ours can learn the local quality of every edge beside it, of which the score then makes use.
+Ours can learn the local quality of every edge beside it, and the score then uses that.
 """
 
 from __future__ import annotations

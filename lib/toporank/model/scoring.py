@@ -46,7 +46,7 @@ def score_pack(
 ) -> list[Score]:
     """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given, in their order.
 
-    checkpoint gives the score or, with `mean`, all `members` together, of which it must then be one. pred_sd is the
+    checkpoint gives the score or, with `mean`, all `members` together, and must then be one of them. pred_sd is the
     standard deviation over the members, None with fewer than two.
     Raises CheckpointError when a checkpoint cannot be used or was trained on other features than the graphs have.
     """
@@ -58,7 +58,7 @@ def score_pack(
         scorers.setdefault(contents[path], _Scorer(path, *loaded))
     if mean and contents[checkpoint] not in [contents[path] for path in members]:
         raise CheckpointError(
-            f"the score is the mean of the ensemble of {len(members)} checkpoints beside it, and this is none of them",
+            f"the score is the mean of the {len(members)} checkpoints of the ensemble beside it; this one is another",
             where=checkpoint,
             remedy="score with one of them, or copy this checkpoint to a folder of its own to score with it alone",
         )

@@ -71,8 +71,9 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
     """The decoys of all targets for the page's script: lists of equal length, by rank, targets as `target_lines`.
 
     d names, r ranks, p predicted and e expected DockQ, l and h bounds of its interval, m why it is out of domain,
-    s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o consensus, t twin and x
-    copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and true CAPRI class or `-`.
+    s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o
+    consensus, t twin and x copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and
+    true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
     is wrong in words; N how many there are where that is more. q names and decimals of measures of the predictor's

@@ -70,4 +70,9 @@ def bend(modes: Modes, by: float, rng: np.random.Generator) -> np.ndarray:
     """A random displacement of the CA atoms, (n, 3), of root mean square `by` Å: the softer a mode, the more of it."""
     amplitudes = rng.normal(size=len(modes.stiffness)) / np.sqrt(modes.stiffness)
     moved = np.einsum("m,mnx->nx", amplitudes, modes.shapes)
-    return moved * (by / np.sqrt(np.square(moved).sum(axis=1).mean()))
+    return moved * (by / root_mean_square(moved))
+
+
+def root_mean_square(moved: np.ndarray) -> float:
+    """Å: of how far n atoms moved, (n, 3)."""
+    return float(np.sqrt(np.square(moved).sum(axis=1).mean()))

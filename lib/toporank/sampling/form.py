@@ -1,4 +1,4 @@
-"""The partners of a target as crystallised together or alone: a form of it, of which decoys are made."""
+"""The partners of a target as crystallised together or alone: a form of it, from which decoys are made."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from toporank.labelling.dockq import superposition
 from toporank.structures.complex import STANDARD, Complex
 
 BOND = 2.0
-"""Å between C and N of neighbours in sequence from which on the chain is cut: a force field would join them."""
+"""Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would join them."""
 FEWEST_RESIDUES = 5
 """Of a partner that is docked."""
 SAME_SEQUENCE = 0.9
-"""Share of equal residues from which on two partners count as copies of one another."""
+"""From this share of equal residues, two partners count as copies of one another."""
 
 
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:

@@ -11,6 +11,7 @@ from toporank.errors import RefinementError
 from toporank.labelling.dockq import Scores
 from toporank.labelling.label import label
 from toporank.sampling import rotations
+from toporank.sampling.bending import root_mean_square
 from toporank.sampling.docking import Pose, eased
 from toporank.sampling.form import Form
 
@@ -100,9 +101,8 @@ def minimised(candidate: Candidate, bending: bool, rng: np.random.Generator) -> 
     residues = sum(len(np.unique(side)) for side in pairs.T)
     clashes = int(trees[0].count_neighbors(trees[1], CLASH))
     properties = (residues, clashes, len(pairs), float(form.name == "bound"), float(bending))
-    size = float(np.sqrt(np.square(bent).sum(axis=1).mean()))
     (scores,) = label(form.native, form.complex_of(xyz)).interfaces.values()
-    return Refined(candidate, size, xyz, scores, energy, properties)
+    return Refined(candidate, root_mean_square(bent), xyz, scores, energy, properties)
 
 
 def ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:

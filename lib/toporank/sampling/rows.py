@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from toporank import spreadsheets
 from toporank.decoys.identity import Status
-from toporank.files import write_text
 
 
 class Row(NamedTuple):
@@ -32,14 +30,9 @@ class Row(NamedTuple):
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Row._fields)
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+    spreadsheets.write_rows(path, Row._fields, rows)
 
 
 def read_rows(path: Path) -> list[Row]:
     """Rows as `write_rows` wrote them."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        return [Row(**row) for row in csv.DictReader(handle)]
+    return [Row(**row) for row in spreadsheets.read_rows(path)]

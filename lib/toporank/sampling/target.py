@@ -46,13 +46,13 @@ TRIED = 2.0
 BENT = 0.45
 """Share of the poses that are bent."""
 OUTLYING = 10.0
-"""Median absolute deviations above the median energy of poses of its kind from which on one is left out."""
+"""A pose is left out this many median absolute deviations above the median energy of poses of its kind."""
 FEWEST_ALIKE = 5
-"""Poses of which a median says something."""
+"""Fewest poses whose median says something."""
 TELLING = 0.4
-"""Rank correlation of DockQ with interface size from which on decoys would teach that large is right."""
+"""From this rank correlation of DockQ with interface size, decoys would teach that large is right."""
 FEWEST_TELLING = 10
-"""Decoys of which it says something."""
+"""Fewest decoys whose rank correlation says something."""
 
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,

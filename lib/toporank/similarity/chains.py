@@ -18,7 +18,7 @@ import numpy as np
 
 K = 5
 ALIKE = 0.4
-"""Containment from which on two chains are alike."""
+"""Two chains are alike from this containment."""
 FEWEST = 16
 """Different k-mers of a chain that is compared: those of 20 residues."""
 
@@ -30,7 +30,7 @@ _CODES[list(LETTERS)] = range(len(LETTERS))
 
 VARIABLE_DOMAIN = re.compile(r"C.{6,20}W.[RKQHVLY].{40,80}[YFHLWIV].C.{2,40}?(?:[WF]G.G|[WF]..[GA]T|.G.GT)")
 """Cysteine 23, tryptophan 41 and cysteine 104 (IMGT numbers) of a variable domain with what stands beside them, and the
-beginning of its framework 4, of which one residue may differ."""
+beginning of its framework 4, where one residue may differ."""
 
 
 def kind_of(sequence: str) -> str:

@@ -1,7 +1,7 @@
 """Targets that share a chain: clusters, splits and folds that keep them together, and the nearest training target.
 
-Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`), none for a target of
-which nothing can be. The order of targets never matters.
+Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`), none for a
+target without such a chain. The order of targets never matters.
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ from toporank.errors import ConfigError
 
 PROGRAM = "mmseqs"
 IDENTITY, COVERED = 0.3, 0.8
-"""Share of equal residues in an alignment, and of the residues of the shorter chain in it, from which on chains are
-alike."""
+"""Chains are alike from these shares: equal residues in an alignment, and residues of the shorter chain in it."""
 
 
 def check_installed() -> None:
@@ -26,7 +25,7 @@ def check_installed() -> None:
 def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of different chains that are alike, by index. Raises ConfigError when MMseqs2 is not there or fails."""
     check_installed()
-    if len(sequences) < 2:  # of which it would make an error
+    if len(sequences) < 2:  # MMseqs2 would call that an error
         return []
     with tempfile.TemporaryDirectory() as folder:
         chains, hits = Path(folder, "chains.fasta"), Path(folder, "hits.tsv")

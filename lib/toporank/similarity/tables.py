@@ -17,8 +17,8 @@ class Chain(NamedTuple):
     """A row of chains.csv: one of the different sequences of a target.
 
     decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that have this sequence,
-    separated by blanks. kind : one of `similarity.chains.KINDS`. sequence : one-letter codes, X for what is none of the
-    20 amino acids.
+    separated by blanks. kind : one of `similarity.chains.KINDS`. sequence : one-letter codes, X for what is not one
+    of the 20 amino acids.
     """
 
     target: str

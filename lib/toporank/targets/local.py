@@ -12,8 +12,9 @@ from toporank.building.chunk import making
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import read_chunk
 from toporank.building.store import Store
+from toporank.code import code_of
 from toporank.graphs.pyg_file import Graph
-from toporank.labelling.local import THRESHOLDS, local_quality
+from toporank.labelling.local import local_quality
 from toporank.structures.stored import from_bytes
 from toporank.targets.labelled import Labelling, read_labelled
 
@@ -36,11 +37,12 @@ class LocalQualities:
         self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
         self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
         self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
+        self._code = code_of("targets.local", without=("building",))
 
     def digest(self, key: tuple[str, str]) -> str:
-        """Of what the native says of a decoy, target and name; empty where it says nothing."""
-        found = self._counterparts.get(key)
-        return hashlib.sha256(f"{found} {THRESHOLDS}".encode()).hexdigest() if found else ""
+        """Of what the native says of a decoy, target and name, and of this code; empty where it says nothing."""
+        counterparts = self._counterparts.get(key)
+        return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest() if counterparts else ""
 
     def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""

@@ -1,4 +1,4 @@
-"""One run on several devices: a process for each, all of which take their share of every batch.
+"""One run on several devices: a process for each, and each takes its share of every batch.
 
 The loss of a batch is over all its decoys, as on one device, however unequal the shares are, and so is validation.
 Dropout alone draws other numbers than on one device.

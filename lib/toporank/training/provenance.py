@@ -13,21 +13,18 @@ from typing import Any
 
 import toporank
 from toporank import plugins
-from toporank.code import source_digest
+from toporank.code import code_of
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
-TRAINING_SOURCES = (
-    "compilation.py",
-    "evaluation/metrics.py",
-    "graphs/pack.py",
-    "graphs/packfile.py",
-    *(f"model/{name}.py" for name in ("kernels", "losses", "network", "scaling", "scorer")),
-    *(f"training/{name}.py" for name in ("accelerator", "callbacks", "data", "distributed", "fit")),
-    *(f"training/{name}.py" for name in ("lightning", "memory", "run", "sampling", "splits", "train")),
+NOT_FOLLOWED = (
+    *("building", "config", "features", "structures"),  # graphs and parameters count by their values
+    *("decoys", "similarity", "spreadsheets"),  # so do splits and chains
+    *("model.checkpoint", "model.topoqa", "torch_files"),  # how weights are written and read
+    *("training.provenance", "training.trackers"),  # what a run says of itself
 )
-"""The files that decide the result of a training run, below this package."""
+"""Imports of `training.train` that do not decide the result of a training run."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
 """The packages whose version does, too."""
 
@@ -66,9 +63,8 @@ def training_code(networks: Iterable[str]) -> str:
 
     networks : those that are trained, by name; of a plug-in, all Python files count.
     """
-    root = Path(toporank.__file__).parent
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
     chosen = sorted({*networks} - {plugins.BUILT_IN})
     theirs = [source for name in chosen for source in plugins.sources(plugins.networks()[name].module)]
-    digest = source_digest((*(str(root / name) for name in TRAINING_SOURCES), *theirs))
+    digest = code_of("training.train", *theirs, without=NOT_FOLLOWED)
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]

@@ -159,7 +159,7 @@ def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str) -> str
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
     """Write the list of every decoy where it changed."""
-    lines = ["\t".join((defused(r.target), defused(r.decoy), *r.states, r.status, r.reason)) for r in rows]
+    lines = ["\t".join(map(defused, (r.target, r.decoy, *r.states, r.status, r.reason))) for r in rows]
     write_text_if_changed(layout.GAP.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""]))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, read_current
-from toporank.code import library_digest
+from toporank.code import code_of
 from toporank.confidence import files as confidence_files
 from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
@@ -24,22 +24,13 @@ from toporank.features.registry import canonical
 from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
-CODE = (
-    "combining",
-    "comparison",
-    "confidence",
-    "evaluation",
-    "graphs",
-    "model",
-    "report",
-    "similarity",
-    "structures",
-    "training",
-    "torch_files",
-)
-"""The packages that decide what becomes of graphs and trained networks: final checkpoint, scores, metrics, reports."""
+BY_CONTENT = ("building", "config", "features", "kabsch_sander")
+"""Packages that decide what is in graphs: the steps after these read the graphs, and a change is seen there."""
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
+_OF_TRAINING = (layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN, layout.FINAL_CHECKPOINT, layout.SPLITS)
+ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {Path(layout.SAMPLED).parts[1]: layout.SAMPLING}
+"""What is locked for work on each part of `results/` that belongs to no data set."""
 LAST_LINES = 15
 """Lines of the log of a failed job that are shown on the screen."""
 
@@ -50,9 +41,9 @@ def default_config(repository: Path) -> Path:
     return own if own.exists() else repository / own
 
 
-def results_code() -> str:
-    """Digest of that code. Nothing that is trained on may depend on it: networks would be trained again."""
-    return library_digest(CODE)
+def step_code(repository: Path, script: str) -> str:
+    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and what that imports."""
+    return code_of(str(repository / "workflow_scripts" / script), without=BY_CONTENT)
 
 
 def trains(dag: Any) -> bool:
@@ -82,16 +73,16 @@ def warn(logger: Any, found: Iterable[str]) -> list[str]:
 def claimed(dag: Any) -> set[str]:
     """What no other run may work on at the same time: names of data sets, `training` and `sampling`.
 
-    Features alone, such as those of one decoy, may be built during another run: they change nothing that others read.
+    What a job writes decides. Features alone, such as those of one decoy, may be built during another run: they change
+    nothing that others read.
     """
     claims = set()
     for job in dag.needrun_jobs():
         names = set(job.wildcards.keys())
-        if job.rule.name.startswith(("train_", "select_", "split_", "predict_")):
-            claims.add(TRAINING)
-        elif job.rule.name.startswith("sample_"):
-            claims.add(layout.SAMPLING)
-        elif "dataset" in names and not names & {"chunk", "decoy"}:
+        if "dataset" not in names:
+            rooms = {part for path in job.output for part in Path(path).parts[1:2]}
+            claims |= {ROOMS[room] for room in rooms if room in ROOMS}
+        elif not names & {"chunk", "decoy"}:
             claims.add(job.wildcards.dataset)
     return claims
 
@@ -109,7 +100,7 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def raised(first: int) -> Callable[[Any, int], int]:
-    """A resource of which a retried job gets more: `first` times the number of the attempt."""
+    """A resource that a retried job gets more of: `first` times the number of the attempt."""
 
     def resource(wildcards: Any, attempt: int) -> int:
         return first * attempt

@@ -53,8 +53,8 @@ class Preflight:
 
     untrainable, unsampled, unlabelled : problems only where something is trained, or decoys are sampled, or all that
     have natives are labelled.
-    decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets of which
-    a job computes the labels; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
+    decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
+    labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
     current : what `onstart` records for the jobs.
     """

@@ -152,7 +152,7 @@ def watch(
     """Report the progress of each data set, in a thread that ends with its jobs or with the process.
 
     parts : the jobs of this run and how many decoys each has; counts that earlier runs left are removed.
-    seconds : between two plain lines, of which `logger` gets those with news; on a terminal the lines stand at its
+    seconds : between two plain lines; `logger` gets those with news; on a terminal the lines stand at its
     foot instead, and are always fresh.
     """
     decoys: dict[str, dict[Part, int]] = defaultdict(dict)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.code import library_digest
 from toporank.config import Config, check_is_there, locate
 from toporank.decoys.natives import EXPECTED, find_natives
 from toporank.decoys.partners import is_file, read_partners
@@ -19,13 +18,11 @@ from toporank.validation import did_you_mean
 
 NEEDED = ("openmm", "pdbfixer")
 """Packages that only sampling needs."""
-CODE = ("sampling", "labelling", "structures")
-"""The packages that decide what becomes of a native, below this one."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Natives by target, and the partners of those of which something is said; nothing where none can be sampled."""
+    """Natives by target, and the partners where a setting or table names them; empty where nothing can be sampled."""
 
     natives: Mapping[str, Path] = field(default_factory=dict)
     said: Mapping[str, str] = field(default_factory=dict)
@@ -83,8 +80,3 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
     except TopoRankError as error:
         problems.append(str(error))
     return problems
-
-
-def sampling_code() -> str:
-    """Digest of the code that decides what becomes of a native."""
-    return library_digest(CODE)
