@@ -92,7 +92,7 @@ def test_all_decoys_of_a_target_are_superposed_on_their_larger_partner(shown):
 def test_a_mirror_image_is_not_turned_inside_out():
     file = read_complex(EXAMPLE / "near1.pdb.gz")
     mirrored = replace(file, xyz=file.xyz * [1, 1, -1])
-    moved = superposed(mirrored, file)
+    moved = superposed(mirrored, file, {"A": "A", "B": "B"})
     volume = [np.linalg.det(c.xyz[c.ca[:3]] - c.xyz[c.ca[3]]) for c in (mirrored, moved)]
     assert volume[0] == pytest.approx(volume[1])
 

@@ -55,6 +55,15 @@ def partner_name(partner: Iterable[str]) -> str:
     return "+".join(AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner)
 
 
+def chains_of(name: str) -> tuple[str, ...]:
+    """The inverse of `partner_name`.
+
+    >>> chains_of("H+L")
+    ('H', 'L')
+    """
+    return tuple(unquote(chain) for chain in name.split("+"))
+
+
 def partners_text(partners: Partners) -> str:
     """The inverse of `parse_partners`.
 

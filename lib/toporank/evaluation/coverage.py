@@ -26,7 +26,8 @@ class CoverageRow(NamedTuple):
 
     `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
     `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places. `chains` says
-    which chains of the target its chains are, as `comparison.correspondence.chain_map_text` writes it.
+    which chains of the target its chains are, as `comparison.correspondence.chain_map_text` writes it. `model` says
+    which of the models of its file it is, from 1; 0 for the only one.
     What is not known is None or, of text, empty.
     """
 
@@ -42,6 +43,7 @@ class CoverageRow(NamedTuple):
     path: str
     duplicate_of: str = ""
     chains: str = ""
+    model: int = 0
 
 
 COLUMNS = CoverageRow._fields
@@ -94,7 +96,8 @@ def _row(
     dockq, split = (label.dockq, label.split) if label else (None, "")
     sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
-    return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, plan.path if plan else "")
+    path, model = (plan.path, plan.model) if plan else ("", 0)
+    return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, path, model=model)
 
 
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
@@ -155,7 +158,7 @@ def read_coverage(path: Path | str) -> list[CoverageRow]:
 def _from_text(row: dict[str, str]) -> CoverageRow:
     numbers = {"dockq": float, "n_chains": int, "n_interface_residues": int}
     known = {column: number(row[column]) if row[column] else None for column, number in numbers.items()}
-    return CoverageRow(**{**{column: row[column] for column in COLUMNS}, **known})
+    return CoverageRow(**{**{column: row[column] for column in COLUMNS}, **known, "model": int(row["model"])})
 
 
 def counts(rows: Iterable[CoverageRow]) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from toporank.building.ledger import LedgerRow, read_meetings
 from toporank.comparison.correspondence import read_chain_map
 from toporank.decoys.identity import Status
-from toporank.decoys.partners import partner_name
+from toporank.decoys.partners import chains_of, partner_name
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class
 from toporank.features.interface import Meeting
@@ -98,29 +98,32 @@ def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, s
     decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
     for _, rows in groupby(decoys, key=attrgetter("target")):
         known = [(row, _meetings(row, fates[row.target, row.decoy])) for row in rows]
-        names = sorted({name for _, meetings in known for name, meeting in meetings.items() if meeting.contacts})
+        names = sorted({name for _, meetings in known for name, (meeting, _) in meetings.items() if meeting.contacts})
         for row, meetings in known:
             for name in names:
                 table.append(_row(row, name, meetings.get(name)))
     return table
 
 
-def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, Meeting]:
-    """Name of each pair of partners, by the chains of the target → how they meet."""
-    chain_map = read_chain_map(decoy.chains)
+def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, str]]:
+    """Name of each pair of partners by the chains of the target → how they meet, and what the decoy calls them."""
+    chain_map, known = read_chain_map(decoy.chains), {}
 
     def named(partner: str) -> str:
-        return (
-            partner_name(sorted(chain_map.get(chain, chain) for chain in partner.split("+"))) if chain_map else partner
-        )
+        chains = chains_of(partner)
+        return partner_name(sorted(chain_map.get(chain, chain) for chain in chains))
 
-    return {":".join(sorted(map(named, meeting[:2]))): meeting for meeting in read_meetings(fate)}
+    for meeting in read_meetings(fate):
+        pairs = sorted((named(partner), partner) for partner in meeting[:2])
+        name, own = (":".join(names) for names in zip(*pairs, strict=True))
+        known[name] = meeting, own
+    return known
 
 
-def _row(decoy: CoverageRow, name: str, meeting: Meeting | None) -> InterfaceRow:
+def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
+    meeting, own = met or (None, "")
     found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
     status = decoy.status if meeting is None else Status.OK if meeting.contacts else APART
-    own = meeting.interface if meeting else ""
     return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
 
 
@@ -130,12 +133,12 @@ def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) ->
     What cannot be scored, since its few residues are incomplete, say, has failed.
     """
     table, scores = list(table), list(scores)
-    of_interface = {(score.target, score.decoy, score.interface): score for score in scores if score.interface}
+    of_interface = {(*score[:2], frozenset(score.interface.split(":"))): score for score in scores if score.interface}
     of_decoy = {(score.target, score.decoy): score for score in scores if not score.interface}
     touching = Counter(row[:2] for row in table if row.status == Status.OK)
     for i, row in enumerate(table):
         if row.status == Status.OK:
-            score = of_interface.get((*row[:2], row.chains))
+            score = of_interface.get((*row[:2], frozenset((row.chains or row.interface).split(":"))))
             score = score or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
             table[i] = row._replace(status=Status.FAILED) if score is None else _scored(row, score)
     return table

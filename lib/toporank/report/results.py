@@ -53,6 +53,8 @@ class Result(NamedTuple):
     n_interface_residues: int | None
     path: str
     duplicate_of: str
+    chains: str
+    model: int
     rank: int | None
     pred_dockq: float | None
     pred_sd: float | None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import gzip
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +15,9 @@ import numpy as np
 
 from toporank import layout
 from toporank.comparison.contacts import residue_contacts
-from toporank.decoys.partners import Partners, parse_partners
-from toporank.errors import ConfigError, TopoRankError
+from toporank.comparison.correspondence import Trace, matched, read_chain_map, traces
+from toporank.decoys.partners import Partners, chains_of
+from toporank.errors import TopoRankError
 from toporank.evaluation.models import model_file
 from toporank.labelling.dockq import FEWEST, superposition
 from toporank.report.results import Result, Study, by_target
@@ -107,38 +107,43 @@ def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
 def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, str], Partners]) -> Iterator[Shown]:
     """The decoys of a target one by one, all superposed on the first."""
     first: Complex | None = None
+    names: dict[str, str] = {}
     for place, row in best_distinct(rows):
         path = file_to_show(folder, row)
         try:
-            complex_ = read_complex(path).without_hydrogens()
-            complex_ = complex_.with_partners(partners.get((row.dataset, row.target, row.decoy), ()))
+            whole_file = path == Path(row.path) and row.model
+            complex_ = read_complex(path, row.model - 1 if whole_file else None).without_hydrogens()
+            own = partners.get((row.dataset, row.target, row.decoy), ())
+            complex_ = complex_.with_partners(own)
         except (TopoRankError, OSError):  # the file is gone, or is not the one that was scored
             continue
         quality = _b_factors(path, complex_) if path != Path(row.path) else None
-        first = first or _turned(complex_)
-        complex_ = superposed(complex_, first)
+        chain_map = read_chain_map(row.chains)
+        if first is None:
+            first, names = _turned(complex_), {chain_map.get(chain, chain): chain for chain in complex_.chains}
+        same = {chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains}
+        complex_ = superposed(complex_, first, same)
         contacts = np.unique(residue_contacts(complex_))
         packed = gzip.compress(cif_text(complex_, contacts, quality).encode(), 9, mtime=0)
         nth = np.cumsum(complex_.is_protein) - 1
         text = base64.b64encode(packed).decode()
-        yield Shown(place, complex_.bodies, nth[contacts].tolist(), quality is not None, text)
+        yield Shown(place, own or complex_.bodies, nth[contacts].tolist(), quality is not None, text)
 
 
 def partners_of_decoys(study: Study) -> dict[tuple[str, str, str], Partners]:
-    """(data set, target, decoy) → its partners, as the names of its interfaces say.
+    """(data set, target, decoy) → its partners by the chains of its file, in the same order in all decoys of a target.
 
-    Left out, so that each chain is one, where a chain has no name.
+    As the names of its interfaces say. Left out, so that each chain is one, where a chain has no name.
     """
-    names: dict[tuple[str, str, str], set[str]] = {}
+    names: dict[tuple[str, str, str], dict[str, str]] = {}
     for dataset, rows in study.interfaces.items():
         for row in rows:
             if row.n_contacts is not None:
-                names.setdefault((dataset, row.target, row.decoy), set()).update(row.interface.split(":"))
-    partners = {}
-    for key, found in names.items():
-        with contextlib.suppress(ConfigError):
-            partners[key] = parse_partners(":".join(sorted(found)))
-    return partners
+                own = (row.chains or row.interface).split(":")
+                pairs = zip(row.interface.split(":"), own, strict=True)
+                names.setdefault((dataset, row.target, row.decoy), {}).update(pairs)
+    partners = {key: tuple(chains_of(own) for _, own in sorted(pairs.items())) for key, pairs in names.items()}
+    return {key: bodies for key, bodies in partners.items() if all(map(all, bodies))}
 
 
 def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None) -> str:
@@ -162,9 +167,12 @@ def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None
     return text.getvalue()
 
 
-def superposed(mobile: Complex, fixed: Complex) -> Complex:
-    """A complex moved on another by the CA atoms of the largest partner they share; else as it is."""
-    pairs = [(mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed)]
+def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]) -> Complex:
+    """A complex moved on another by the CA atoms of the largest partner they share; else as it is.
+
+    chains : of the first → of the second.
+    """
+    pairs = [(mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed, chains)]
     if not pairs:
         return mobile
     places = np.array(pairs)
@@ -176,14 +184,26 @@ def superposed(mobile: Complex, fixed: Complex) -> Complex:
     return replace(mobile, xyz=mobile.xyz @ turn + shift)
 
 
-def _in_common(one: Complex, other: Complex) -> list[tuple[int, int]]:
+def _in_common(one: Complex, other: Complex, chains: Mapping[str, str | None]) -> list[tuple[int, int]]:
     """Places of the residues that two complexes share, which have a CA and belong to a partner in the second."""
-    index = one.index()
+    first, second = (_traces(complex_) for complex_ in (one, other))
     return [
-        (index[residue], j)
-        for j, residue in enumerate(other.residues)
-        if residue in index and one.ca[index[residue]] >= 0 and other.ca[j] >= 0 and other.body_of[j] >= 0
+        (int(trace.index[k]), int(second[chain].index[place]))
+        for name, trace in first.items()
+        if (chain := chains.get(name)) in second
+        for k, place in enumerate(matched(second[chain], trace))
+        if place >= 0 and other.body_of[second[chain].index[place]] >= 0
     ]
+
+
+def _traces(complex_: Complex) -> dict[str, Trace]:
+    """The chains of a complex: their residues with a CA."""
+    kept = np.flatnonzero(complex_.ca >= 0)
+    letters = "".join(complex_.letters[r] for r in kept)
+    found = traces(
+        (complex_.residues[r] for r in kept), letters, complex_.xyz[complex_.ca[kept]], np.zeros((0, 2), int)
+    )
+    return {name: trace._replace(index=kept[trace.index]) for name, trace in found.chains.items()}
 
 
 def _turned(complex_: Complex) -> Complex:
