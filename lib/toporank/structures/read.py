@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -225,18 +226,29 @@ def gemmi_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     return blocks[0], _with_atoms(structure, "mmcif"), notes
 
 
-def residues_of(model: gemmi.Model) -> tuple[list[str], list[str], list[str]]:
-    """Name and parent of each residue, and notes, after the copies of chains are removed from the model."""
+class Residues(NamedTuple):
+    """The residues of a model in the order of the file, with the name of the chain, their own and their parent's."""
+
+    residues: list[gemmi.Residue]
+    chains: list[str]
+    names: list[str]
+    parents: list[str]
+
+
+def residues_of(model: gemmi.Model) -> tuple[Residues, list[str]]:
+    """The residues of a model, and notes, after the copies of chains are removed from it. Raises StructureError."""
     _check_names("chain name", {chain.name for chain in model})
-    names = [[residue.name for residue in chain] for chain in model]
-    parents = [list(map(_parent, chain, of_chain)) for chain, of_chain in zip(model, names, strict=True)]
+    residues = [list(chain) for chain in model]  # taken once: gemmi makes a new object each time
+    chains = [[chain.name] * len(of_chain) for chain, of_chain in zip(model, residues, strict=True)]
+    names = [[residue.name for residue in of_chain] for of_chain in residues]
+    parents = [list(map(_parent, *of_chain)) for of_chain in zip(residues, names, strict=True)]
     original = copies(model, parents)
-    kept = [chain.name not in original for chain in model]
+    if not original:
+        return Residues(*(list(itertools.chain(*lists)) for lists in (residues, chains, names, parents))), []
     for name in original:
         model.remove_chain(name)
     notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
-    flat = [list(itertools.chain(*itertools.compress(of_chains, kept))) for of_chains in (names, parents)]
-    return flat[0], flat[1], notes
+    return residues_of(model)[0], notes
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
@@ -255,10 +267,8 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
 
 def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool) -> Complex:
     """gemmi's single-model structure into arrays."""
-    names, parents, left_out = residues_of(structure[0])
+    (residues, chains, names, parents), left_out = residues_of(structure[0])
     notes += left_out
-    residues = [residue for chain in structure[0] for residue in chain]
-    chains = [name for chain in structure[0] for name in [chain.name] * len(chain)]
     _check_names("residue name", set(names))
     places = [residue.seqid for residue in residues]
     ids = [ResidueId(chain, place.num, place.icode.strip()) for chain, place in zip(chains, places, strict=True)]

@@ -40,10 +40,9 @@ def sketch(path: Path) -> Sketch:
 
 def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
     """The sketch of gemmi's structure, whose first model is looked at."""
-    _, parents, _ = residues_of(structure[0])
-    names = [chain.name for chain in structure[0] for _ in range(len(chain))]
+    found, _ = residues_of(structure[0])
     chains: dict[str, list[str]] = {}
-    for name, parent in zip(names, parents, strict=True):
+    for name, parent in zip(found.chains, found.parents, strict=True):
         if parent:
             chains.setdefault(name, []).append(STANDARD.get(parent, "X"))
     return Sketch(models, tuple((name, "".join(letters)) for name, letters in chains.items()))
