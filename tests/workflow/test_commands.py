@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from conftest import EXAMPLE, REPOSITORY, make_study
-from toporank.evaluation.confidence import (
+from toporank.scorer.calibration import (
     LEVEL,
     Bin,
     Calibration,
