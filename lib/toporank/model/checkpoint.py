@@ -201,8 +201,8 @@ def check_network(description: dict[str, Any], path: Path | str) -> None:
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
     """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a toy.
 
-    n_targets : that all networks of a scorer learned from together; otherwise those of the checkpoint count. A fine-tuned
-    one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
+    n_targets : that all networks of a scorer learned from together; otherwise those of the checkpoint count. A
+    fine-tuned one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
     """
     training_set = description.get("training_set")
     if training_set is None:
