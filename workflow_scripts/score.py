@@ -65,7 +65,7 @@ def main() -> None:
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in (*best_of_each_target(table), *hints(interfaces)):
         print(f"  {line}")
-    for line in filter(None, [why_not, why_no_residues(scores, args.pack), scorer.missing, scorer.toy]):
+    for line in filter(None, [why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy]):
         print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")

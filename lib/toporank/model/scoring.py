@@ -15,6 +15,7 @@ from toporank.errors import CheckpointError, GraphError
 from toporank.features.registry import same_features
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
+from toporank.model.checkpoint import toy
 from toporank.model.network import Network
 from toporank.model.weights import check_fits, load_weights, predict_all
 from toporank.scorer.prediction import DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
@@ -56,6 +57,11 @@ class Networks:
         """What the checkpoints that give the score say of themselves, that of the scorer first."""
         paths = [self.scorer.checkpoint, *(self.scorer.members if self.scorer.mean else ())]
         return [self._read[self.scorer.digests[path]].description for path in paths]
+
+    @property
+    def toy(self) -> str:
+        """`Scorer.toy`, from what was read."""
+        return toy(self.descriptions[0], self.scorer.n_targets)
 
     def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
         """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given, in their order.

@@ -39,7 +39,7 @@ LARGEST_FILE, LONGEST_FAULT, MOST_FILES = 2**22, 300, 1000
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-Score = Literal["best", "mean"]
+ScoredBy = Literal["best", "mean"]
 
 
 class LearnedFrom(Section):
@@ -59,7 +59,7 @@ class Manifest(Section):
     """
 
     format: Literal[1] = 1
-    score: Score
+    score: ScoredBy
     checkpoint: FileName
     members: list[FileName] = Field(max_length=MOST_FILES)
     files: dict[FileName, Digest] = Field(max_length=MOST_FILES)
@@ -86,7 +86,7 @@ class Manifest(Section):
         return self.model_copy(update={"digest": hashlib.sha256(plain.text.encode()).hexdigest()})
 
 
-class Layout(NamedTuple):
+class Parts(NamedTuple):
     """The files of a scorer by their names in its folder. mean : whether the score is the mean of the members.
 
     files : all of them, those of `WITHOUT` only as far as they are there. manifest : None without scorer.json.
@@ -103,12 +103,12 @@ class Layout(NamedTuple):
 class _Members(Section):
     """members.json."""
 
-    score: Score
+    score: ScoredBy
     rule: str
     members: list[Name] = Field(min_length=1)
 
 
-def layout_of(path: Path) -> Layout:
+def parts_of(path: Path) -> Parts:
     """The files of the scorer at a path: its folder, its scorer.json or best.ckpt, or a checkpoint that stands alone.
 
     best.ckpt stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no scorer.
@@ -123,18 +123,18 @@ def layout_of(path: Path) -> Layout:
             return _unlisted(folder)
         remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
         raise CheckpointError(f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT}", where=folder, remedy=remedy)
-    return Layout(path.parent, path.name, [], False, [path.name])
+    return Parts(path.parent, path.name, [], False, [path.name])
 
 
-def _listed(folder: Path, manifest: Manifest) -> Layout:
+def _listed(folder: Path, manifest: Manifest) -> Parts:
     files = [name for name in manifest.files if name not in WITHOUT or (folder / name).exists()]
-    return Layout(folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest)
+    return Parts(folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest)
 
 
-def _unlisted(folder: Path) -> Layout:
+def _unlisted(folder: Path) -> Parts:
     members, mean = _ensemble(folder / ENSEMBLE)
     parts = [name for name in WITHOUT if (folder / name).exists()]
-    return Layout(folder, CHECKPOINT, members, mean, [CHECKPOINT, *members, *parts])
+    return Parts(folder, CHECKPOINT, members, mean, [CHECKPOINT, *members, *parts])
 
 
 def _ensemble(folder: Path) -> tuple[list[str], bool]:
@@ -176,12 +176,12 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def check_files(layout: Layout, digests: Mapping[str, str]) -> None:
+def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
     """Raise CheckpointError, naming the file, unless these are the files that scorer.json describes, if there is one.
 
     digests : SHA-256 of the files that are there. Those of `WITHOUT` may be missing, but none may come from elsewhere.
     """
-    folder, manifest = layout.folder, layout.manifest
+    folder, manifest = parts.folder, parts.manifest
     if manifest is None:
         return
     for name, digest in digests.items():
@@ -197,14 +197,14 @@ def check_files(layout: Layout, digests: Mapping[str, str]) -> None:
             raise CheckpointError(what, where=folder / name, remedy="move it to another folder")
 
 
-def digests_of(layout: Layout) -> dict[str, str]:
+def digests_of(parts: Parts) -> dict[str, str]:
     """SHA-256 of the files by name. Raises CheckpointError when one cannot be read."""
     found = {}
-    for name in layout.files:
+    for name in parts.files:
         try:
-            found[name] = sha256(layout.folder / name)
+            found[name] = sha256(parts.folder / name)
         except OSError as error:
-            path = layout.folder / name
+            path = parts.folder / name
             raise CheckpointError(f"cannot be read: {error.strerror}", where=path, remedy=MAKE) from error
     return found
 
@@ -215,13 +215,13 @@ def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
     mean : whether the score is their mean. made_with : versions of further programs. The old scorer.json is replaced.
     """
     (folder / MANIFEST).unlink(missing_ok=True)
-    layout = _unlisted(folder)._replace(mean=mean)
-    descriptions = [read_description(folder / name) for name in dict.fromkeys((layout.checkpoint, *layout.members))]
+    parts = _unlisted(folder)._replace(mean=mean)
+    descriptions = [read_description(folder / name) for name in dict.fromkeys((parts.checkpoint, *parts.members))]
     manifest = Manifest(
         score="mean" if mean else "best",
-        checkpoint=layout.checkpoint,
-        members=layout.members,
-        files=digests_of(layout),
+        checkpoint=parts.checkpoint,
+        members=parts.members,
+        files=digests_of(parts),
         features=descriptions[0].get("features") or {},
         made_with={"toporank": __version__, **(made_with or {})},
         learned_from=_learned_from(descriptions),

@@ -25,7 +25,7 @@ from toporank.scorer.manifest import (
     WITHOUT,
     check_files,
     digests_of,
-    layout_of,
+    parts_of,
 )
 
 
@@ -60,16 +60,16 @@ class Scorer:
         Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the file, when there is no
         scorer, one of its files is missing, or a byte has changed.
         """
-        layout = layout_of(Path(path))
-        digests = digests_of(layout)
-        check_files(layout, digests)
-        files = {name: layout.folder / name for name in layout.files}
-        members = [files[name] for name in layout.members]
+        parts = parts_of(Path(path))
+        digests = digests_of(parts)
+        check_files(parts, digests)
+        files = {name: parts.folder / name for name in parts.files}
+        members = [files[name] for name in parts.members]
         of_files = {files[name]: digest for name, digest in digests.items()}
-        parts = (files.get(name) for name in (TREES, CALIBRATION, VECTORS))
-        known = layout.manifest and layout.manifest.learned_from
-        n_targets = known.targets if known and layout.mean else None
-        return cls(Path(path), files[layout.checkpoint], members, layout.mean, of_files, *parts, n_targets)._checked()
+        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS))
+        known = parts.manifest and parts.manifest.learned_from
+        n_targets = known.targets if known and parts.mean else None
+        return cls(Path(path), files[parts.checkpoint], members, parts.mean, of_files, *further, n_targets)._checked()
 
     @classmethod
     def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
@@ -135,8 +135,8 @@ class Scorer:
 def files_of(path: Path | str) -> list[Path]:
     """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need they be whole."""
     try:
-        layout = layout_of(Path(path))
+        parts = parts_of(Path(path))
     except CheckpointError:
         return [Path(path)]
-    manifest = [layout.folder / MANIFEST] if layout.manifest else []
-    return [*manifest, *(layout.folder / name for name in layout.files)]
+    manifest = [parts.folder / MANIFEST] if parts.manifest else []
+    return [*manifest, *(parts.folder / name for name in parts.files)]

@@ -1,0 +1,44 @@
+"""A cross-validation of a few decoys ends with a scorer, and that scores."""
+
+from __future__ import annotations
+
+import shutil
+
+import pandas as pd
+
+from conftest import CONFIG, DECOYS, EXAMPLE, make_study
+from toporank.scorer.scorer import Scorer
+
+
+def test_a_scorer_is_made_scores_and_is_refused_when_a_byte_changed(tmp_path):
+    """Three targets are too few for intervals; the fourth has no interface."""
+    study = make_study(tmp_path / "home", {**DECOYS, "1EMV": ["near1.pdb.gz"]})
+    contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
+    study.configure(features=contacts, training={**CONFIG["training"], "split_by": "cluster", "folds": 3})
+    printed = study.run("make_scorer").stdout
+    assert "toy: the scorer was trained on decoys of 4 targets only" in printed
+    scorer = Scorer.open(study.results / "scorer")
+    assert scorer.missing == "the scorer has no calibration.json (no intervals, and no domain)"
+    assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.ckpt" for fold in range(3)]
+    assert "| all | 4 | 4 |" in study.text("scorer/README.md")
+    trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
+    assert trained == {"tiny_seed1"}  # what the scorer needs, and no more
+
+    mine = study.home / "mine/1AVZ"
+    mine.mkdir(parents=True)
+    for name in ("near1.pdb.gz", "far1.pdb"):
+        shutil.copy(EXAMPLE / "decoys/1AVZ" / name, mine)
+    chosen = "--config", f"score_decoys={mine.parent}", "scorer=results/scorer"
+    printed = study.run("score", *chosen).stdout
+    assert scorer.missing in printed
+    ranking = pd.read_csv(study.results / "scores/mine/ranking.csv")
+    assert ranking["pred_network"].notna().all()
+    assert (ranking["pred_network"] != ranking["pred_dockq"]).any()  # trees have the last word
+
+    with open(scorer.trees, "r+b") as file:
+        file.seek(-1, 2)
+        (last,) = file.read()
+        file.seek(-1, 2)
+        file.write(bytes([last ^ 1]))
+    printed = study.run("score", *chosen, check=False).stdout
+    assert f"{scorer.trees.name}: it was changed after the scorer was made" in printed
