@@ -328,6 +328,17 @@ def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, m
         content.read_values(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
+    text = json.dumps(IPTM_PTM).encode() + b" " * 1000
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    monkeypatch.setattr(content, "MAX_BYTES", len(text))
+    assert content.read_bytes(tmp_path / name) == text
+    monkeypatch.setattr(content, "MAX_BYTES", len(text) - 1)
+    with pytest.raises(ConfidenceError, match="has more than"):
+        content.read_bytes(tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("ptm", -3), ("ptm", float("nan")), ("iptm", 1e10), ("iptm", float("inf")), ("confidence_score", 1e6)],
