@@ -23,7 +23,7 @@ import toporank
 from toporank.building.store import Entry, Make, Store
 from toporank.code import source_digest
 from toporank.comparison.contacts import contact_bytes
-from toporank.decoys.identity import structure_format
+from toporank.decoys.identity import ResidueId, structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
 from toporank.errors import FeatureError, StructureError
 from toporank.features.interface import Interface, Meeting
@@ -35,6 +35,7 @@ from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
+from toporank.structures.surroundings import Surroundings
 
 NEEDED = {
     "interface": ("interface",),
@@ -43,9 +44,15 @@ NEEDED = {
     "graphs": ("interface", "topology", "nodes", "edges"),
 }
 """The modules and parameters that each stage depends on: its own and those of the stages before."""
+COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
+"""The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
 COMPLEX = tuple(f"structures/{name}.py" for name in ("read", "columns", "density", "complex", "stored"))
-TABLES = ("structures/complex.py", "structures/stored.py", "features/residue_tables.py", "building/stages.py")
+TABLES = (
+    *(f"structures/{name}.py" for name in ("complex", "stored", "surroundings")),
+    "features/residue_tables.py",
+    "building/stages.py",
+)
 PERSISTENCE = ("__init__", "alpha", "clouds", "delaunay", "double", "pairing", "summary")
 KABSCH_SANDER = ("__init__", "hydrogen_bonds", "states", "surface")
 DSSP = ("structures/builtin_dssp.py", "structures/dssp.py", *(f"kabsch_sander/{name}.py" for name in KABSCH_SANDER))
@@ -62,7 +69,7 @@ SOURCES = {
     "interface": (*COMPLEX, *TABLES, "features/neighbours.py"),
     "contacts": (*TABLES[:2], "features/neighbours.py", "comparison/contacts.py"),
     "topology": (*TABLES, *NEIGHBOURS, *(f"persistence/{name}.py" for name in PERSISTENCE)),
-    "nodes": (*TABLES, "compilation.py", "features/scaling.py", *DSSP),
+    "nodes": (*TABLES, *NEIGHBOURS, "features/scaling.py", *DSSP),
     "edges": (*TABLES, *EDGES),
     "graphs": (*TABLES, *EDGES, "graphs/pyg_file.py"),
     "label": ("structures/complex.py", "structures/stored.py", *LABELLING),
@@ -152,6 +159,8 @@ class Making:
     @functools.cached_property
     def complex(self) -> Entry:
         """Atoms and residues, as `structures.stored` keeps them."""
+        if self.part_of:
+            return self.part_of.complex
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
@@ -197,7 +206,10 @@ class Making:
 
         def make() -> tuple[bytes, dict[str, Any]]:
             residues, _ = read_residues(self.interface.content, self._complex)
-            values = self.part_of.topology_of(residues) if self.part_of else choice(self._complex, residues)
+            if self.part_of:
+                values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
+            else:
+                values = choice(self._complex, residues)
             columns = dict(zip(choice.columns, values.T, strict=True))
             return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
 
@@ -264,11 +276,17 @@ class Making:
                 graphs[name] = part.graphs
         return graphs
 
-    def topology_of(self, residues: np.ndarray) -> np.ndarray:
-        """Rows of the topology for some of the interface residues, int, (n,)."""
+    def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
+        """Rows of the topology for n of the interface residues, (n, k)."""
+        index, values = self._topology_by_residue
+        return np.array([values[index[residue]] for residue in residues]).reshape(len(residues), values.shape[1])
+
+    @functools.cached_property
+    def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
+        """Row of each interface residue, and all rows."""
         index, table = read_residues(self.topology.content, self._complex)
-        order = np.argsort(index)
-        return matrix(table, self.choices["topology"].columns)[order[np.searchsorted(index, residues, sorter=order)]]
+        rows = {self._complex.residues[r]: row for row, r in enumerate(index)}
+        return rows, matrix(table, self.choices["topology"].columns)
 
     @property
     def _between(self) -> dict[str, str]:
@@ -281,7 +299,15 @@ class Making:
 
     @functools.cached_property
     def _complex(self) -> Complex:
-        return (self.part_of or self)._atoms.with_partners(self.partners)
+        if self.part_of is None:
+            return self._atoms.with_partners(self.partners)
+        reach = max(self.choices[name].parameters.reach for name in COMPUTED_IN_PARTS)
+        chains = [chain for partner in self.partners for chain in partner]
+        return self.part_of._surroundings.around(chains, reach).with_partners(self.partners)
+
+    @functools.cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings.of(self._atoms)
 
     @functools.cached_property
     def _atoms(self) -> Complex:
