@@ -79,7 +79,7 @@ def test_a_copy_of_the_best_is_not_the_next():
             {"leakage": [LeakageRow("T", "yes", "1ABC", 0.9, "it shares a chain with 1ABC")]},
             "seen in training, so that",
         ),
-        ({"network": 0.9}, "the networks alone say 0.90 (high)"),
+        ({"network": 0.9}, "the networks alone predict 0.90 (high)"),
     ],
 )
 def test_whatever_speaks_against_it_is_said_in_words(more, words):
@@ -103,7 +103,7 @@ def test_another_decoy_is_as_good_within_the_disagreement_unless_it_is_nearly_th
 
 def test_a_cluster_that_is_not_the_best_is_told():
     found = answer([0.7, 0.66, 0.66, 0.5], clusters=[("b", 2), ("c", 2)])["caveats"]
-    assert found == ["its cluster ranks 2 only"]
+    assert found == ["its cluster ranks only number 2"]
 
 
 def test_a_predictor_that_prefers_another_decoy_is_heard():
@@ -120,8 +120,8 @@ def test_a_predictor_that_doubts_what_the_scorer_likes_is_heard():
 @pytest.mark.parametrize(
     ("lost", "words"),
     [
-        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 decoys have no score: 2 partner apart"),
-        ([Status.UNREADABLE], "1 of 3 decoys has no score: 1 unreadable"),
+        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 models have no score: 2 partner apart"),
+        ([Status.UNREADABLE], "1 of 3 models has no score: 1 unreadable"),
     ],
 )
 def test_decoys_without_score_are_counted(lost, words):
@@ -147,11 +147,11 @@ def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
 
 def test_a_single_decoy_and_none_at_all():
     """Only trees look at the other decoys of a target."""
-    assert answer([0.9], network=0.9)["caveats"] == ["scores are surer where a target has several decoys"]
+    assert answer([0.9], network=0.9)["caveats"] == ["a single model: scores are more reliable with several"]
     assert answer([0.9])["caveats"] == []
     found = answer([], lost=[Status.NO_INTERFACE])
     assert (found["best"], found["caveats"]) == (None, [])
-    assert found["lost"] == "1 of 1 decoy has no score: 1 no interface"
+    assert found["lost"] == "1 of 1 model has no score: 1 no interface"
 
 
 def test_many_targets_are_summed_up_by_class():

@@ -250,7 +250,7 @@ def test_the_best_decoy_of_each_target_is_named(table):
     ]
     apart = {("AA", "d"): Status.NO_INTERFACE, **{(f"T{i:02}", "d"): Status.OK for i in range(12)}}
     lines = best_of_each_target(ranking(coverage(apart), scores({key: 0.5 for key in apart if key[0] != "AA"})))
-    assert lines[:2] == ["AA   no decoy was scored", "T00  d, predicted DockQ 0.500 (medium)"]
+    assert lines[:2] == ["AA   no model was scored", "T00  d, predicted DockQ 0.500 (medium)"]
     assert (len(lines), lines[-1]) == (11, "and 3 more targets")
 
 

@@ -84,13 +84,13 @@ def _in_detail(entry: dict[str, Any]) -> list[str]:
 def _in_short(entry: dict[str, Any]) -> str:
     best = entry["best"]
     if best is None:
-        return f"{entry['target']}: no decoy was scored"
+        return f"{entry['target']}: no model was scored"
     return f"{best.target}: {_predicted(entry)}{', out of domain' if best.domain else ''}"
 
 
 def _predicted(entry: dict[str, Any]) -> str:
     best, n = entry["best"], sum(row.fate == SCORED for row in entry["decoys"])
-    alone = "is the only decoy" if len(entry["decoys"]) == 1 else "is the only decoy with a score"
+    alone = "is the only model" if len(entry["decoys"]) == 1 else "is the only model with a score"
     place = f"is best of {n:,}" if n > 1 else alone
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""

@@ -191,7 +191,7 @@ def partners_hint(rows: Iterable[InterfaceRow]) -> str:
     first, second = name.split(":")
     others = [chain for chain in chains if chain not in (first, second)]
     partners = ":".join([f"{first}+{second}", *others])
-    return f"{first} and {second} touch in every decoy; if they are one partner, say partners={partners}"
+    return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
 
 
 def hints(table: Iterable[InterfaceRow]) -> list[str]:

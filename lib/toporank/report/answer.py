@@ -72,7 +72,7 @@ def caveats(
     """
     found = []
     if all(row.shown_capri == CAPRI_NAMES[0] for row in (best, *others)):
-        found.append("no decoy is predicted to be acceptable: rather make new ones than build on this one")
+        found.append("no model is predicted to be acceptable: generate more models before using this one")
     if best.domain:
         found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
     if seen and seen.seen_in_training == SEEN:
@@ -87,9 +87,9 @@ def caveats(
     if best.pred_network is not None:
         alone = class_of(best.pred_network)
         if alone != best.pred_capri:
-            found.append(f"the networks alone say {number(best.pred_network, 2)} ({alone})")
+            found.append(f"the networks alone predict {number(best.pred_network, 2)} ({alone})")
     if best.cluster_rank and best.cluster_rank > 1:
-        found.append(f"its cluster ranks {best.cluster_rank} only")
+        found.append(f"its cluster ranks only number {best.cluster_rank}")
     if differs:
         value = f"{MEASURES[differs.measure]} {differs.value:.3g}"
         found.append(
@@ -98,18 +98,18 @@ def caveats(
     if iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
-        found.append("scores are surer where a target has several decoys")
+        found.append("a single model: scores are more reliable with several")
     return found
 
 
 def lost(rows: list[Result]) -> str:
-    """`2 of 10 decoys have no score: 1 chain missing, 1 unreadable`, or nothing."""
+    """`2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing."""
     fates = Counter(row.fate for row in rows if row.fate != SCORED)
     if not fates:
         return ""
     why = ", ".join(f"{n:,} {fate_name(fate)}" for fate, n in fates.most_common())
     return (
-        f"{fates.total():,} of {counted(len(rows), 'decoy')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
+        f"{fates.total():,} of {counted(len(rows), 'model')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
     )
 
 
