@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from toporank.confidence.table import Confidence
@@ -12,7 +14,7 @@ from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import InterfaceRow, Score
 from toporank.evaluation.leakage import LeakageRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
-from toporank.report.answer import answers, summary
+from toporank.report.answer import answers, shown, summary
 from toporank.report.results import Study, joined_results
 
 
@@ -56,6 +58,24 @@ def test_the_best_decoy_and_the_next_one():
     assert (found["best"].decoy, found["best"].pred_capri, found["best"].pred_low) == ("a", "medium", 0.1)
     assert found["next"] == "Next is b with 0.60, 0.10 behind"
     assert found["caveats"] == []
+
+
+def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
+    """The score, by which it is ranked, is the highest of several and too high."""
+    given = study([0.85, 0.82])
+    expected = {"a": 0.45, "b": 0.44}
+    rows = [row._replace(expected_dockq=expected[row.decoy]) for row in given.results]
+    (found,) = answers(replace(given, results=rows))
+    assert (found["best"].shown_dockq, found["best"].shown_capri, found["place"]) == (0.45, "acceptable", 1)
+    assert shown(found["best"]) == "expected DockQ"
+    assert found["next"] == "Next is b with 0.82 for its score, 0.03 behind"
+    assert summary([found]) == "Of 1 target the best decoy is predicted to be acceptable for 1"
+
+
+def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
+    meeting = [InterfaceRow("T", "a", name, 9, n, 4.0, 0.7, None, "", "ok") for name, n in (("A:B", 80), ("A:C", 40))]
+    given = replace(study([0.7]), interfaces={"bench": meeting}, antibodies={"bench": {"T": {"A", "B"}}})
+    assert answers(given)[0]["hint"].startswith("A and B look like one antibody: say partners=A+B:C")
 
 
 def test_one_with_the_same_interface_is_called_so():

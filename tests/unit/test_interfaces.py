@@ -123,6 +123,16 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
 
 
+def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch_as_evenly():
+    """As models of a predictor that are all alike have it."""
+    found = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
+    said = "A and B look like one antibody: say partners=A+B:C, or scores are of A:B, too"
+    assert partners_hint(found).startswith("A and C touch in every decoy")
+    assert partners_hint(found, {"A", "B"}) == said
+    assert partners_hint(found, {"A"}) == partners_hint(found)
+    assert hints(found, {"T": {"A", "B"}}) == [f"T: {said}"]
+
+
 def test_chains_that_no_one_could_say_are_not_advised():
     odd = [row._replace(interface=row.interface.replace("A", "A:1")) for row in rows(A_H=[40], A_L=[12], H_L=[110])]
     assert partners_hint(odd) == ""

@@ -729,6 +729,18 @@ def test_the_two_disagree_by_class_or_when_the_preferred_decoy_is_in_the_lower_h
         assert (found[0].theirs.decoy, found[0].ours.decoy, found[0].n) == (preferred, "a", 5)
 
 
+def test_copies_do_not_count_where_the_two_are_held_against_each_other():
+    """Of four, the third is in the upper half; with two copies of the first it would be the fifth of six."""
+    four = ranked(*MEDIUM[:2], ("c", 0.55, "medium"), ("d", 0.5, "medium"))
+    copies = [four[0]._replace(decoy=name, duplicate_of="a") for name in ("a2", "a3")]
+    table = [four[0], *copies, *four[1:]]
+    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == "d" else 0.5) for row in table]
+    (found,) = disagreements(table, said)
+    assert (found.theirs.decoy, found.place, found.n) == ("d", 4, 4)
+    liked = [row._replace(ranking_score=0.9 if row.decoy == "b" else 0.5) for row in said]
+    assert disagreements(table, liked) == []
+
+
 def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
     said = [Confidence("T", "b", "Boltz", iptm=0.4), Confidence("T", "e", "Boltz", iptm=0.9)]
     (found,) = disagreements(FIVE, said)

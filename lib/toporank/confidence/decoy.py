@@ -93,7 +93,7 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         file_format, _ = structure_format(path)
         text = read_text(path)
         cns = haddock.of_header(text) if file_format == "pdb" else None
-        found = b_factors(text, file_format, choice)
+        found = b_factors(text, file_format, choice, asked.place)
         if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
             found = None
         if cns is None and not beside and not named and found is None:

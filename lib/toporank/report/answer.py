@@ -15,6 +15,7 @@ from toporank.evaluation.leakage import SEEN, LeakageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, class_of
 from toporank.evaluation.ranking import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
+from toporank.report.rankings import partners_hints
 from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
@@ -29,13 +30,14 @@ def answers(study: Study) -> list[dict[str, Any]]:
     """For each target, in the order of `by_target`, its best decoy, the next, and caveats in words.
 
     `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `ranked_by` as from
-    `ranked_by`, `lost` as from `lost`.
+    `ranked_by`, `hint` says which chains may be one partner, `lost` as from `lost`.
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
     iptm = {(d, row.target, row.decoy): row.iptm for d, rows in study.confidence.items() for row in rows}
+    hint = partners_hints(study)
     return [
-        {"dataset": key[0], "target": key[1], "decoys": rows, "lost": lost(rows)}
+        {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
         | _answer(rows, known.get(key), differ.get(key), iptm)
         for key, rows in by_target(study.decoys)
     ]
