@@ -153,7 +153,7 @@ def test_a_target_that_is_new_has_no_caveat():
 
 
 def test_of_wrong_decoys_the_best_is_no_answer():
-    assert answer([0.2, 0.1])["caveats"][0].startswith("no decoy is predicted to be acceptable")
+    assert answer([0.2, 0.1])["caveats"][0].startswith("no model is predicted to be acceptable")
 
 
 def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():

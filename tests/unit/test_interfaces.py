@@ -127,7 +127,7 @@ def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch
     """As models of a predictor that are all alike have it."""
     found = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
     said = "A and B look like one antibody: say partners=A+B:C, or scores are of A:B, too"
-    assert partners_hint(found).startswith("A and C touch in every decoy")
+    assert partners_hint(found).startswith("A and C touch in every model")
     assert partners_hint(found, {"A", "B"}) == said
     assert partners_hint(found, {"A"}) == partners_hint(found)
     assert hints(found, {"T": {"A", "B"}}) == [f"T: {said}"]
