@@ -17,6 +17,7 @@ rule score_decoys:
         coverage=layout.COVERAGE,
         interfaces=layout.INTERFACES,
         chains=layout.CHAINS,
+        confidence=layout.CONFIDENCE,
     output:
         ranking=report(layout.RANKING, category="Ranking"),
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
@@ -41,8 +42,9 @@ rule score_decoys:
         "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
         " --trees {input.trees:q} --calibration {input.calibration:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
-        ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
-        " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
+        " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
+        ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
+        " {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from toporank.building.store import Store
 from toporank.combining.combine import combine
+from toporank.confidence.table import read_confidence
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints for spread and, maybe, score")
     parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
     parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer: the last word")
-    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
+    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains", "confidence"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
@@ -44,6 +45,7 @@ def main() -> None:
         members, mean = ensemble = read_ensemble(args.ensemble)
         scores = score_pack(args.checkpoint, members, args.pack, interfaces=args.interface_pack, mean=mean)
         coverage = read_coverage(args.coverage)
+        predictors = {(row.target, row.decoy) for row in read_confidence(args.confidence) if row.plddt is not None}
         contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
@@ -51,7 +53,7 @@ def main() -> None:
         scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         scorer = args.checkpoint, ensemble, args.trees
-        trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores)
+        trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores, predictors)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(members if mean else ()))]
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))

@@ -129,7 +129,7 @@ def test_of_few_clusters_nothing_is_promised():
 
 
 def test_the_bounds_leave_room_for_the_cluster_that_is_not_known_yet():
-    """Errors 0.01 to 0.94 of 94 clusters: nine tenths of 95 clusters are 85.5, so the 86th is the bound, not the 85th."""
+    """Errors 0.01 to 0.94 of 94 clusters: nine tenths of 95 clusters are 85.5, so the bound is the 86th."""
     rows = [(f"c{i}", i / 100, 0.0, 20, 2) for i in range(1, 95)]
     table = pd.DataFrame(rows, columns=["cluster", "dockq", "predicted", "n_interface_residues", "n_chains"])
     (only,) = calibrate(table, np.zeros((len(table), 1)), SCORER).intervals.bins

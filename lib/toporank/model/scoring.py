@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,11 +93,13 @@ def how_far_to_trust(
     trees: Path | None,
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
+    from_predictor: Container[tuple[str, str]],
 ) -> tuple[dict[tuple[str, str], Estimate], str]:
     """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
 
     calibration, trees : files beside the scorer, None where there is none. scores : of the scorer.
-    Raises RecordError when the file is damaged.
+    from_predictor : target and decoy of the models that a structure predictor made. Raises RecordError when the file
+    is damaged.
     """
     if calibration is None:
         return {}, ""
@@ -120,6 +122,7 @@ def how_far_to_trust(
         np.array([score.pooled for score in decoys.values()]),
         [models[target] < 2 for target in targets],
         held_against_others(predicted, targets, originals),
+        [key in from_predictor for key in decoys],
     )
     return dict(zip(decoys, found, strict=True)), ""
 
