@@ -64,7 +64,7 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
     """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among them.
 
     start : (R + 1,), the atoms of residue r. ball_of : (w,), the place in `residues` of each wanted atom's; atoms of
-    one residue stand together. counts : (n,), bool. centre : (n, 3), radius : (n,), balls around the residues' atoms.
+    one residue stand together. counts : (n,), bool. centre : (n, 3) and radius : (n,), balls around residues' atoms.
     cell : (n,), the number of the cube that each centre is in, and rows : (9,), see `features.neighbours.Cubes`; cubes
     are as wide as two balls and the cutoff.
     Returns near_start (w + 1,) and near.
