@@ -320,7 +320,9 @@ def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, e
     first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
     assert [score._replace(pooled=()) for score in first] == [score._replace(pooled=()) for score in other]
     kept = members[:1]
-    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* none of them \(score with one"):
+    with pytest.raises(
+        CheckpointError, match=r"copied\.ckpt: the score is the mean .* this one is another \(score with one"
+    ):
         score_pack(copied, kept, pack, mean=True)
     assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
     copied.write_bytes(b"garbage")
