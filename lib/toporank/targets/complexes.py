@@ -84,7 +84,7 @@ def group(
 
     Raises ConfigError where two files would be the same decoy.
     """
-    single = [one for decoy in decoys for one in _models(decoy, sketches.get(decoy.path))]
+    single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
     kinds = _kinds({s for decoy in single for s in _sequences(sketches.get(decoy.path))})
     models = [
         _Model(decoy, decoy.target, {name: kinds[s] for name, s in _chains(sketches.get(decoy.path))})
