@@ -46,6 +46,7 @@ rule report_scores:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        chains=layout.CHAINS,
         confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
@@ -66,7 +67,7 @@ rule report_scores:
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
+        " --chains {input.chains} --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
         " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
         " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
         " --beside --page {output.page} > {log} 2>&1"

@@ -20,7 +20,7 @@ from toporank.evaluation.residues import why_no_residues, with_agreement, write_
 from toporank.model.checkpoint import read_description, toy
 from toporank.model.ensemble import read_ensemble
 from toporank.model.scoring import how_far_to_trust, score_pack
-from toporank.similarity.tables import compared, read_chains
+from toporank.similarity.tables import antibodies, compared, read_chains
 
 
 def main() -> None:
@@ -55,7 +55,8 @@ def main() -> None:
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         scorers = [read_description(path) for path in (args.checkpoint, *(members if mean else ()))]
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
-        seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), scorers)
+        chains = read_chains(args.chains)
+        seen = leakage({row.target for row in table}, compared(chains), scorers)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
@@ -67,7 +68,7 @@ def main() -> None:
     write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
-    for line in (*best_of_each_target(table), *hints(interfaces)):
+    for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
     for line in filter(None, [why_not, why_no_residues(scores, args.pack), toy(scorers[0])]):
         print(line)

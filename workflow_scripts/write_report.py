@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints beside it")
     parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
+    parser.add_argument("--chains", type=Path, nargs="*", default=[], help="chains.csv of each data set")
     parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")
     parser.add_argument("--training-vectors", type=Path, nargs="?", help="training_vectors.parquet of the scorer")
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")

@@ -37,6 +37,7 @@ from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.comparison import stored_contacts
 from toporank.evaluation.confidence import calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
+from toporank.evaluation.expected import held_against_others
 from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.files import write_text
 from toporank.graphs.pack import GraphStore
@@ -444,19 +445,22 @@ def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
     decoys = decoys[~decoys["group"].isin(MADE)].reset_index(drop=True)
     decoys["for_intervals"] = decoys["group"].isin(PREDICTED)  # what users score
     pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])
+    decoys["target"] = decoys["dataset"] + "/" + decoys["target"]
+    held = held_against_others(decoys["predicted"], decoys["target"])
     members = [*(out / "ensemble").glob("*.ckpt"), out / layout.TREES]
     scorer = scorer_of(out / "best.ckpt", members, mean=True)
     fold = decoys["fold"].to_numpy()
     write_calibration(out / layout.CALIBRATION, calibrate(decoys, pooled, scorer))
     for column, alone in (("predicted", False), ("alone", True)):
-        held = np.zeros(len(decoys), bool)
+        against = decoys["alone"].to_numpy() if alone else held
+        holds = np.zeros(len(decoys), bool)
         for k in np.unique(fold):
             here = fold == k
             known = calibrate(decoys[~here], pooled[~here], scorer)
             columns = (decoys.loc[here, name] for name in (column, *sizes))
-            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone)])
-            held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
-        shares = decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict()
+            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone, against[here])])
+            holds[here] = decoys.loc[here, "dockq"].between(*bounds.T)
+        shares = decoys.assign(holds=holds).groupby("group")["holds"].mean().round(3).to_dict()
         print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)
 
 

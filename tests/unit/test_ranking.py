@@ -205,6 +205,27 @@ def test_intervals_and_domain_have_columns_where_the_scorer_is_calibrated(tmp_pa
     ]
 
 
+def test_what_to_expect_has_a_column_and_is_what_the_best_of_each_target_is_told_with(tmp_path):
+    fates = {("A", "first"): Status.OK, ("A", "second"): Status.OK}
+    known = {("A", "first"): Estimate(0.2, 0.9, "", 0.45), ("A", "second"): Estimate(0.1, 0.8, "", 0.4)}
+    found = scores({("A", "first"): 0.85, ("A", "second"): 0.6})
+    table = ranking(coverage(fates), found, estimates=known)
+    write_ranking(tmp_path / "ranking.csv", table)
+    assert (tmp_path / "ranking.csv").read_text().splitlines()[0].endswith(",expected_dockq")
+    assert read_ranking(tmp_path / "ranking.csv") == table
+    assert best_of_each_target(table)[0] == "A  first, expected DockQ 0.450, 80 % interval 0.200 to 0.900 (acceptable)"
+
+
+def test_what_decided_has_a_column_where_it_is_not_the_score_of_the_complex(tmp_path):
+    fates = {("A", "only"): Status.OK}
+    for rank_by, named_by in (("complex", []), ("min_interface", ["min_interface"])):
+        table = ranking(coverage(fates), scores({("A", "only"): 0.5}), rank_by=rank_by)
+        write_ranking(tmp_path / "ranking.csv", table)
+        with open(tmp_path / "ranking.csv", newline="") as handle:
+            assert [row["ranked_by"] for row in csv.DictReader(handle) if "ranked_by" in row] == named_by
+        assert read_ranking(tmp_path / "ranking.csv") == table
+
+
 def test_what_networks_said_has_a_column_where_trees_have_the_last_word(tmp_path):
     """Ranks go by the trees."""
     fates = {("A", "first"): Status.OK, ("A", "second"): Status.OK, ("A", "apart"): Status.NO_INTERFACE}
@@ -250,7 +271,7 @@ def test_the_best_decoy_of_each_target_is_named(table):
     ]
     apart = {("AA", "d"): Status.NO_INTERFACE, **{(f"T{i:02}", "d"): Status.OK for i in range(12)}}
     lines = best_of_each_target(ranking(coverage(apart), scores({key: 0.5 for key in apart if key[0] != "AA"})))
-    assert lines[:2] == ["AA   no decoy was scored", "T00  d, predicted DockQ 0.500 (medium)"]
+    assert lines[:2] == ["AA   no model was scored", "T00  d, predicted DockQ 0.500 (medium)"]
     assert (len(lines), lines[-1]) == (11, "and 3 more targets")
 
 
@@ -320,9 +341,7 @@ def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, e
     first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
     assert [score._replace(pooled=()) for score in first] == [score._replace(pooled=()) for score in other]
     kept = members[:1]
-    with pytest.raises(
-        CheckpointError, match=r"copied\.ckpt: the score is the mean .* this one is another \(score with one"
-    ):
+    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* not among them \(score with"):
         score_pack(copied, kept, pack, mean=True)
     assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
     copied.write_bytes(b"garbage")
@@ -487,7 +506,7 @@ def test_twins_share_a_rank_only_where_they_are_folded_and_stand_together():
 
 def test_clusters_are_ranked_by_the_mean_of_their_best_four():
     """Cluster 1 has the best decoy, cluster 2 the better four; what is below these does not count, nor does a copy."""
-    predicted = {1: [0.9, 0.3, 0.3, 0.3, 0.3], 2: [0.6, 0.6, 0.6, 0.6, 0.0], None: [1.0]}
+    predicted = {1: [0.9, 0.3, 0.3, 0.3, 0.3], 2: [0.6, 0.6, 0.6, 0.6, 0.0, 0.0, 0.0], None: [1.0]}
     found = {("T", f"{cluster}{i}"): p for cluster, values in predicted.items() for i, p in enumerate(values)}
     among = [ComparedDecoy(*key, int(key[1][0]) if key[1][0] in "12" else None, 0.5, "") for key in found]
     found["T", "copy"] = 0.9

@@ -263,7 +263,7 @@ def estimates(
 ) -> list[Estimate]:
     """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
 
-    alone : whether each is the only decoy of its target. held : scores from `expected.held_against_others`, by default
+    alone : whether each is the only model of its target. held : scores from `expected.held_against_others`, by default
     as predicted. Raises RecordError when the calibration is for vectors of another length.
     """
     scores = np.asarray(predicted, dtype=np.float64)

@@ -210,7 +210,7 @@ def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
     lines = [
         f"{row.target:{width}}  {row.decoy}, {_shown(row)}{_interval(row)} ({class_of(row.shown_dockq)})"
         if row.pred_dockq is not None
-        else f"{row.target:{width}}  no decoy was scored"
+        else f"{row.target:{width}}  no model was scored"
         for row in first[:LISTED]
     ]
     more = [f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else []

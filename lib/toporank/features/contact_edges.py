@@ -57,6 +57,10 @@ class Contacts(Parameters):
         " `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.",
     )
 
+    @property
+    def reach(self) -> float:
+        return 0.0  # atoms of partners only
+
 
 def columns(parameters: Contacts) -> list[str]:
     """Columns that are equal in both directions come first."""

@@ -21,6 +21,9 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the decoy out"
 
+DSSP_REACH = 20.0
+"""Å. States of a residue depend on bonds with residues whose CA is within 9 Å, and these on others within 9 Å of them;
+accessibility depends on atoms within 6.6 Å."""
 MAX_ACCESSIBILITY = {
     "A": 106, "R": 248, "N": 157, "D": 163, "C": 135, "Q": 198, "E": 194, "G": 84, "H": 184, "I": 169,
     "L": 164, "K": 205, "M": 188, "F": 197, "P": 136, "S": 130, "T": 142, "W": 227, "Y": 222, "V": 142,
@@ -70,6 +73,10 @@ class DsspTopology(Parameters):
     @property
     def calls_mkdssp(self) -> bool:
         return self.dssp == "mkdssp"
+
+    @property
+    def reach(self) -> float:
+        return float("inf") if self.scaling == "per_decoy" else DSSP_REACH
 
 
 def columns(parameters: DsspTopology) -> list[str]:

@@ -58,7 +58,8 @@ def score_pack(
         scorers.setdefault(contents[path], _Scorer(path, *loaded))
     if mean and contents[checkpoint] not in [contents[path] for path in members]:
         raise CheckpointError(
-            f"the score is the mean of the {len(members)} checkpoints of the ensemble beside it; this one is another",
+            f"the score is the mean of the {len(members)} checkpoints of the ensemble beside it, and this one is not"
+            " among them",
             where=checkpoint,
             remedy="score with one of them, or copy this checkpoint to a folder of its own to score with it alone",
         )

@@ -26,7 +26,7 @@ from toporank.model.checkpoint import read_description
 from toporank.model.ensemble import NO_ENSEMBLE, Ensemble, read_ensemble
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.similarity.splits import decided
-from toporank.similarity.tables import read_splits, split_of_targets
+from toporank.similarity.tables import antibodies, read_chains, read_splits, split_of_targets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,7 @@ class Study:
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
+    antibodies : by data set and target, names of the chains of antibodies.
     residues : by data set, of the decoys ranked first. ensemble : of the scorer, and trees whether it has any.
     """
 
@@ -119,6 +120,7 @@ class Study:
     confidence: dict[str, list[Confidence]] = field(default_factory=dict)
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
+    antibodies: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
@@ -151,6 +153,7 @@ def read_study(
     checkpoint: Path,
     interfaces: Iterable[Path] = (),
     leakage: Iterable[Path] = (),
+    chains: Iterable[Path] = (),
     splits: Path | None = None,
     folds: Path | None = None,
     confidence: Iterable[Path] = (),
@@ -194,6 +197,7 @@ def read_study(
         said,
         differ,
         crossed,
+        {path.parent.name: antibodies(read_chains(path)) for path in chains},
         folders,
         vectors,
         learned,
