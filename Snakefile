@@ -54,7 +54,7 @@ rule build_graphs:
 
 
 rule score:
-    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [checkpoint=FILE]`."""
+    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
     input:
         JOBS.rankings(),
         expand(layout.SCORE_REPORT, dataset=JOBS.datasets),

@@ -19,9 +19,7 @@ rule report_study:
         embeddings=expand(layout.EMBEDDINGS, dataset=JOBS.datasets),
         splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
-        checkpoint=JOBS.scorer(REPOSITORY),
-        ensemble=JOBS.ensemble(REPOSITORY),
-        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
+        scorer=JOBS.scorer_files(REPOSITORY),
     output:
         page=report(layout.REPORT, category="Report"),
         leakage=report(layout.STUDY_LEAKAGE, category="Report"),
@@ -30,14 +28,13 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
+        scorer=JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
         " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
         " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
-        " --study-leakage {output.leakage}"
-        " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
-        " --page {output.page} > {log} 2>&1"
+        " --study-leakage {output.leakage} --scorer {params.scorer:q} --page {output.page} > {log} 2>&1"
 
 
 rule report_scores:
@@ -50,12 +47,9 @@ rule report_scores:
         confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
-        training_vectors=JOBS.beside_scorer(layout.TRAINING_VECTORS, REPOSITORY),
         residues=layout.RESIDUES,
         splits=JOBS.splits(),
-        checkpoint=JOBS.scorer(REPOSITORY),
-        ensemble=JOBS.ensemble(REPOSITORY),
-        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
+        scorer=JOBS.scorer_files(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
         beside=layout.BESIDE_PAGE,
@@ -64,10 +58,10 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
+        scorer=JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
         " --chains {input.chains} --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
-        " --residues {input.residues} --training-vectors {input.training_vectors:q} --splits {input.splits}"
-        " --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q} --trees {input.trees:q}"
+        " --residues {input.residues} --splits {input.splits} --scorer {params.scorer:q}"
         " --beside --page {output.page} > {log} 2>&1"

@@ -1,4 +1,4 @@
-# Final checkpoint and graphs → ranked decoys → evaluation against labels.
+# Scorer and graphs → ranked decoys → evaluation against labels.
 
 
 localrules:
@@ -8,10 +8,7 @@ localrules:
 rule score_decoys:
     """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
-        checkpoint=JOBS.scorer(REPOSITORY),
-        ensemble=JOBS.ensemble(REPOSITORY),
-        trees=JOBS.beside_scorer(layout.TREES, REPOSITORY),
-        calibration=JOBS.beside_scorer(layout.CALIBRATION, REPOSITORY),
+        scorer=JOBS.scorer_files(REPOSITORY),
         pack=layout.PACK,
         interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
@@ -35,12 +32,12 @@ rule score_decoys:
         mem_mb=jobs.raised(4000),
         runtime=jobs.raised(60),
     params:
+        scorer=JOBS.scorer(REPOSITORY),
         rank_by=CONFIG.rank_by,
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
-        "score.py --dataset {wildcards.dataset} --checkpoint {input.checkpoint:q} --ensemble {input.ensemble:q}"
-        " --trees {input.trees:q} --calibration {input.calibration:q}"
+        "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'

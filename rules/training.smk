@@ -121,6 +121,7 @@ rule select_final:
         checkpoint=layout.FINAL_CHECKPOINT,
         why=layout.FINAL_REASON,
         ensemble=directory(layout.FINAL_ENSEMBLE),
+        scorer=layout.FINAL_MANIFEST,
     log:
         "logs/selection/final.log",
     conda:

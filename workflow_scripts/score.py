@@ -7,30 +7,27 @@ import sys
 from pathlib import Path
 
 from toporank.building.store import Store
-from toporank.combining.combine import combine
 from toporank.confidence.table import read_confidence
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.embeddings import write_embeddings
 from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
 from toporank.evaluation.residues import why_no_residues, with_agreement, write_residues
-from toporank.model.checkpoint import read_description, toy
-from toporank.model.ensemble import read_ensemble
-from toporank.model.scoring import how_far_to_trust, score_pack
+from toporank.model.scoring import Networks
+from toporank.scorer.combine import combine
+from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.scorer import Scorer
+from toporank.scorer.trust import how_far_to_trust
 from toporank.similarity.tables import antibodies, compared, read_chains
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--checkpoint", type=Path, required=True, help="gives the score")
-    parser.add_argument("--ensemble", type=Path, nargs="?", help="folder of checkpoints for spread and, maybe, score")
-    parser.add_argument("--calibration", type=Path, nargs="?", help="calibration.json of the scorer, for intervals")
-    parser.add_argument("--trees", type=Path, nargs="?", help="trees.safetensors of the scorer: the last word")
+    parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
     for name in ("pack", "interface-pack", "coverage", "interfaces", "chains", "confidence"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
@@ -42,28 +39,27 @@ def main() -> None:
     args = parser.parse_args()
     gc.disable()  # there are next to no cycles, and a tenth of the time went into looking for them
     try:
-        members, mean = ensemble = read_ensemble(args.ensemble)
-        scores = score_pack(args.checkpoint, members, args.pack, interfaces=args.interface_pack, mean=mean)
+        scorer = Scorer.open(args.scorer)
+        networks = Networks(scorer)
+        scores = networks.score(args.pack, args.interface_pack)
         coverage = read_coverage(args.coverage)
         predictors = {(row.target, row.decoy) for row in read_confidence(args.confidence) if row.plddt is not None}
         contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-        scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, args.trees)
+        scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, scorer.trees)
         scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        scorer = args.checkpoint, ensemble, args.trees
-        trusted, why_not = how_far_to_trust(args.calibration, *scorer, coverage, scores, predictors)
+        trusted, why_not = how_far_to_trust(scorer, coverage, scores, predictors)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
-        scorers = [read_description(path) for path in (args.checkpoint, *(members if mean else ()))]
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
         chains = read_chains(args.chains)
-        seen = leakage({row.target for row in table}, compared(chains), scorers)
+        seen = leakage({row.target for row in table}, compared(chains), networks.descriptions)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
-    write_embeddings(args.embeddings, scores, args.checkpoint)
+    write_embeddings(args.embeddings, scores, scorer.digests[scorer.checkpoint])
     write_residues(args.residues, scores)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
@@ -72,7 +68,7 @@ def main() -> None:
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    for line in filter(None, [why_not, why_no_residues(scores, args.pack), toy(scorers[0])]):
+    for line in filter(None, [why_not, why_no_residues(scores, args.pack), scorer.missing, scorer.toy]):
         print(line)
     print(describe(seen))
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")

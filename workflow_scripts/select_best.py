@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 
 from toporank.evaluation.selection import CHECKPOINT_OF, write_ensemble, write_selection
+from toporank.scorer.manifest import seal
 
 
 def main() -> None:
@@ -13,14 +14,19 @@ def main() -> None:
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True)
     parser.add_argument("--table", type=Path, required=True, help="written: the leaderboard")
     parser.add_argument("--best", type=Path, required=True, help="written: the chosen .ckpt, and a .json beside it")
-    parser.add_argument("--ensemble", type=Path, help="written: folder with the best checkpoints of the best runs")
+    parser.add_argument(
+        "--ensemble",
+        type=Path,
+        help="written: folder with the best checkpoints of the best runs, and scorer.json beside it",
+    )
     parser.add_argument("--members", type=int, help="how many runs are in the ensemble; all by default")
     parser.add_argument("--score", choices=("best", "mean"), default="best", help="what the final score is")
     args = parser.parse_args()
 
     chosen = write_selection(args.summaries, args.rule, args.table, args.best.with_suffix(""))
     if args.ensemble:
-        write_ensemble(args.summaries, args.rule, args.ensemble, args.members, args.score)
+        write_ensemble(args.summaries, args.rule, args.ensemble, args.members)
+        seal(args.best.parent, mean=args.score == "mean")
     place = f"{args.rule} {chosen[args.rule]:.4f}, epoch {chosen['epoch']}"
     print(f"{chosen['run']} is best of {len(args.summaries)} runs: {place}")
     if chosen["fine_tuning"]:

@@ -20,7 +20,7 @@ from toporank.features.pairs import Edges
 from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
 from toporank.graphs.pack import GraphBatch
 from toporank.model.network import by_destination
-from toporank.model.scorer import build_network
+from toporank.model.weights import build_network
 from toporank.shipped import repository
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex

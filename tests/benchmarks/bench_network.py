@@ -37,7 +37,7 @@ from toporank.graphs.packing import Member, write_pack
 from toporank.model import kernels
 from toporank.model.network import DockQNet
 from toporank.model.pyg_network import PlainNetwork
-from toporank.model.scorer import build_network
+from toporank.model.weights import build_network
 from toporank.training.memory import keep_freed_memory
 
 BATCH = 32

@@ -21,12 +21,12 @@ from _shown import EXAMPLE
 from browser import Browser, find_browser
 from described_checkpoint import DESCRIPTION
 from toporank.decoys.identity import Status
-from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow, Score
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
+from toporank.scorer.prediction import Estimate, Score
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ from toporank.files import write_text
 from toporank.graphs.pack import GraphBatch, GraphStore
 from toporank.model.pyg_network import PlainNetwork
 from toporank.model.scaling import set_statistics
-from toporank.model.scorer import build_network
+from toporank.model.weights import build_network
 from toporank.training.data import seed_everything
 from toporank.training.memory import keep_freed_memory, peak_memory
 from toporank.training.splits import split_indices

@@ -24,25 +24,25 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from toporank.evaluation.expected import held_against_others
 
 from toporank import layout
 from toporank.building.store import Store
-from toporank.combining.combine import Trees, leaning, predicted, write_trees
-from toporank.combining.descriptors import describe
-from toporank.combining.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
-from toporank.combining.trees import Forest, from_lightgbm
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.decoys.labels import read_split_labels
 from toporank.evaluation.comparison import stored_contacts
-from toporank.evaluation.confidence import calibrate, estimates, scorer_of, write_calibration
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.expected import held_against_others
 from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.files import write_text
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
-from toporank.model.scorer import load_weights, predict_all
+from toporank.model.weights import load_weights, predict_all
+from toporank.scorer.calibration import calibrate, estimates, scorer_of, write_calibration
+from toporank.scorer.combine import Trees, leaning, predicted, write_trees
+from toporank.scorer.descriptors import describe
+from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
+from toporank.scorer.trees import Forest, from_lightgbm
 from toporank.similarity.tables import read_splits
 from toporank.training.cross_validation import out_of_fold
 

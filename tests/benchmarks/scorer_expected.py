@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.evaluation.confidence import expectations, read_calibration, write_calibration
-from toporank.evaluation.conformal import bounds, fit_intervals
-from toporank.evaluation.expected import expectation, fit_expected, held_against_others
 from toporank.evaluation.metrics import ACCEPTABLE
+from toporank.scorer.calibration import expectations, read_calibration, write_calibration
+from toporank.scorer.conformal import bounds, fit_intervals
+from toporank.scorer.expected import expectation, fit_expected, held_against_others
 
 SEED, DRAWS, SUBSETS = 2026, 1000, 20
 """Of the bootstrap, and how often each target gives some of its models at random."""

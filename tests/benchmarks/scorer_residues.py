@@ -39,7 +39,7 @@ from toporank.decoys.natives import find_natives
 from toporank.evaluation.metrics import spearman
 from toporank.graphs.pack import GraphStore
 from toporank.labelling.local import THRESHOLDS
-from toporank.model.scorer import load_weights
+from toporank.model.weights import load_weights
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from toporank import layout
-from toporank.evaluation.embeddings import write_embeddings
-from toporank.evaluation.interfaces import Score
 from toporank.graphs.pack import GraphStore
-from toporank.model.scorer import load_weights, predict_all
+from toporank.model.weights import load_weights, predict_all
+from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.prediction import Score
 
 
 def main() -> None:

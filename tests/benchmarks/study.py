@@ -19,7 +19,8 @@ import yaml
 
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.metrics import per_target, summarise
-from toporank.model.scoring import score_pack
+from toporank.model.scoring import Networks
+from toporank.scorer.scorer import Scorer
 
 REPOSITORY = Path(__file__).parents[2]
 SEEDS = [222, 777, 1337]
@@ -90,7 +91,7 @@ def measure(folder: Path, config: str, seed: int, datasets: list[str]) -> list[d
 def predictions(folder: Path, dataset: str, checkpoint: Path) -> pd.DataFrame:
     """target, decoy, dockq and pred_dockq of the labelled validation decoys."""
     labels = validation_labels(folder / f"results/{dataset}/coverage.tsv")
-    scores = pd.DataFrame(score_pack(checkpoint, [], folder / f"results/{dataset}/graphs.safetensors"))
+    scores = pd.DataFrame(Networks(Scorer.of(checkpoint)).score(folder / f"results/{dataset}/graphs.safetensors"))
     return labels.merge(scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1")
 
 

@@ -15,7 +15,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from study import measure, metrics, validation_labels
 
-from toporank.model.scoring import score_pack
+from toporank.model.scoring import Networks
+from toporank.scorer.scorer import Scorer
 
 TABLES = {
     "results/training/leaderboard.csv": "sweep_leaderboard.csv",
@@ -63,10 +64,10 @@ def final(results: Path) -> pd.DataFrame:
     """Metrics on the labelled validation decoys of the final checkpoint, and of the ensemble's mean."""
     members, rows = sorted((results / "final/ensemble").glob("*.ckpt")), []
     for scorer, ensemble in (("final", []), (f"mean of {len(members)}", members)):
-        scored = {}
+        scored, networks = {}, Networks(Scorer.of(results / "final/best.ckpt", ensemble, mean=bool(ensemble)))
         for path in sorted(results.glob("*/graphs.safetensors")):
             labels = validation_labels(path.with_name("coverage.tsv"))
-            scores = pd.DataFrame(score_pack(results / "final/best.ckpt", ensemble, path, mean=bool(ensemble)))
+            scores = pd.DataFrame(networks.score(path))
             scored[path.parent.name] = labels.merge(scores, how="left", validate="1:1")
         scored["all"] = pd.concat(scored.values(), ignore_index=True)
         rows += [{"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()]

@@ -9,13 +9,13 @@ import pytest
 from toporank.confidence.table import Confidence
 from toporank.decoys.identity import Status
 from toporank.evaluation.agreement import disagreements
-from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow, Score
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.leakage import LeakageRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
 from toporank.report.answer import answers, shown, summary
 from toporank.report.results import Study, joined_results
+from toporank.scorer.prediction import Estimate, Score
 
 
 def study(

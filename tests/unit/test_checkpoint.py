@@ -24,7 +24,7 @@ from toporank import code
 from toporank.errors import CheckpointError
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import KEY, describe, read_description, toy
-from toporank.model.scorer import build_network, load_weights, predict
+from toporank.model.weights import build_network, load_weights, predict
 from toporank.similarity.memory import remember
 from toporank.training.provenance import NOT_FOLLOWED
 from toporank.training.splits import fingerprint
@@ -424,7 +424,7 @@ import resource, sys, time
 from toporank.errors import CheckpointError
 from toporank.model.checkpoint import read_description as read
 if sys.argv[1] == "weights":
-    from toporank.model.scorer import load_weights as read
+    from toporank.model.weights import load_weights as read
 most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 before = most()
 for path in sys.argv[2:]:

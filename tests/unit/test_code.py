@@ -140,7 +140,7 @@ def test_the_stages_name_every_module_that_makes_something():
 def test_a_step_after_the_graphs_counts_its_script_and_whatever_that_imports_but_what_makes_graphs():
     assert {"score.py", "evaluate.py", "pack_graphs.py"} <= {*STEPS}
     score = files_of(str(REPOSITORY / "workflow_scripts/score.py"), without=jobs.BY_CONTENT)
-    assert {"model/network.py", "combining/trees.py", "evaluation/ranking.py", "comparison/votes.py"} <= score
+    assert {"model/network.py", "scorer/trees.py", "evaluation/ranking.py", "comparison/votes.py"} <= score
     assert not any(name.startswith(("report/", "training/", "building/", "features/")) for name in score)
     report = files_of(str(REPOSITORY / "workflow_scripts/write_report.py"), without=jobs.BY_CONTENT)
     assert {"report/page.js", "report/page.html.j2", "report/style.css", "report/3dmol/3Dmol-min.js"} <= report

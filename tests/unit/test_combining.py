@@ -11,16 +11,16 @@ from _synthetic import METADATA, decoy_graph, members, random_graph
 
 from structures_text import EXAMPLES, moved
 from toporank.building.stages import graph_metadata
-from toporank.combining.combine import Trees, combine, leaning, write_trees
-from toporank.combining.descriptors import describe
-from toporank.combining.inputs import NETWORK, VOTES
-from toporank.combining.trees import Forest, write_forests
 from toporank.comparison.compare import Compared
 from toporank.errors import CheckpointError, GraphError
-from toporank.evaluation.interfaces import Score
 from toporank.features.registry import records, resolve
 from toporank.graphs.packfile import PackedGraphs
 from toporank.graphs.packing import write_pack
+from toporank.scorer.combine import Trees, combine, leaning, write_trees
+from toporank.scorer.descriptors import describe
+from toporank.scorer.inputs import NETWORK, VOTES
+from toporank.scorer.prediction import Score
+from toporank.scorer.trees import Forest, write_forests
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

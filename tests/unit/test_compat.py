@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from _scoring import score_pack
 from _synthetic import decoy_graph, members, random_graph
 from torch.nn import functional as F
 
@@ -25,8 +26,7 @@ from toporank.features.registry import choose, records, resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import load_weights, predict
-from toporank.model.scoring import score_pack
+from toporank.model.weights import load_weights, predict
 from toporank.report import tables
 from toporank.report.results import Study
 from toporank.structures.dssp import run_dssp

@@ -309,9 +309,15 @@ def test_scores_do_not_take_the_place_of_a_data_set(named):
     assert [dataset.name for dataset in other.datasets] == ["other"]
 
 
-@pytest.mark.parametrize("values", [{"checkpoint": "a.ckpt"}, {"score_name": "x"}])
+@pytest.mark.parametrize("values", [{"scorer": "a"}, {"checkpoint": "a.ckpt"}, {"score_name": "x"}])
 def test_what_goes_with_a_folder_to_score_is_refused_without_one(values):
     assert "give score_decoys=FOLDER too" in message(values)
+
+
+def test_a_scorer_may_be_called_a_checkpoint_as_it_once_was():
+    for name in ("scorer", "checkpoint"):
+        assert load_config({"score_decoys": "/data/x", name: "a.ckpt"}).scorer == "a.ckpt"
+    assert "say only one of them" in message({"score_decoys": "/data/x", "scorer": "a", "checkpoint": "b"})
 
 
 @pytest.mark.parametrize("folder", ["/data/final", "/data/_decoys", "/"])

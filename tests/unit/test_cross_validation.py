@@ -20,7 +20,7 @@ from toporank.evaluation.cross_validation import (
 )
 from toporank.graphs.pack import GraphStore
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import load_weights, predict
+from toporank.model.weights import load_weights, predict
 from toporank.similarity.tables import TargetSplit, write_splits
 from toporank.training.cross_validation import out_of_fold
 from toporank.training.splits import open_graphs, split_indices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,20 +13,18 @@ import pytest
 from _shown import scored_example
 
 from toporank.errors import RecordError
-from toporank.evaluation.embeddings import principal_places, read_embeddings, write_embeddings
-from toporank.evaluation.interfaces import Score
 from toporank.report.embedding import STEPS, maps_for_script
 from toporank.report.page import render
 from toporank.report.results import _vectors, by_target
+from toporank.scorer.embeddings import principal_places, read_embeddings, write_embeddings
+from toporank.scorer.prediction import Score
 
 NAMES = ("near1", "mid1", "mid2", "far1")
 
 
 @pytest.fixture
-def checkpoint(tmp_path: Path) -> Path:
-    path = tmp_path / "best.ckpt"
-    path.write_bytes(b"weights")
-    return path
+def checkpoint() -> str:
+    return "1" * 64
 
 
 # ---- the table --------------------------------------------------------------------------------------------
@@ -52,8 +49,7 @@ def test_vectors_of_another_checkpoint_are_not_used(tmp_path, checkpoint):
     path = tmp_path / "training_vectors.parquet"
     write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0,))], checkpoint)
     assert len(read_embeddings(path, checkpoint)) == 1
-    checkpoint.write_bytes(b"other weights")
-    assert read_embeddings(path, checkpoint) == {}
+    assert read_embeddings(path, "2" * 64) == {}
 
 
 # ---- the axes ---------------------------------------------------------------------------------------------
@@ -172,7 +168,7 @@ def test_vectors_of_the_training_of_another_length_are_left_out(tmp_path):
 def test_a_damaged_file_of_vectors_costs_the_map_and_the_page_says_so(tmp_path):
     (tmp_path / "embeddings.parquet").write_bytes(b"junk")
     study = replace(scored_example(tmp_path), no_map=[])
-    assert _vectors(tmp_path / "embeddings.parquet", None, study.no_map) == {}
+    assert _vectors(lambda: read_embeddings(tmp_path / "embeddings.parquet"), study.no_map) == {}
     page = render(study)
     assert "The map lacks what a file should tell" in page
     assert "embeddings.parquet: not a table of vectors" in page

@@ -9,7 +9,6 @@ from toporank.decoys.identity import Status
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import (
     InterfaceRow,
-    Score,
     hints,
     interface_table,
     of_each_decoy,
@@ -20,6 +19,7 @@ from toporank.evaluation.interfaces import (
 )
 from toporank.evaluation.ranking import ranking
 from toporank.features.interface import Meeting
+from toporank.scorer.prediction import Score
 
 
 def covered(decoy: str, status: str = Status.OK, target: str = "T") -> CoverageRow:

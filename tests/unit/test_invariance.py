@@ -27,7 +27,7 @@ from toporank.features.registry import resolve
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.scaling import set_statistics
-from toporank.model.scorer import build_network, predict
+from toporank.model.weights import build_network, predict
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

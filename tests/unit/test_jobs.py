@@ -110,8 +110,8 @@ def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
 
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
     assert not rules.scoring_only
-    assert rules.scorer(REPOSITORY) == "results/final/best.ckpt"
-    assert rules.ensemble(REPOSITORY) == ["results/final/ensemble"]
+    assert rules.scorer(REPOSITORY) == "results/final"
+    assert rules.scorer_files(REPOSITORY) == ["results/final/scorer.json"]  # which is written last
 
 
 # ---- natives ----------------------------------------------------------------------------------------------
@@ -252,15 +252,18 @@ def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
     assert rules.evaluations() == rules.training_inputs("{dataset}") == []
 
 
-def test_scoring_alone_uses_the_given_checkpoint_and_what_lies_beside_it():
-    assert scoring().scorer(REPOSITORY) == "/repository/resources/scorer/best.ckpt"
-    rules = scoring(checkpoint="elsewhere/best.ckpt")
-    assert rules.scorer(REPOSITORY) == "elsewhere/best.ckpt"
-    assert rules.ensemble(REPOSITORY) == rules.beside_scorer("calibration.json", REPOSITORY) == []
+def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
+    assert scoring().scorer(REPOSITORY) == "/repository/resources/scorer"
+    rules = scoring(scorer="elsewhere")
+    assert rules.scorer(REPOSITORY) == "elsewhere"
+    assert rules.scorer_files(REPOSITORY) == ["elsewhere"]  # which is not there: Snakemake says so
     Path("elsewhere/ensemble").mkdir(parents=True)
-    Path("elsewhere/calibration.json").touch()
-    assert rules.ensemble(REPOSITORY) == ["elsewhere/ensemble"]
-    assert rules.beside_scorer("calibration.json", REPOSITORY) == ["elsewhere/calibration.json"]
+    for name in ("best.ckpt", "ensemble/a.ckpt", "calibration.json", "notes.txt"):
+        Path("elsewhere", name).touch()
+    known = ["elsewhere/best.ckpt", "elsewhere/ensemble/a.ckpt", "elsewhere/calibration.json"]
+    assert rules.scorer_files(REPOSITORY) == known
+    assert scoring(checkpoint="elsewhere/best.ckpt").scorer_files(REPOSITORY) == known  # the older way to say it
+    assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]
 
 
 # ---- names and defaults -----------------------------------------------------------------------------------

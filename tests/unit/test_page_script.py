@@ -18,15 +18,15 @@ from browser import NAMES, Browser, find_browser
 from described_checkpoint import DESCRIPTION, METRICS
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
-from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.evaluate import evaluate
-from toporank.evaluation.interfaces import InterfaceRow, Score
+from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
 from toporank.evaluation.residues import ResidueRow
 from toporank.evaluation.selection import leaderboard
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
+from toporank.scorer.prediction import Estimate, Score
 from toporank.spreadsheets import defused
 
 TARGETS = ("1PPE", "1AVZ", "1GCQ", "1E10", "T10", "T9", "2I25", "7CEI")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _scoring import score_pack
 from _synthetic import METADATA, small_run
 
 from building import build
@@ -27,8 +28,7 @@ from toporank.features import registry
 from toporank.graphs.packing import Member, write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.network import Network
-from toporank.model.scorer import build_network, load_weights
-from toporank.model.scoring import score_pack
+from toporank.model.weights import build_network, load_weights
 from toporank.structures.read import read_complex
 from toporank.training.provenance import training_code
 from toporank.training.train import train_run

@@ -349,17 +349,17 @@ def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
 
 def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_another_is_named():
     settings = load_config({"score_decoys": "decoys"})
-    shipped = REPOSITORY / "resources/scorer/best.ckpt"
+    shipped = REPOSITORY / "resources/scorer"
     assert scorer_of(settings, REPOSITORY) == str(shipped)
     write_description("results/final/best.ckpt", features=features(8.0))  # a study in the working directory
     with pytest.raises(
-        CheckpointError, match=r"best\.ckpt: .* TopoRank is not there \(.* checkpoint=results/final/best"
+        CheckpointError, match=r"resources/scorer: .* TopoRank is not there \(.* scorer=results/final of a study"
     ):
         feature_choices(settings, REPOSITORY)
-    write_description(shipped, features=features(12.0))
+    write_description(shipped / "best.ckpt", features=features(12.0))
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
-    own = load_config({"score_decoys": "decoys", "checkpoint": "results/final/best.ckpt"})
-    assert records(feature_choices(own, REPOSITORY)) == features(8.0)
+    for own in ({"scorer": "results/final"}, {"checkpoint": "results/final/best.ckpt"}):
+        assert records(feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)) == features(8.0)
 
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from _scoring import score_pack
 from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs, training_pack
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +20,6 @@ from toporank.building.plan import PlannedDecoy
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
-from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.ranking import (
     ComparedDecoy,
@@ -32,12 +31,15 @@ from toporank.evaluation.ranking import (
     write_model_pred_dockq,
     write_ranking,
 )
-from toporank.evaluation.selection import write_ensemble
+from toporank.evaluation.selection import write_ensemble, write_selection
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
-from toporank.model.ensemble import read_ensemble
-from toporank.model.scorer import load_weights, predict_all
-from toporank.model.scoring import score_pack
+from toporank.model import scoring
+from toporank.model.scoring import Networks
+from toporank.model.weights import load_weights, predict_all
+from toporank.scorer.manifest import seal
+from toporank.scorer.prediction import Estimate
+from toporank.scorer.scorer import Scorer
 from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
@@ -332,71 +334,52 @@ def column(table: list[Score], name: str) -> np.ndarray:
 
 
 @pytest.fixture
-def ensemble(trained, tmp_path) -> Callable[[str], Path]:
-    """A function which makes the folder of an ensemble of two runs, as selection does."""
+def ensemble(trained, tmp_path) -> Callable[[str], Scorer]:
+    """A function which makes a scorer of two runs, as selection does."""
 
-    def make(score: str) -> Path:
+    def make(score: str) -> Scorer:
         summaries = [checkpoint.with_name("summary.json") for checkpoint in trained[1]]
-        write_ensemble(summaries, "val_loss", tmp_path / score, 2, score)
-        return tmp_path / score
+        write_selection(summaries, "val_loss", tmp_path / score / "leaderboard.csv", tmp_path / score / "best")
+        write_ensemble(summaries, "val_loss", tmp_path / score / "ensemble", 2)
+        seal(tmp_path / score, mean=score == "mean")
+        return Scorer.open(tmp_path / score)
 
     return make
 
 
 def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
     pack, _ = trained
-    members, mean = read_ensemble(ensemble("mean"))
-    assert (len(members), mean) == (2, True)
-    one, two = (one_by_one(member, pack) for member in members)
-    table = score_pack(members[0], members, pack, mean=mean)
+    scorer = ensemble("mean")
+    assert (len(scorer.members), scorer.mean) == (2, True)
+    one, two = (one_by_one(member, pack) for member in scorer.members)
+    table = Networks(scorer).score(pack)
     np.testing.assert_allclose(column(table, "pred_dockq"), (one + two) / 2, atol=1.5e-6)
     np.testing.assert_allclose(column(table, "pred_sd"), abs(one - two) / np.sqrt(2), atol=1.5e-6)
     assert abs(one - two).min() > 1e-4
 
 
+def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(ensemble, trained, monkeypatch):
+    scorer, read = ensemble("mean"), []
+    monkeypatch.setattr(scoring, "load_weights", lambda path: read.append(path) or load_weights(path))
+    networks = Networks(scorer)
+    networks.score(trained[0])
+    assert len(networks.descriptions) == 3  # of the checkpoint and both members
+    assert len(scorer.members) == len(read) == len({*map(Path.read_bytes, read)}) == 2  # best.ckpt is one of them
+
+
 def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, ensemble, tmp_path):
     pack, _ = trained
-    folder = ensemble("mean")
-    members, _ = read_ensemble(folder)
+    members = ensemble("mean").members
     copied = Path(shutil.copy(members[1], tmp_path / "copied.ckpt"))
     first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
     assert [score._replace(pooled=()) for score in first] == [score._replace(pooled=()) for score in other]
     kept = members[:1]
-    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* not among them \(score with"):
+    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* another \(copy this"):
         score_pack(copied, kept, pack, mean=True)
     assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
     copied.write_bytes(b"garbage")
     with pytest.raises(CheckpointError, match=r"copied\.ckpt: not a readable checkpoint"):
-        score_pack(copied, members, pack, mean=True)
-
-
-def test_an_ensemble_says_whether_its_mean_is_the_score(trained, ensemble, tmp_path):
-    for score in ("best", "mean"):
-        members, mean = read_ensemble(ensemble(score))
-        runs = json.loads((tmp_path / score / "members.json").read_text())["members"]
-        assert [member.stem for member in members] == sorted(runs)
-        assert mean is (score == "mean")
-    (tmp_path / "mean" / "members.json").unlink()  # a folder of an earlier version
-    assert read_ensemble(tmp_path / "mean") == (sorted((tmp_path / "mean").glob("*.ckpt")), False)
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"score": "median"}, r"members\.json\.score: Input should be 'best' or 'mean' \(got 'median'\)"),
-        ({"members": []}, r"members\.json\.members: List should have at least 1 item"),
-        ({"members": ["../../elsewhere"]}, r"members\.json\.members\[0\]: a name is made of letters"),
-        ({"members": ["s9"]}, r"the checkpoints beside it are not its members: s\d\.ckpt, s\d\.ckpt, s9\.ckpt"),
-        (None, "not a usable list of members"),
-    ],
-)
-def test_a_damaged_list_of_members_is_one_line_that_says_so(ensemble, change, complaint):
-    path = ensemble("mean") / "members.json"
-    stored = json.loads(path.read_text())
-    path.write_text("[" * 100_000 if change is None else json.dumps({**stored, **change}))
-    with pytest.raises(CheckpointError, match=complaint) as caught:
-        read_ensemble(path.parent)
-    assert len(str(caught.value).splitlines()) == 1
+        score_pack(copied, members, pack)
 
 
 def test_all_members_have_the_same_features(trained, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from toporank.confidence.table import Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import ConfigError
-from toporank.evaluation.confidence import Estimate
 from toporank.evaluation.coverage import CoverageRow, read_coverage, write_coverage
 from toporank.evaluation.cross_validation import Prediction, group_metrics, write_metrics
 from toporank.evaluation.evaluate import evaluate
@@ -33,6 +33,7 @@ from toporank.report import figures, formatting, tables, training
 from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.results import Study, read_study, validation_random_pick
+from toporank.scorer.prediction import Estimate
 from toporank.similarity.tables import TargetSplit, write_splits
 from toporank.spreadsheets import read_rows
 
@@ -51,7 +52,7 @@ class Files:
     rankings: list[Path]
     evaluations: list[Path]
     leaderboard: Path | None
-    checkpoint: Path
+    scorer: Path
 
     def study(self, **changes: object) -> Study:
         return read_study(**{**vars(self), **changes})
@@ -228,33 +229,41 @@ def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_o
 @pytest.mark.parametrize(
     ("score", "trees", "tile", "card"),
     [
-        ("mean", None, "3 networks", "networks mean of 3 networks last word the networks disagreement over 3 networks"),
-        ("mean", Path("t"), "3 networks and trees", "networks mean of 3 networks last word boosted trees"),
+        (
+            "mean",
+            False,
+            "3 networks",
+            "networks mean of 3 networks last word the networks disagreement over 3 networks",
+        ),
+        ("mean", True, "3 networks and trees", "networks mean of 3 networks last word boosted trees"),
         (
             "best",
-            None,
+            False,
             "phase1",
             "networks the checkpoint below last word the networks disagreement over 3 networks",
         ),
         (
             None,
-            Path("t"),
+            True,
             "phase1 and trees",
             "networks the checkpoint below last word boosted trees Checkpoint run",
         ),
-        (None, None, "phase1", "no interface 1 + unreadable 1 + failed 1 Checkpoint run"),
+        (None, False, "phase1", "no interface 1 + unreadable 1 + failed 1 Checkpoint run"),
     ],
 )
 def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, trees, tile, card) -> None:
     """A checkpoint by itself, or several networks, and trees."""
-    folder = Path("ensemble") if score else None
-    if folder:
+    folder = scored_only.scorer.parent
+    if score:
         names = ["a", "b", "c"]
-        folder.mkdir()
-        (folder / "members.json").write_text(json.dumps({"score": score, "rule": "val_loss", "members": names}))
+        (folder / "ensemble").mkdir()
         for name in names:
-            (folder / f"{name}.ckpt").touch()
-    text = Page(render(scored_only.study(ensemble=folder, trees=trees))).text
+            shutil.copy(scored_only.scorer, folder / f"ensemble/{name}.ckpt")
+        said = {"score": score, "rule": "val_loss", "members": names}
+        (folder / "ensemble/members.json").write_text(json.dumps(said))
+    if trees:
+        (folder / "trees.safetensors").touch()
+    text = Page(render(scored_only.study())).text
     assert f"scored with {tile} " in text
     assert card in text
 
@@ -413,7 +422,7 @@ def test_a_toy_is_called_one(files: Files) -> None:
     assert "Toy: the scorer was trained on 4 decoys only" in Page(render(files.study())).text
     many = {"fingerprint": "0123abcd", "train": 5000, "val": 4}
     path = write_description("elsewhere.ckpt", training_set=many)
-    assert "toy" not in Page(render(files.study(checkpoint=path))).text.lower()
+    assert "toy" not in Page(render(files.study(scorer=path))).text.lower()
 
 
 def test_lists_without_a_value_are_not_written(scored_only: Files) -> None:
@@ -589,7 +598,7 @@ def command(files: Files, page: str, seed: str) -> str:
     """Run the workflow script; a fresh process with its own order of hashing."""
     arguments = ["--coverage", *files.coverage, "--rankings", *files.rankings, "--evaluations", *files.evaluations]
     arguments += ["--leaderboard", files.leaderboard] if files.leaderboard else []
-    arguments += ["--checkpoint", files.checkpoint, "--page", page]
+    arguments += ["--scorer", files.scorer, "--page", page]
     library = str(SCRIPT.parents[1] / "lib")
     environment = {**os.environ, "PYTHONPATH": library, "PYTHONHASHSEED": seed}
     subprocess.run([sys.executable, SCRIPT, *arguments], check=True, env=environment)
@@ -617,7 +626,7 @@ def test_the_page_of_a_scored_data_set_needs_little(scored_only: Files) -> None:
         "print(*{'torch', 'pandas', 'matplotlib', 'scipy', 'numba', 'pyarrow'} & set(sys.modules))"
     )
     answer = subprocess.run(
-        [sys.executable, "-c", code, scored_only.coverage[0], scored_only.rankings[0], scored_only.checkpoint],
+        [sys.executable, "-c", code, scored_only.coverage[0], scored_only.rankings[0], scored_only.scorer],
         capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(SCRIPT.parents[1] / "lib")},
     )  # fmt: skip

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 from _contacts import content
+from _scoring import score_pack
 from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs
 from torch_geometric.data import Data
 
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
 from toporank.comparison.compare import Compared
 from toporank.errors import GraphError
-from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.models import MANY, write_models
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import (
@@ -30,10 +30,10 @@ from toporank.evaluation.residues import (
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.network import DockQNet
-from toporank.model.scorer import load_weights, predict_all
-from toporank.model.scoring import score_pack
+from toporank.model.weights import load_weights, predict_all
 from toporank.report.page import as_json
 from toporank.report.residues import chains
+from toporank.scorer.prediction import ResidueScore, Score
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif

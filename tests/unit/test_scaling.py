@@ -16,7 +16,7 @@ from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
 from toporank.model.scaling import Standardise, is_scaled, statistics
-from toporank.model.scorer import load_weights, predict
+from toporank.model.weights import load_weights, predict
 from toporank.training.train import train_run
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]

@@ -28,7 +28,7 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.checkpoint import read_description
-from toporank.model.scorer import load_weights, predict, predict_all
+from toporank.model.weights import load_weights, predict, predict_all
 from toporank.similarity.tables import Chain, write_chains
 from toporank.training import fit
 from toporank.training import train as training

@@ -10,8 +10,8 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from toporank.combining.trees import ARRAYS, AT_ONCE, KEY, Forest, from_lightgbm, read_forests, write_forests
 from toporank.errors import CheckpointError
+from toporank.scorer.trees import ARRAYS, AT_ONCE, KEY, Forest, from_lightgbm, read_forests, write_forests
 
 QUIET = {"objective": "regression", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 2, "min_data_in_bin": 1}
 NAMES = ["a", "b", "c", "d"]

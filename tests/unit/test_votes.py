@@ -11,9 +11,9 @@ from _contacts import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.combining.inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
 from toporank.comparison.compare import Compared, compare, read_decoys
 from toporank.comparison.votes import Votes, residue_agreement, similarities, votes
+from toporank.scorer.inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
 
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 

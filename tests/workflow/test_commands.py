@@ -13,16 +13,10 @@ import pandas as pd
 import pytest
 
 from conftest import EXAMPLE, REPOSITORY, make_study
-from toporank.evaluation.confidence import (
-    LEVEL,
-    Bin,
-    Calibration,
-    Domain,
-    Intervals,
-    Measured,
-    scorer_of,
-    write_calibration,
-)
+from toporank.scorer.calibration import Calibration, Domain, Measured, write_calibration
+from toporank.scorer.conformal import LEVEL, Bin, Intervals
+from toporank.scorer.manifest import seal
+from toporank.scorer.scorer import Scorer
 
 DRY = ("-n", "--quiet", "rules")
 
@@ -142,16 +136,19 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
 def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
     """Scored alone by a copy of the ensemble, a decoy of the study gets the score and spread it got there.
 
-    Beside the copy there is a calibration, which is where interval and domain come from.
+    To the copy belongs a calibration, which is where interval and domain come from.
     """
     folder = tmp_path / "alone"
     (folder / "1AVZ").mkdir(parents=True)
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
     study = type(finished)(tmp_path)
     shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
-    checkpoint = tmp_path / "a copy of it/best.ckpt"
-    write_calibration(checkpoint.with_name("calibration.json"), calibration_of(checkpoint))
-    printed = study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={checkpoint}").stdout
+    scorer = tmp_path / "a copy of it"
+    write_calibration(scorer / "calibration.json", calibration_of(finished.results / "final"))
+    refused = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}", check=False).stdout
+    assert "calibration.json: it is not part of the scorer that scorer.json describes" in refused
+    seal(scorer, mean=True)
+    printed = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}").stdout
     alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
     together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
     for column in ("pred_dockq", "pred_sd"):
@@ -164,14 +161,14 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     assert alone["domain"] in study.text("scores/alone/report.html")
 
 
-def calibration_of(checkpoint: Path) -> Calibration:
-    """Wide intervals and a narrow domain for a checkpoint and the ensemble beside it."""
+def calibration_of(scorer: Path) -> Calibration:
+    """Wide intervals and a narrow domain for a scorer."""
     wide = Bin(low=-1, high=0.25, n_decoys=100, n_clusters=100)
     nothing = Measured(n_decoys=0, n_clusters=0, mae=None, inside_interval=None)
     narrow = {"n_interface_residues": (1, 5), "n_chains": (2, 2)}
     unmeasured = {"center": [0.0] * 12, "axes": [], "deviations": [], "limit": 0}  # the network has 8 hidden units
     return Calibration(
-        scorer=scorer_of(checkpoint, checkpoint.parent.glob("ensemble/*.ckpt"), mean=True),
+        scorer=Scorer.open(scorer).identity,
         intervals=Intervals(level=LEVEL, edges=[], bins=[wide]),
         domain=Domain(**narrow, **unmeasured),
         in_domain=nothing,

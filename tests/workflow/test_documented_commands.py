@@ -215,7 +215,7 @@ HOW: dict[str, How] = {
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
     r"toporank (score|train|label|report) .*": command_without_jobs,
     r"pipx install \.": on_the_path,
-    r"snakemake --cores \d score --config score_decoys=FOLDER checkpoint=results/\S+": as_it_is,
+    r"snakemake --cores \d score --config score_decoys=FOLDER scorer=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake .*": dry,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
 from toporank.graphs.pack import GraphStore
-from toporank.model.scorer import load_weights, predict
+from toporank.model.weights import load_weights, predict
 
 PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
@@ -23,7 +23,8 @@ PROMISED = [
     "training/tiny_seed1/runners_up/best_loss_2.ckpt", "training/winners.csv", "training/configs.csv",
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
-    "final/best.ckpt", "final/best.json", "scores/mini/ranking.csv", "scores/mini/model_pred_dockq.csv",
+    "final/best.ckpt", "final/best.json", "final/scorer.json", "scores/mini/ranking.csv",
+    "scores/mini/model_pred_dockq.csv",
     "scores/mini/residues.csv",
     "mini/chains.csv", "mini/comparison.csv", "splits.csv", "scores/mini/leakage.csv", "leakage.csv",
     "scores/mini/confidence.csv",

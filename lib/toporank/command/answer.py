@@ -9,26 +9,28 @@ from typing import Any
 from toporank import layout
 from toporank.confidence.table import read_confidence
 from toporank.evaluation.agreement import disagreements
-from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.interfaces import hints, read_interfaces
 from toporank.evaluation.leakage import SEEN, read_leakage
 from toporank.evaluation.ranking import read_ranking
-from toporank.model.checkpoint import read_description, toy
 from toporank.report.answer import answers, lost, shown
 from toporank.report.formatting import SCORED
 from toporank.report.results import Study, joined_results
 from toporank.report.tables import reason_not_scored
+from toporank.scorer.conformal import LEVEL
+from toporank.scorer.scorer import Scorer
 from toporank.similarity.tables import antibodies, read_chains
 
 IN_DETAIL, LISTED = 2, 4
 """Targets up to which each has three lines, and how many have one line where there are more."""
 
 
-def is_toy(checkpoint: Path | None) -> list[str]:
-    """A line that says so, if the scorer is a toy. checkpoint : None for the one that ships."""
-    said = toy(read_description(checkpoint)) if checkpoint else ""
-    return [said] if said else []
+def about_scorer(path: Path | None) -> list[str]:
+    """Lines that say what a scorer does without, and whether it is a toy. path : None for the one that ships."""
+    if path is None:
+        return []
+    scorer = Scorer.open(path)
+    return [line for line in (scorer.missing, scorer.toy) if line]
 
 
 def answer(out: Path, dataset: str) -> tuple[list[str], bool]:

@@ -14,7 +14,6 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import __version__, layout
@@ -137,18 +136,14 @@ def _computing() -> Iterator[Finding]:
 
 
 def _scorer() -> Iterator[Finding]:
-    from toporank.evaluation.confidence import read_calibration, scorer_of, why_of_another
-    from toporank.model.ensemble import read_ensemble
+    from toporank.scorer.scorer import Scorer
 
-    checkpoint = repository() / layout.SHIPPED_CHECKPOINT
-    folder = checkpoint.parent
-    remedy = f"restore the folder {folder}"
+    folder = repository() / layout.SHIPPED_SCORER
     try:
-        ensemble = read_ensemble(folder / Path(layout.FINAL_ENSEMBLE).name)
-        whole = scorer_of(checkpoint, [*ensemble.members, folder / layout.TREES], mean=ensemble.mean)
-        damaged = why_of_another(read_calibration(folder / layout.CALIBRATION), whole)
-    except (TopoRankError, OSError) as error:
+        damaged = Scorer.open(folder).missing
+    except TopoRankError as error:
         damaged = str(error)
+    remedy = f"restore the folder {folder}"
     yield Finding(MISSING, f"scorer: {damaged} ({remedy})") if damaged else Finding(OK, f"scorer in {folder}, whole")
 
 

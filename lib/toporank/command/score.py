@@ -29,13 +29,14 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
     of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
-    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="scorer to use instead of the one that ships")
+    other = "scorer to use instead of the one that ships: its folder, or a single checkpoint"
+    parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 
 
 def score(args: argparse.Namespace) -> int:
     """Score and print the answer; 1 if no decoy has a score. Raises TopoRankError when it cannot be done."""
-    from toporank.command.answer import answer, is_toy  # imports numpy, for which --help need not wait
+    from toporank.command.answer import about_scorer, answer  # imports numpy, for which --help need not wait
 
     if not args.folder.exists():
         raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
@@ -49,12 +50,12 @@ def score(args: argparse.Namespace) -> int:
     settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
     if args.plddt:
         settings["plddt"] = args.plddt
-    if args.checkpoint:
-        settings["checkpoint"] = str(args.checkpoint.resolve())
+    if args.scorer:
+        settings["scorer"] = str(args.scorer.resolve())
     load_config(settings)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):
         return 0
     said, scored = answer(out, given.name)
-    print("\n".join([*is_toy(args.checkpoint), *said, f"log:     {out / LOG}"]))
+    print("\n".join([*about_scorer(args.scorer), *said, f"log:     {out / LOG}"]))
     return 0 if scored else 1

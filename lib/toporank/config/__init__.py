@@ -203,11 +203,20 @@ class Config(Section):
         description="Folder of decoys to score instead of the data sets (`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
-    checkpoint: str | None = Field(
+    scorer: str | None = Field(
         None,
-        description="Checkpoint to score `score_decoys` with, such as `results/final/best.ckpt` of a study of your own;"
-        " the scorer that ships with TopoRank by default.",
+        description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` of a study of"
+        " your own, or a single checkpoint; the scorer that ships with TopoRank by default. Also called `checkpoint`.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("checkpoint") is None:
+            return values
+        if values.get("scorer") is not None:
+            raise ValueError("`checkpoint` is an older name of `scorer`: say only one of them")
+        return {key: value for key, value in values.items() if key != "checkpoint"} | {"scorer": values["checkpoint"]}
 
     @model_validator(mode="after")
     def _references(self) -> Config:
@@ -279,10 +288,8 @@ def load_config(values: dict[str, Any]) -> Config:
     config = checked(Config, values, where="")
     config.choices()
     if config.score_decoys is None:
-        if config.checkpoint or config.score_name:
-            raise ConfigError(
-                "`checkpoint` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too"
-            )
+        if config.scorer or config.score_name:
+            raise ConfigError("`scorer` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too")
         return config
     name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
     if name in [dataset.name for dataset in config.datasets]:

@@ -9,11 +9,11 @@ import pandas as pd
 
 from toporank.confidence.table import MEASURES, Confidence, oriented
 from toporank.decoys.labels import Label
-from toporank.evaluation.calibration import calibration
-from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.metrics import per_target, summarise
 from toporank.evaluation.ranking import RankedDecoy
+from toporank.evaluation.spread import calibration
+from toporank.scorer.conformal import LEVEL
 
 CONSENSUS = "consensus"
 """Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,

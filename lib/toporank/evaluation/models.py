@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from toporank.evaluation.interfaces import ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import SHOWN, leading
 from toporank.files import write_text
+from toporank.scorer.prediction import ResidueScore, Score
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 from toporank.structures.write import mmcif

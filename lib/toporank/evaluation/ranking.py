@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.decoys.identity import Status
-from toporank.evaluation.confidence import Estimate
-from toporank.evaluation.conformal import LEVEL
 from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow, Interfaces, Score, of_each_decoy
+from toporank.evaluation.interfaces import InterfaceRow, Interfaces, of_each_decoy
 from toporank.evaluation.metrics import CAPRI_NAMES, capri_class, class_of
+from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import Estimate, Score
 from toporank.spreadsheets import read_rows, write_rows
 
 BEST_OF_CLUSTER = 4

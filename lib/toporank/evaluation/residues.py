@@ -14,8 +14,8 @@ import numpy as np
 
 from toporank.comparison.compare import Compared, read_decoys
 from toporank.comparison.votes import residue_agreement
-from toporank.evaluation.interfaces import QUALITY_DECIMALS, ResidueScore, Score
 from toporank.evaluation.ranking import RankedDecoy
+from toporank.scorer.prediction import QUALITY_DECIMALS, ResidueScore, Score
 from toporank.spreadsheets import restored, write_rows
 
 SHOWN = 3

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from toporank.files import replacing, write_text
-from toporank.layout import MEMBERS
 from toporank.spreadsheets import restored, write_rows
 
 CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
@@ -152,15 +151,13 @@ def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Pa
     return chosen
 
 
-def write_ensemble(summaries: list[Path], rule: str, folder: Path, members: int | None, score: str) -> list[str]:
-    """Copy the best checkpoints of the leaderboard under `rule` to `<folder>/<run>.ckpt` and list them in members.json.
+def write_ensemble(summaries: list[Path], rule: str, folder: Path, members: int | None) -> list[str]:
+    """Copy the best checkpoints of the leaderboard under `rule` to `<folder>/<run>.ckpt`.
 
-    members : how many runs; None for all. score : `best` or `mean`, what `pred_dockq` is. Returns the runs.
+    members : how many runs; None for all. Returns the runs.
     """
     table = leaderboard(summaries, rule).iloc[:members]
     for row in table.itertuples():
         with replacing(folder / f"{row.run}.ckpt") as temporary:
             shutil.copyfile(Path(row.folder, f"{CHECKPOINT_OF[rule]}.ckpt"), temporary)
-    runs = table["run"].tolist()
-    write_text(folder / MEMBERS, json.dumps({"score": score, "rule": rule, "members": runs}, indent=1))
-    return runs
+    return table["run"].tolist()

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from toporank.evaluation.embeddings import principal_places
 from toporank.report.results import Study, by_target
+from toporank.scorer.embeddings import principal_places
 
 FEWEST = 3
 """Decoys that make a map."""

@@ -8,10 +8,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
-from toporank.evaluation.conformal import LEVEL
 from toporank.model.checkpoint import toy
 from toporank.report import answer, confidence, embedding, formatting, rankings, residues, tables
 from toporank.report.results import Study
+from toporank.scorer.conformal import LEVEL
 
 
 def render(study: Study, folder: Path | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -16,15 +16,14 @@ from toporank.decoys.identity import Status
 from toporank.errors import ConfigError, RecordError
 from toporank.evaluation.agreement import Disagreement, disagreements
 from toporank.evaluation.coverage import CoverageRow, read_coverage
-from toporank.evaluation.embeddings import Vectors, read_embeddings
 from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
 from toporank.evaluation.leakage import LeakageRow, read_leakage
 from toporank.evaluation.metrics import class_of, random_pick_loss
 from toporank.evaluation.ranking import COMPLEX, RANKED_BY, RankedDecoy, read_ranking
 from toporank.evaluation.residues import ResidueRow, of_leading
-from toporank.model.checkpoint import read_description
-from toporank.model.ensemble import NO_ENSEMBLE, Ensemble, read_ensemble
 from toporank.report.formatting import NOT_SCORED, SCORED
+from toporank.scorer.embeddings import Vectors, read_embeddings
+from toporank.scorer.scorer import Scorer
 from toporank.similarity.splits import decided
 from toporank.similarity.tables import antibodies, read_chains, read_splits, split_of_targets
 
@@ -106,7 +105,7 @@ class Study:
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
     antibodies : by data set and target, names of the chains of antibodies.
-    residues : by data set, of the decoys ranked first. ensemble : of the scorer, and trees whether it has any.
+    residues : by data set, of the decoys ranked first. scorer : None where a page says nothing of it.
     """
 
     datasets: list[str]
@@ -125,8 +124,7 @@ class Study:
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
     residues: dict[str, dict[tuple[str, str], list[ResidueRow]]] = field(default_factory=dict)
-    ensemble: Ensemble = NO_ENSEMBLE
-    trees: bool = False
+    scorer: Scorer | None = None
     no_map: list[str] = field(default_factory=list)
 
     @property
@@ -150,7 +148,7 @@ def read_study(
     rankings: Iterable[Path],
     evaluations: Iterable[Path],
     leaderboard: Path | None,
-    checkpoint: Path,
+    scorer: Path,
     interfaces: Iterable[Path] = (),
     leakage: Iterable[Path] = (),
     chains: Iterable[Path] = (),
@@ -158,15 +156,12 @@ def read_study(
     folds: Path | None = None,
     confidence: Iterable[Path] = (),
     embeddings: Iterable[Path] = (),
-    training_vectors: Path | None = None,
     residues: Iterable[Path] = (),
-    ensemble: Path | None = None,
-    trees: Path | None = None,
 ) -> Study:
     """Read a study. A file belongs to the data set its folder is named after, as `layout` has it.
 
     splits : splits.csv, for targets whose labels have no split. folds : metrics.csv of a cross-validation.
-    ensemble, trees : what lies beside the checkpoint.
+    scorer : its folder or checkpoint.
 
     Raises ConfigError when a ranking or an evaluation comes without the coverage of its data set.
     """
@@ -187,11 +182,12 @@ def read_study(
     differ = {name: disagreements(ranked.get(name, []), rows) for name, rows in said.items()}
     folders = {path.parent.name: path.parent for path in rankings}
     no_map: list[str] = []
-    vectors = {path.parent.name: _vectors(path, None, no_map) for path in embeddings}
-    learned = [*_vectors(training_vectors, checkpoint, no_map).values()] if training_vectors else []
+    vectors = {path.parent.name: _vectors(lambda path=path: read_embeddings(path), no_map) for path in embeddings}
+    gave = Scorer.open(scorer)
+    learned = [*_vectors(gave.training_vectors, no_map).values()]
     qualities = {path.parent.name: of_leading(path, ranked.get(path.parent.name, [])) for path in residues}
     read = (
-        read_description(checkpoint),
+        gave.description,
         known,
         meetings,
         said,
@@ -202,17 +198,16 @@ def read_study(
         vectors,
         learned,
         qualities,
-        read_ensemble(ensemble),
-        trees is not None,
+        gave,
         no_map,
     )
     return Study(list(covered), results, evaluated, board, curves, *read)
 
 
-def _vectors(path: Path, checkpoint: Path | None, problems: list[str]) -> Vectors:
-    """The vectors of a file; none if it is damaged, and why, which is added to the problems."""
+def _vectors(read: Callable[[], Vectors], problems: list[str]) -> Vectors:
+    """The vectors of a file that a function reads; none if it is damaged, and why, which is added to the problems."""
     try:
-        return read_embeddings(path, checkpoint)
+        return read()
     except RecordError as error:
         problems.append(str(error))
         return {}

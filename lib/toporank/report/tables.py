@@ -58,7 +58,7 @@ def run_card(study: Study) -> list[dict[str, Any]]:
     """Cards of the run: title and (name, value) pairs each. What the checkpoint does not record has no card."""
     model = study.checkpoint
     made = model.get("provenance", {})
-    of_several = study.ensemble.mean
+    of_several = study.scorer is not None and study.scorer.mean
     cards = {
         "Scorer": scorer(study),
         "The best of its networks" if of_several else "Checkpoint": checkpoint_origin(model),
@@ -80,21 +80,24 @@ def run_card(study: Study) -> list[dict[str, Any]]:
 
 def scored_with(study: Study) -> str:
     """What gives the score, in a few words."""
+    of_scorer = study.scorer
     networks = (
-        f"{len(study.ensemble.members)} networks" if study.ensemble.mean else checkpoint_origin(study.checkpoint)[0][1]
+        f"{len(of_scorer.members)} networks"
+        if of_scorer and of_scorer.mean
+        else checkpoint_origin(study.checkpoint)[0][1]
     )
-    return f"{networks} and trees" if study.trees else networks
+    return f"{networks} and trees" if of_scorer and of_scorer.trees else networks
 
 
 def scorer(study: Study) -> Pairs:
     """What gives the score, and the disagreement; nothing where one checkpoint is alone."""
-    members, mean = study.ensemble
-    if not members and not study.trees:
+    if study.scorer is None or not (study.scorer.members or study.scorer.trees):
         return []
-    networks = f"mean of {counted(len(members), 'network')}" if mean else "the checkpoint below"
+    members, trees = study.scorer.members, study.scorer.trees
+    networks = f"mean of {counted(len(members), 'network')}" if study.scorer.mean else "the checkpoint below"
     return [
         ("networks", networks),
-        ("last word", "boosted trees" if study.trees else "the networks"),
+        ("last word", "boosted trees" if trees else "the networks"),
         *([("disagreement", f"over {counted(len(members), 'network')}")] if len(members) > 1 else []),
     ]
 

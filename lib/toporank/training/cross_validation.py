@@ -13,7 +13,7 @@ from toporank.decoys.labels import Label
 from toporank.evaluation.cross_validation import Prediction
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.graphs.pack import GraphStore
-from toporank.model.scorer import load_weights, predict_all
+from toporank.model.weights import load_weights, predict_all
 from toporank.similarity.tables import TargetSplit
 
 Key = tuple[str, str, str]

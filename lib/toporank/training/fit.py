@@ -21,7 +21,7 @@ from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
 from toporank.model.network import Network
 from toporank.model.scaling import set_statistics
-from toporank.model.scorer import build_network, check_fits, load_weights
+from toporank.model.weights import build_network, check_fits, load_weights
 from toporank.plugins import package_of
 from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience

@@ -21,6 +21,7 @@ from toporank.config import Config, locate
 from toporank.config.training import Hyperparameters, Phase
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.features.registry import canonical
+from toporank.scorer.scorer import files_of
 from toporank.workflow.preflight import Preflight, scorer_of
 from toporank.workflow.progress import Part
 
@@ -306,18 +307,12 @@ class Jobs:
         return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
 
     def scorer(self, repository: Path) -> str:
-        """The checkpoint that scores."""
+        """The folder of the scorer, or its checkpoint."""
         return scorer_of(self.config, repository)
 
-    def ensemble(self, repository: Path) -> list[str]:
-        """Folder of the checkpoints whose spread is reported: beside the scorer, if there is one."""
-        beside = Path(self.scorer(repository)).with_name(Path(layout.FINAL_ENSEMBLE).name)
-        return [str(beside)] if not self.scoring_only or beside.is_dir() else []
-
-    def beside_scorer(self, name: str, repository: Path) -> list[str]:
-        """A file beside the scorer, such as its trees or its calibration, if there is one."""
-        beside = Path(self.scorer(repository)).with_name(name)
-        return [str(beside)] if beside.exists() else []
+    def scorer_files(self, repository: Path) -> list[str]:
+        """The files on which scores depend; of a study the one that is written last."""
+        return [*map(str, files_of(self.scorer(repository)))] if self.scoring_only else [layout.FINAL_MANIFEST]
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""

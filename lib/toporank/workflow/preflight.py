@@ -32,7 +32,8 @@ from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
-from toporank.model.checkpoint import check_network, read_description
+from toporank.model.checkpoint import check_network
+from toporank.scorer.scorer import Scorer
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.targets.complexes import partners_of_each
@@ -159,32 +160,32 @@ def submission_problems(executor: str, python: str) -> list[str]:
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
-    """The feature modules: those of the checkpoint when decoys are scored with one, otherwise the configured ones."""
+    """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
     if config.score_decoys is None:
         return config.choices()
-    checkpoint = scorer_of(config, repository)
-    if config.checkpoint is None and not Path(checkpoint).exists():
+    path = scorer_of(config, repository)
+    if config.scorer is None and not Path(path).exists():
         raise CheckpointError(
             "the scorer that ships with TopoRank is not there",
-            where=checkpoint,
-            remedy="restore the folder resources/scorer, or say which checkpoint scores, such as"
-            f" checkpoint={layout.FINAL_CHECKPOINT} of a study in this folder",
+            where=path,
+            remedy="restore the folder resources/scorer, or say which scorer to use, such as"
+            f" scorer={layout.FINAL_SCORER} of a study in this folder",
         )
-    description = read_description(checkpoint)
-    check_network(description, checkpoint)
-    if not description.get("features"):
-        raise CheckpointError("does not say which features it was trained on", where=checkpoint)
+    scorer = Scorer.open(path)
+    check_network(scorer.description, scorer.checkpoint)
+    if not scorer.features:
+        raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
     try:
-        return resolve_recorded(description["features"])
+        return resolve_recorded(scorer.features)
     except ConfigError as error:
-        raise CheckpointError(str(error), where=checkpoint) from error
+        raise CheckpointError(str(error), where=scorer.checkpoint) from error
 
 
 def scorer_of(config: Config, repository: Path) -> str:
-    """The checkpoint that scores: that of the study or, where decoys alone are scored, the given or the shipped one."""
+    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given or the shipped."""
     if config.score_decoys is None:
-        return layout.FINAL_CHECKPOINT
-    return config.checkpoint or str(repository / layout.SHIPPED_CHECKPOINT)
+        return layout.FINAL_SCORER
+    return config.scorer or str(repository / layout.SHIPPED_SCORER)
 
 
 def _noting(result: Preflight, step: Callable[[], object]) -> None:

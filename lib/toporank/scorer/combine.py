@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.combining.descriptors import describe
-from toporank.combining.inputs import AGREEING, SAID, joined, relative, vote_inputs
-from toporank.combining.trees import RESTORE, Forest, read_forests, write_forests
 from toporank.comparison.compare import Compared, read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.errors import CheckpointError
-from toporank.evaluation.interfaces import DECIMALS, Score
 from toporank.features.registry import same_features
 from toporank.graphs.packfile import PackedGraphs
+from toporank.scorer.descriptors import describe
+from toporank.scorer.inputs import AGREEING, SAID, joined, relative, vote_inputs
+from toporank.scorer.prediction import DECIMALS, Score
+from toporank.scorer.trees import RESTORE, Forest, read_forests, write_forests
 
 Key = tuple[str, str]
 """Target and decoy."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,8 @@ from pydantic import Field, model_validator
 
 from toporank.config.base import Section
 from toporank.errors import ConfigError, RecordError
-from toporank.evaluation.conformal import (
+from toporank.files import write_text
+from toporank.scorer.conformal import (
     TINY,
     Count,
     Floats,
@@ -30,9 +30,8 @@ from toporank.evaluation.conformal import (
     cluster_weights,
     fit_intervals,
 )
-from toporank.evaluation.expected import Expected, expectation, fit_expected
-from toporank.evaluation.interfaces import DECIMALS
-from toporank.files import sha256, write_text
+from toporank.scorer.expected import Expected, expectation, fit_expected
+from toporank.scorer.prediction import DECIMALS, Estimate
 from toporank.validation import checked
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Vector = Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=MOST_WIDE)]
 
 
-class Scorer(Section):
+class Identity(Section):
     """Which checkpoints give a score, by the SHA-256 of their files, and whether it is that of one or the mean."""
 
     checkpoint: Digest
@@ -109,7 +108,7 @@ class Calibration(Section):
     """
 
     format: Literal[1, 2] = 2
-    scorer: Scorer
+    scorer: Identity
     intervals: Intervals
     alone: Intervals | None = None
     expected: Expected | None = None
@@ -119,25 +118,7 @@ class Calibration(Section):
     out_of_domain: Measured
 
 
-class Estimate(NamedTuple):
-    """How far to trust the score of a decoy: bounds of its DockQ, why it is out of domain, empty if it is not, and the
-    DockQ to expect, None where the calibration does not know it.
-    """
-
-    pred_low: float
-    pred_high: float
-    domain: str
-    expected_dockq: float | None = None
-
-
-def scorer_of(checkpoint: Path, members: Iterable[Path], *, mean: bool) -> Scorer:
-    """Which scorer these files are. members : of the ensemble, and trees if there are any. mean : whether the score is
-    the mean over the members.
-    """
-    return Scorer(checkpoint=sha256(checkpoint), members=sorted(map(sha256, members)), score="mean" if mean else "best")
-
-
-def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> Calibration:
+def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) -> Calibration:
     """The calibration of a scorer, to be written beside it.
 
     Parameters
@@ -149,8 +130,8 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Scorer) -> C
         the domain alone; `target`, which no two data sets share, without which nothing is known of what to expect of
         a decoy that was picked. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
-        (`model.scorer.predict_all`).
-    scorer : from `scorer_of`.
+        (`model.weights.predict_all`).
+    scorer : `Scorer.identity`.
 
     Raises ValueError when there are fewer than `FOLDS` clusters, the lengths differ, or a number is missing.
     """
@@ -245,7 +226,7 @@ def read_calibration(path: Path) -> Calibration:
         raise RecordError(f"not a usable calibration: {what}", where=path, remedy=REMEDY) from error
 
 
-def why_of_another(calibration: Calibration, scorer: Scorer) -> str:
+def why_of_another(calibration: Calibration, scorer: Identity) -> str:
     """Why a calibration says nothing about a scorer, in words; empty when it is that scorer's own."""
     names = {"checkpoint": "another checkpoint", "members": "other members", "score": "another way to combine them"}
     other = [name for key, name in names.items() if getattr(calibration.scorer, key) != getattr(scorer, key)]

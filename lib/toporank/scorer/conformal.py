@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from toporank.config.base import Section
-from toporank.evaluation.interfaces import DECIMALS
+from toporank.scorer.prediction import DECIMALS
 
 if TYPE_CHECKING:
     import pandas as pd

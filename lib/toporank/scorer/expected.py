@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
 from toporank.config.base import Section
-from toporank.evaluation.conformal import (
+from toporank.scorer.conformal import (
     BINS,
     Floats,
     Intervals,
@@ -24,7 +24,7 @@ from toporank.evaluation.conformal import (
     equal_parts,
     fit_intervals,
 )
-from toporank.evaluation.interfaces import DECIMALS
+from toporank.scorer.prediction import DECIMALS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from toporank.errors import RecordError, printable
-from toporank.evaluation.interfaces import Score
-from toporank.files import replacing, sha256
+from toporank.files import replacing
+from toporank.scorer.prediction import Score
 
 OF_CHECKPOINT = b"checkpoint_sha256"
 LONGEST = 200
@@ -18,10 +18,10 @@ Vectors = dict[tuple[str, str], np.ndarray]
 """(target, decoy) → its pooled vector, (k,)."""
 
 
-def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: Path) -> None:
+def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: str) -> None:
     """Write embeddings.parquet: target, decoy, and v0, v1 … of each decoy's pooled vector, single precision.
 
-    checkpoint : whose vectors they are; the file names its SHA-256.
+    checkpoint : SHA-256 of the one whose vectors they are.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -32,13 +32,13 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: Path
     vectors = zip(*(score.pooled for score in decoys), strict=True)
     columns = {name: texts([getattr(score, name) for score in decoys]) for name in ("target", "decoy")}
     columns |= {f"v{k}": numbers(np.array(entries, dtype=np.float32)) for k, entries in enumerate(vectors)}
-    table = pa.table(columns).replace_schema_metadata({OF_CHECKPOINT: sha256(checkpoint)})
+    table = pa.table(columns).replace_schema_metadata({OF_CHECKPOINT: checkpoint})
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", use_dictionary=["target"])
 
 
-def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors:
-    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one given.
+def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
+    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one whose SHA-256 is given.
 
     Raises RecordError when it is damaged.
     """
@@ -49,7 +49,7 @@ def read_embeddings(path: Path | str, checkpoint: Path | None = None) -> Vectors
 
     try:
         table = pq.ParquetFile(path).read(use_threads=False)
-        if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != sha256(checkpoint):
+        if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != checkpoint:
             return {}
         keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
         vectors = matrix(table, table.column_names[2:])

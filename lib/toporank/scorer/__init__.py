@@ -1,0 +1,1 @@
+"""A scorer: networks, trees, calibration and vectors in one folder, and what it makes of decoys."""

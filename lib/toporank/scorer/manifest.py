@@ -1,0 +1,240 @@
+"""scorer.json: what a scorer is, and the SHA-256 of each of its files.
+
+Here is also which files a scorer has where there is no scorer.json: earlier versions left the files alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from toporank import __version__
+from toporank.config.base import Name, Section
+from toporank.errors import CheckpointError, ConfigError
+from toporank.files import sha256, write_text
+from toporank.model.checkpoint import read_description
+from toporank.validation import checked
+
+MANIFEST = "scorer.json"
+CHECKPOINT = "best.ckpt"
+ENSEMBLE = "ensemble"
+"""Folder of the checkpoints whose spread is reported."""
+MEMBERS = "members.json"
+"""In that folder: earlier versions said there whether the score is the mean of the ensemble."""
+TREES = "trees.safetensors"
+CALIBRATION = "calibration.json"
+VECTORS = "training_vectors.parquet"
+WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals, and no domain",
+           VECTORS: "no training decoys on the map"}  # fmt: skip
+"""Files that a scorer can do without, and what it lacks then."""
+MAKE = "restore the folder from where the scorer came from, or make the scorer again"
+LARGEST_FILE, LONGEST_FAULT, MOST_FILES = 2**22, 300, 1000
+"""Bytes of scorer.json, characters of what is wrong with it, and files that it lists at most."""
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+Score = Literal["best", "mean"]
+
+
+class LearnedFrom(Section):
+    """The training targets of all networks: how many, in how many clusters, and a digest of both lists."""
+
+    targets: int
+    clusters: int
+    digest: Digest
+
+
+class Manifest(Section):
+    """The content of scorer.json.
+
+    score : that of `checkpoint`, or the mean of the `members`. files : SHA-256 by name. features : records of the
+    modules. made_with : versions of programs. learned_from : None where a network does not say it. digest : of all
+    that, which so names the scorer.
+    """
+
+    format: Literal[1] = 1
+    score: Score
+    checkpoint: FileName
+    members: list[FileName] = Field(max_length=MOST_FILES)
+    files: dict[FileName, Digest] = Field(max_length=MOST_FILES)
+    features: dict[str, dict[str, Any]]
+    made_with: dict[str, str]
+    learned_from: LearnedFrom | None
+    digest: str = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Manifest:
+        for name in (self.checkpoint, *self.members):
+            if name not in self.files:
+                raise ValueError(f"{name} is not among its files")
+        return self
+
+    @property
+    def text(self) -> str:
+        """What the file contains."""
+        return self.model_dump_json(indent=1) + "\n"
+
+    def signed(self) -> Manifest:
+        """The same with its digest."""
+        plain = self.model_copy(update={"digest": ""})
+        return self.model_copy(update={"digest": hashlib.sha256(plain.text.encode()).hexdigest()})
+
+
+class Layout(NamedTuple):
+    """The files of a scorer by their names in its folder. mean : whether the score is the mean of the members.
+
+    files : all of them, those of `WITHOUT` only as far as they are there. manifest : None without scorer.json.
+    """
+
+    folder: Path
+    checkpoint: str
+    members: list[str]
+    mean: bool
+    files: list[str]
+    manifest: Manifest | None = None
+
+
+class _Members(Section):
+    """members.json."""
+
+    score: Score
+    rule: str
+    members: list[Name] = Field(min_length=1)
+
+
+def layout_of(path: Path) -> Layout:
+    """The files of the scorer at a path: its folder, its scorer.json or best.ckpt, or a checkpoint that stands alone.
+
+    best.ckpt stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no scorer.
+    """
+    if not path.exists():
+        raise CheckpointError("there is no such scorer or checkpoint", where=path, remedy="is it spelled right?")
+    if path.is_dir() or path.name in (MANIFEST, CHECKPOINT):
+        folder = path if path.is_dir() else path.parent
+        if (folder / MANIFEST).exists():
+            return _listed(folder, read_manifest(folder))
+        if (folder / CHECKPOINT).exists():
+            return _unlisted(folder)
+        remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
+        raise CheckpointError(f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT}", where=folder, remedy=remedy)
+    return Layout(path.parent, path.name, [], False, [path.name])
+
+
+def _listed(folder: Path, manifest: Manifest) -> Layout:
+    files = [name for name in manifest.files if name not in WITHOUT or (folder / name).exists()]
+    return Layout(folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest)
+
+
+def _unlisted(folder: Path) -> Layout:
+    members, mean = _ensemble(folder / ENSEMBLE)
+    parts = [name for name in WITHOUT if (folder / name).exists()]
+    return Layout(folder, CHECKPOINT, members, mean, [CHECKPOINT, *members, *parts])
+
+
+def _ensemble(folder: Path) -> tuple[list[str], bool]:
+    """The members of an ensemble, and whether its mean is the score: not without members.json.
+
+    Raises CheckpointError when members.json is damaged or names a checkpoint that is not there.
+    """
+    there = sorted(file.name for file in folder.glob("*.ckpt"))
+    path, mean = folder / MEMBERS, False
+    if path.exists():
+        try:
+            stored = checked(_Members, json.loads(path.read_text(encoding="utf-8")), where=MEMBERS)
+        except (ValueError, RecursionError, ConfigError) as error:
+            what = f"not a usable list of members: {' '.join(str(error).split())}"
+            raise CheckpointError(what, where=path) from error
+        if odd := sorted({f"{name}.ckpt" for name in stored.members} ^ {*there}):
+            raise CheckpointError(
+                f"the checkpoints beside it are not its members: {', '.join(odd)}",
+                where=path,
+                remedy="restore the folder, or delete it: scores then have no spread",
+            )
+        mean = stored.score == "mean"
+    return [f"{ENSEMBLE}/{name}" for name in there], mean
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read scorer.json. Raises CheckpointError, of one line, when a byte of it is not as it was written."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
+        text = path.read_text(encoding="utf-8")
+        manifest = checked(Manifest, json.loads(text), where=MANIFEST)
+    except (OSError, ValueError, RecursionError, ConfigError) as error:
+        what = textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")
+        raise CheckpointError(f"not a usable {MANIFEST}: {what}", where=path, remedy=MAKE) from error
+    if manifest.signed().text != text:
+        raise CheckpointError("it was changed after the scorer was made", where=path, remedy=MAKE)
+    return manifest
+
+
+def check_files(layout: Layout, digests: Mapping[str, str]) -> None:
+    """Raise CheckpointError, naming the file, unless these are the files that scorer.json describes, if there is one.
+
+    digests : SHA-256 of the files that are there. Those of `WITHOUT` may be missing, but none may come from elsewhere.
+    """
+    folder, manifest = layout.folder, layout.manifest
+    if manifest is None:
+        return
+    for name, digest in digests.items():
+        if manifest.files[name] != digest:
+            raise CheckpointError(
+                f"it was changed after the scorer was made, or it is damaged: {MANIFEST} names another SHA-256",
+                where=folder / name,
+                remedy=MAKE,
+            )
+    for name in WITHOUT:
+        if name not in manifest.files and (folder / name).exists():
+            what = f"it is not part of the scorer that {MANIFEST} describes"
+            raise CheckpointError(what, where=folder / name, remedy="move it to another folder")
+
+
+def digests_of(layout: Layout) -> dict[str, str]:
+    """SHA-256 of the files by name. Raises CheckpointError when one cannot be read."""
+    found = {}
+    for name in layout.files:
+        try:
+            found[name] = sha256(layout.folder / name)
+        except OSError as error:
+            path = layout.folder / name
+            raise CheckpointError(f"cannot be read: {error.strerror}", where=path, remedy=MAKE) from error
+    return found
+
+
+def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None) -> Manifest:
+    """Write the scorer.json of a folder that has the other files of a scorer; all of its ensemble are members.
+
+    mean : whether the score is their mean. made_with : versions of further programs. The old scorer.json is replaced.
+    """
+    (folder / MANIFEST).unlink(missing_ok=True)
+    layout = _unlisted(folder)._replace(mean=mean)
+    descriptions = [read_description(folder / name) for name in dict.fromkeys((layout.checkpoint, *layout.members))]
+    manifest = Manifest(
+        score="mean" if mean else "best",
+        checkpoint=layout.checkpoint,
+        members=layout.members,
+        files=digests_of(layout),
+        features=descriptions[0].get("features") or {},
+        made_with={"toporank": __version__, **(made_with or {})},
+        learned_from=_learned_from(descriptions),
+    ).signed()
+    write_text(folder / MANIFEST, manifest.text)
+    return manifest
+
+
+def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | None:
+    sets = [description.get("training_set") or {} for description in descriptions]
+    if not all(each.get("chains") for each in sets):
+        return None
+    targets = sorted({target for each in sets for target in each["chains"]["targets"]})
+    clusters = {target: name for each in sets for target, name in (each.get("clusters") or {}).items()}
+    digest = hashlib.sha256(json.dumps([targets, sorted(clusters.items())]).encode()).hexdigest()
+    return LearnedFrom(targets=len(targets), clusters=len({*clusters.values()}), digest=digest)

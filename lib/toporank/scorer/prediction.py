@@ -1,0 +1,59 @@
+"""What a scorer says of a decoy: its score, the quality of its residues, and how far to trust them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DECIMALS = 7
+"""Decimals of written scores; more would be single-precision noise."""
+QUALITY_DECIMALS = 4
+"""Of the quality of residues and what it is made of."""
+
+
+class ResidueScore(NamedTuple):
+    """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
+
+    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
+    far the other decoys of the target agree, `comparison.votes.residue_agreement`.
+    """
+
+    name: str
+    pred_network: float | None
+    agreement: float | None = None
+
+    @property
+    def pred_quality(self) -> float | None:
+        """The mean of both, or what the networks predict where nothing is known of an agreement."""
+        if self.agreement is None or self.pred_network is None:
+            return self.pred_network
+        return round((self.pred_network + self.agreement) / 2, QUALITY_DECIMALS)
+
+
+class Score(NamedTuple):
+    """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
+
+    pred_network : what the networks alone predict, where trees have the last word (`scorer.combine`). pred_local :
+    mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
+    sees of it. residues : of the graph of a decoy, where networks predict local quality.
+    """
+
+    target: str
+    decoy: str
+    pred_dockq: float
+    pred_sd: float | None
+    interface: str = ""
+    pred_network: float | None = None
+    pred_local: float | None = None
+    pooled: tuple[float, ...] = ()
+    residues: tuple[ResidueScore, ...] = ()
+
+
+class Estimate(NamedTuple):
+    """How far to trust the score of a decoy: bounds of its DockQ, why it is out of domain, empty if it is not, and the
+    DockQ to expect, None where the calibration does not know it.
+    """
+
+    pred_low: float
+    pred_high: float
+    domain: str
+    expected_dockq: float | None = None

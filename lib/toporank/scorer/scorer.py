@@ -1,0 +1,138 @@
+"""A scorer as one thing: what it is, whether it is whole, and where its parts are.
+
+No torch is needed to open one; `model.scoring` predicts with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from toporank.errors import CheckpointError
+from toporank.files import sha256
+from toporank.model.checkpoint import read_description, toy
+from toporank.scorer.calibration import Identity
+from toporank.scorer.embeddings import Vectors, read_embeddings
+from toporank.scorer.manifest import (
+    CALIBRATION,
+    MANIFEST,
+    TREES,
+    VECTORS,
+    WITHOUT,
+    check_files,
+    digests_of,
+    layout_of,
+)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What gives scores.
+
+    Attributes
+    ----------
+    path : as it was given.
+    checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the networks.
+    members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
+    trees, calibration, vectors : its further files, None for a scorer without.
+    digests : SHA-256 by file.
+    """
+
+    path: Path
+    checkpoint: Path
+    members: Sequence[Path]
+    mean: bool
+    digests: Mapping[Path, str]
+    trees: Path | None = None
+    calibration: Path | None = None
+    vectors: Path | None = None
+
+    @classmethod
+    def open(cls, path: Path | str) -> Scorer:
+        """The scorer in a folder, or that of a single checkpoint, of this workflow or of TopoQA.
+
+        Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the file, when there is no
+        scorer, one of its files is missing, or a byte has changed.
+        """
+        layout = layout_of(Path(path))
+        digests = digests_of(layout)
+        check_files(layout, digests)
+        files = {name: layout.folder / name for name in layout.files}
+        members = [files[name] for name in layout.members]
+        of_files = {files[name]: digest for name, digest in digests.items()}
+        parts = (files.get(name) for name in (TREES, CALIBRATION, VECTORS))
+        return cls(Path(path), files[layout.checkpoint], members, layout.mean, of_files, *parts)._checked()
+
+    @classmethod
+    def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
+        """A scorer of networks alone, wherever their files lie."""
+        digests = {path: sha256(path) for path in dict.fromkeys((checkpoint, *members))}
+        return cls(checkpoint, checkpoint, members, mean, digests)._checked()
+
+    def _checked(self) -> Scorer:
+        if self.mean and self.digests[self.checkpoint] not in [self.digests[path] for path in self.members]:
+            raise CheckpointError(
+                f"the score is the mean of the {len(self.members)} checkpoints of its ensemble; this one is another",
+                where=self.checkpoint,
+                remedy="copy this checkpoint to a folder of its own to score with it alone",
+            )
+        return self
+
+    @property
+    def judges(self) -> list[Path]:
+        """The checkpoints that give the score of the networks."""
+        return [*self.members] if self.mean else [self.checkpoint]
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What its checkpoint says of itself, `checkpoint.read_description`."""
+        return read_description(self.checkpoint)
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """Records of the feature modules of the graphs that it takes, empty where its checkpoint does not say."""
+        return self.description.get("features") or {}
+
+    @property
+    def toy(self) -> str:
+        """Why its scores are not to be trusted, in a sentence; empty unless it is a toy."""
+        return toy(self.description)
+
+    @property
+    def missing(self) -> str:
+        """Which files it does without, in a sentence; empty where it has them all."""
+        there = {path.name for path in self.digests}
+        lacks = [f"no {name} ({why})" for name, why in WITHOUT.items() if name not in there]
+        return f"the scorer has {', '.join(lacks)}" if lacks else ""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 that names it: two scorers with the same one have the same files and score alike."""
+        contents = sorted(f"{path.name} {digest}" for path, digest in self.digests.items())
+        return hashlib.sha256("\n".join([str(self.mean), *contents]).encode()).hexdigest()
+
+    @property
+    def identity(self) -> Identity:
+        """What its calibration must have been made for: everything that gives a score."""
+        further = [*self.members, *([self.trees] if self.trees else [])]
+        score = "mean" if self.mean else "best"
+        members = sorted(self.digests[path] for path in further)
+        return Identity(checkpoint=self.digests[self.checkpoint], members=members, score=score)
+
+    def training_vectors(self) -> Vectors:
+        """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError when damaged."""
+        return read_embeddings(self.vectors, self.digests[self.checkpoint]) if self.vectors else {}
+
+
+def files_of(path: Path | str) -> list[Path]:
+    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need they be whole."""
+    try:
+        layout = layout_of(Path(path))
+    except CheckpointError:
+        return [Path(path)]
+    manifest = [layout.folder / MANIFEST] if layout.manifest else []
+    return [*manifest, *(layout.folder / name for name in layout.files)]

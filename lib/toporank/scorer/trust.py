@@ -1,0 +1,50 @@
+"""How far to trust the scores of a data set, by the calibration of the scorer that gave them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable
+
+import numpy as np
+
+from toporank.evaluation.coverage import CoverageRow
+from toporank.scorer.calibration import estimates, read_calibration, why_of_another
+from toporank.scorer.expected import held_against_others
+from toporank.scorer.prediction import Estimate, Score
+from toporank.scorer.scorer import Scorer
+
+
+def how_far_to_trust(
+    scorer: Scorer,
+    coverage: Iterable[CoverageRow],
+    scores: Iterable[Score],
+    from_predictor: Container[tuple[str, str]],
+) -> tuple[dict[tuple[str, str], Estimate], str]:
+    """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
+
+    scores : of the scorer. from_predictor : target and decoy of the models that a structure predictor made. Raises
+    RecordError when the calibration is damaged.
+    """
+    if scorer.calibration is None:
+        return {}, ""
+    known = read_calibration(scorer.calibration)
+    if why := why_of_another(known, scorer.identity):
+        return {}, f"{scorer.calibration} is not used, so there are no intervals: {why}"
+    decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
+    if not decoys:
+        return {}, ""
+    rows = {(row.target, row.decoy): row for row in coverage}
+    originals = [not rows[key].duplicate_of for key in decoys]
+    models = Counter(key[0] for key, original in zip(decoys, originals, strict=True) if original)
+    predicted, targets = [score.pred_dockq for score in decoys.values()], [key[0] for key in decoys]
+    found = estimates(
+        known,
+        predicted,
+        [rows[key].n_interface_residues for key in decoys],
+        [rows[key].n_chains for key in decoys],
+        np.array([score.pooled for score in decoys.values()]),
+        [models[target] < 2 for target in targets],
+        held_against_others(predicted, targets, originals),
+        [key in from_predictor for key in decoys],
+    )
+    return dict(zip(decoys, found, strict=True)), ""
