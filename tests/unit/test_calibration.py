@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from toporank.evaluation.confidence import (
+
+from toporank.errors import RecordError
+from toporank.scorer.calibration import (
     Calibration,
     calibrate,
     estimates,
@@ -17,9 +19,8 @@ from toporank.evaluation.confidence import (
     why_of_another,
     write_calibration,
 )
-
-from toporank.errors import RecordError
 from toporank.scorer.expected import held_against_others
+from toporank.scorer.scorer import Scorer
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCORER = {"checkpoint": "0" * 64, "members": [], "score": "best"}
