@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from toporank.evaluation.expected import held_against_others
 
 from toporank import layout
 from toporank.building.store import Store
@@ -41,6 +40,7 @@ from toporank.model.weights import load_weights, predict_all
 from toporank.scorer.calibration import calibrate, estimates, scorer_of, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
 from toporank.scorer.descriptors import describe
+from toporank.scorer.expected import held_against_others
 from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.trees import Forest, from_lightgbm
 from toporank.similarity.tables import read_splits

@@ -18,7 +18,7 @@ ALLOWED = {
     "lib/toporank/confidence/measures.py": 1,
     "lib/toporank/decoys/folders.py": 2,
     "lib/toporank/decoys/partners.py": 2,
-    "lib/toporank/evaluation/confidence.py": 1,
+    "lib/toporank/scorer/calibration.py": 1,
     "lib/toporank/evaluation/ranking.py": 1,
     "lib/toporank/report/answer.py": 1,
     "lib/toporank/report/embedding.py": 1,
