@@ -95,7 +95,7 @@ def _all_alike(text: str) -> bool:
 
 
 def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
-    """Spearman's correlation of numbers of which nothing else is known with the neighbours of a residue in space.
+    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue in space.
 
     It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one value for all atoms of
     a residue nor alike in residues that follow one another, as pLDDT is.

@@ -41,7 +41,7 @@ CHANGED = "the model's file is not the one that was scored: it was changed since
 
 
 class Asked(NamedTuple):
-    """A decoy of which the confidence is asked for.
+    """A decoy whose confidence is asked for.
 
     path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
     when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises

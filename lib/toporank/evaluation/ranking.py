@@ -101,7 +101,7 @@ def ranking(
 ) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
-    A decoy of which a partner touches no other, or which lacks a chain, is ranked below every scored decoy of its
+    A decoy that lacks a chain, or has a partner that touches no other, is ranked below every scored decoy of its
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
     comes last and has no rank. Copies share the rank of the first, and with `fold_twins` twins the best one among
     them. Ties go by decoy name.

@@ -19,7 +19,7 @@ from toporank.report.rankings import partners_hints
 from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
-"""Standard deviation over the networks from which on it is a caveat by itself."""
+"""Standard deviation over the networks that is a caveat by itself, or more."""
 DOUBTFUL = 0.6
 """ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
 CLOSE = 0.02

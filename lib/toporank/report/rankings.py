@@ -71,7 +71,7 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
 
 
 def out_of_domain(study: Study) -> tuple[int, int] | None:
-    """How many decoys are out of the domain of the scorer, of how many of which that is known; None if of none."""
+    """How many decoys are out of the domain of the scorer, and of how many this is known; None if of no decoy."""
     known = [row for row in study.decoys if row.pred_low is not None]
     return (sum(bool(row.domain) for row in known), len(known)) if known else None
 
@@ -81,8 +81,8 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
 
     d names, r ranks, p predicted and e expected DockQ, l and h bounds of its interval, m why it is out of domain,
     s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks,
-    o consensus, t twin and x copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and
-    true CAPRI class or `-`.
+    o consensus, t twin of, and x copy of, another decoy, f place in `fates`; P and Y one character a decoy, the
+    predicted and true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
     is wrong in words; N how many there are where that is more. q names and decimals of measures of the predictor's
@@ -113,7 +113,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
 def interface_lists(rows: list[Result], interfaces: list[InterfaceRow]) -> dict[str, Any]:
     """One target's interfaces for `decoys_for_script`: none if there is one only.
 
-    Of too many those predicted worst, on average over the decoys, of which one that lacks a prediction counts as 0.
+    Of too many those predicted worst, on average over the decoys, where a missing prediction counts as 0.
     """
     predicted: dict[str, list[float]] = {}
     for row in interfaces:

@@ -42,7 +42,7 @@ RARE = 0.005
 AXES = 8
 """Leading principal axes in which distances are measured."""
 FOLDS = 5
-"""Parts of the clusters, each judged by the others, of which the errors inside and outside the domain are."""
+"""Parts of the clusters, each judged by the others: this gives the errors inside and outside the domain."""
 SIGNIFICANT = 6
 """Digits of the numbers of axes, more than the single precision of a network is worth."""
 REMEDY = "delete it, then scores come without intervals, or restore the folder of the scorer"

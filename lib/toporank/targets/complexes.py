@@ -343,7 +343,7 @@ def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[s
 
 
 def _spare(model: _Model, usual: Mapping[int, int]) -> str:
-    """Chains of which a model has more copies than most models of its target, separated by blanks."""
+    """Chains that a model has in more copies than most models of its target, separated by blanks."""
     own = Counter(model.kinds.values())
     return " ".join(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
 
