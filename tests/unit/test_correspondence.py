@@ -97,7 +97,8 @@ def beside(complex_: Complex, shift: float) -> Complex:
     return replace(
         complex_,
         residues=complex_.residues + extra.residues, names=complex_.names + extra.names,
-        parents=complex_.parents + extra.parents, xyz=np.concatenate([complex_.xyz, extra.xyz + np.array([shift, 0, 0])]),
+        parents=complex_.parents + extra.parents,
+        xyz=np.concatenate([complex_.xyz, extra.xyz + np.array([shift, 0, 0])]),
         atom_names=np.concatenate([complex_.atom_names, extra.atom_names]),
         residue_of=np.concatenate([complex_.residue_of, extra.residue_of + n]),
         ca=np.concatenate([complex_.ca, np.where(extra.ca >= 0, extra.ca + len(complex_.xyz), -1)]),

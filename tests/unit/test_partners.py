@@ -213,6 +213,17 @@ def test_a_far_chain_that_no_partner_names_changes_nothing():
     assert row.reason.endswith("no partner names chain X: left out of the interface")
 
 
+def test_a_chain_that_touches_nothing_changes_no_number():
+    """As where a predictor was given a copy too many, which it put far away."""
+    copies = {line[:21] + "Z" + line[22:30] + f"{float(line[30:38]) + 400:8.3f}" + line[38:]: 0 for line in LINES
+              if line[21] == FIRST}  # fmt: skip
+    plain, beside = graphs_of(
+        (written("plain", whole), ""), (written("beside", whole, more="\n".join(copies) + "\n"), "")
+    )
+    for name in ("x", "edge_index", "edge_attr"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(beside, name))
+
+
 def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     decoy = written("all", cut)
     (row,) = built((decoy, ""))
