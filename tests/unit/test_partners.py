@@ -213,6 +213,19 @@ def test_a_far_chain_that_no_partner_names_changes_nothing():
     assert row.reason.endswith("no partner names chain X: left out of the interface")
 
 
+@pytest.mark.parametrize("module", ["", "contacts"])
+def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
+    """As where a predictor was given a copy too many, which it put far away."""
+    if module:
+        choices = {stage: {"module": module} if stage in ("nodes", "edges") else {} for stage in DEFAULT_MODULES}
+        monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
+    far = [f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES]
+    far = "".join(line for line, old in zip(far, LINES, strict=True) if old[21] == FIRST)
+    plain, beside = graphs_of((written("plain", whole), ""), (written("beside", whole, more=far), ""))
+    for name in ("x", "edge_index", "edge_attr"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(beside, name))
+
+
 def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     decoy = written("all", cut)
     (row,) = built((decoy, ""))

@@ -97,7 +97,8 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     """
     from toporank.features.kernels.contacts import typed_distances  # imports numba, which is slow
 
-    heavy = along_principal_axes(complex_.without_hydrogens())  # points on spheres do not turn with the complex
+    # points on spheres do not turn with the complex
+    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
     pairs, distance = node_pairs(heavy, nodes, parameters.cutoff)
     types, potentials = atom_types(heavy, nodes), read_potentials()
     limits, classes = np.array(LIMITS), np.array([*CLASSES.values()])

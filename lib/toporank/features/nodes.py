@@ -110,7 +110,7 @@ def dssp_topology_nodes(
     """
     known = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":
-        known = along_principal_axes(known)
+        known = along_principal_axes(known, residues)
     dssp = run_dssp(known) if parameters.dssp == "mkdssp" else builtin_dssp(known, residues)
     return assemble_nodes(parameters, complex_, residues, topology, dssp)
 
@@ -121,13 +121,15 @@ def without_modified(complex_: Complex) -> Complex:
     return replace(complex_, parents=tuple(parents))
 
 
-def along_principal_axes(complex_: Complex) -> Complex:
+def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
     """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
 
     Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
-    Only chains that partners name count.
+    Only partners of the interface count, so that a chain far away turns nothing. residues : int, shape (N,), the
+    interface.
     """
-    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & (complex_.body_of >= 0)]]
+    counts = np.isin(complex_.body_of, complex_.body_of[residues])
+    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & counts]]
     centre = ca.mean(axis=0)
     _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
     axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)
