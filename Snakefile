@@ -44,6 +44,7 @@ rule all:
     input:
         JOBS.rankings(),
         JOBS.reports(),
+        JOBS.made_scorer(),
 
 
 rule build_graphs:

@@ -1,4 +1,4 @@
-# Packs → a sweep for each fold → predictions of decoys whose cluster was not trained on → metrics of groups of decoys.
+# Packs → a sweep for each fold → predictions of decoys whose cluster was not trained on → metrics of groups of decoys, a scorer.
 
 
 localrules:
@@ -67,3 +67,31 @@ rule predict_folds:
     shell:
         "cross_validate.py --summaries {input.summaries} --rule {params.rule} --packs {input.packs}"
         " --splits {input.splits} --predictions {output.predictions} --metrics {output.metrics} 2>&1 | tee {log}"
+
+
+rule make_scorer:
+    """A scorer with everything: the networks of the folds, trees, intervals and domain, vectors, and its model card."""
+    input:
+        summaries=JOBS.scorer_summaries(),
+        predictions=layout.FOLD_PREDICTIONS,
+        packs=JOBS.training_inputs(layout.PACK),
+        coverage=JOBS.training_inputs(layout.COVERAGE),
+        splits=layout.SPLITS,
+    output:
+        scorer=layout.MADE_MANIFEST,
+        card=report(layout.MADE_CARD, category="Cross-validation"),
+    log:
+        "logs/cross_validation/scorer.log",
+    conda:
+        "../envs/making.yaml"
+    resources:
+        mem_mb=jobs.raised(4000),
+        runtime=jobs.raised(120),
+    params:
+        rule=CONFIG.training.selection.rule,
+        making=JOBS.scorer_options(),
+        folder=lambda wildcards: layout.MADE_SCORER,
+        code=jobs.step_code(REPOSITORY, "make_scorer.py"),
+    shell:
+        "make_scorer.py {params.making} --rule {params.rule} --out {params.folder}"
+        ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'

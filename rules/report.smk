@@ -28,7 +28,7 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
@@ -58,7 +58,7 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"

@@ -32,7 +32,7 @@ rule score_decoys:
         mem_mb=jobs.raised(4000),
         runtime=jobs.raised(60),
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         rank_by=CONFIG.rank_by,
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         code=jobs.step_code(REPOSITORY, "score.py"),

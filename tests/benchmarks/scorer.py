@@ -1,54 +1,31 @@
-"""Grows the trees of the shipped scorer beside its networks, judges everything out of fold, and writes the scorer.
+"""Judges the scorer that ships, and each of its parts, out of fold.
 
-    snakemake --cores 2 cross_validate --configfile config/scorer.yaml
-    PYTHONPATH=lib python tests/benchmarks/scorer.py STUDY --out resources/scorer --tables docs/scorer
+    snakemake --cores 2 make_scorer --configfile config/scorer.yaml
+    PYTHONPATH=lib python tests/benchmarks/scorer.py STUDY --tables docs/scorer
 
-STUDY is the folder in which `cross_validate` ran. Needs LightGBM (requirements-dev.txt). The networks' predictions of
-a decoy come from the fold that was trained without its cluster, and so do those of the trees. What is chosen here was
-chosen on these folds; nothing else was looked at.
+STUDY is the folder in which that ran. The networks' predictions of a decoy come from the fold that was trained without
+its cluster, and so do those of the trees. What is chosen here was chosen on these folds; nothing else was looked at.
 
 The scorer has the network of one seed in each fold. Each of three seeds is a round with trees of its own, and figures
 are means over the rounds. The first round is what ships.
-
-Trees see each training decoy three times: among all decoys of its target, among some of them drawn at random, and
-alone, so that the number of decoys of a target tells nothing and a single decoy has a score.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.building.store import Store
-from toporank.comparison.compare import read_decoys
-from toporank.comparison.votes import similarities, votes
-from toporank.decoys.labels import read_split_labels
-from toporank.evaluation.comparison import stored_contacts
-from toporank.evaluation.coverage import read_coverage
 from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
-from toporank.files import write_text
-from toporank.graphs.pack import GraphStore
-from toporank.graphs.packfile import PackedGraphs
-from toporank.model.weights import load_weights, predict_all
-from toporank.scorer.calibration import calibrate, estimates, scorer_of, write_calibration
-from toporank.scorer.combine import Trees, leaning, predicted, write_trees
-from toporank.scorer.descriptors import describe
+from toporank.scorer.calibration import Identity, calibrate, estimates
 from toporank.scorer.expected import held_against_others
-from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
-from toporank.scorer.trees import Forest, from_lightgbm
-from toporank.similarity.tables import read_splits
-from toporank.training.cross_validation import out_of_fold
+from toporank.scorer.inputs import NETWORK, VOTES
+from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
+from toporank.training.evidence import CrossValidation, read_table
 
-SEED = 2026
-LEAN = 0.08
-"""`combine.Trees.lean`"""
 ALONE = "scorer, each decoy alone"
 DRAWS = 1000
 """Of the bootstrap over clusters."""
@@ -56,14 +33,6 @@ FEWEST = 5
 """Clusters of an interval: fewer tell too little of others."""
 SPREAD = 0.1
 """Difference of DockQ from which on the decoys of a target are worth ranking."""
-PARAMETERS = {
-    "objective": "l2", "learning_rate": 0.03, "num_leaves": 15, "min_data_in_leaf": 10, "bagging_fraction": 0.7,
-    "bagging_freq": 1, "feature_fraction": 0.3, "num_threads": 1, "deterministic": True, "force_row_wise": True,
-    "verbosity": -1,
-}  # fmt: skip
-TREES_GROWN = 300
-WEIGHTS = (1.0, 0.5, 0.3)
-"""Of a decoy among all of its target, among some of them, and alone."""
 PREDICTED = ("bm55-af2-boltz",)
 """Groups of models that predictors made."""
 LEFT_OUT = (
@@ -94,8 +63,8 @@ METRICS = {
 }
 NO_DOCKQ = ("random", "interface residues", "contacts − 5 × clashes")
 """Answers that rank and are no DockQ."""
-MADE, OF_MADE = ("perturbed", "sampled"), 0.4
-"""Decoys made around natives, which agree with each other more than predictors do: they count less."""
+MADE = ("perturbed", "sampled")
+"""Groups of decoys made around natives."""
 
 
 def main() -> None:
@@ -107,17 +76,15 @@ def main() -> None:
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
-    study = Study(args.study)
+    study = CrossValidation(args.study)
     runs, said = study.runs(args.config), {}
     for i, run in enumerate(runs):
-        table = Table(study.with_networks(run), study.descriptors, study.names, study.similarity)
+        table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
         found = (ablations if args.ablations else answers)(table, SEED + i)
         if args.published:
             found["published weights of TopoQA"] = published(study.decoys, args.published)
         for answer, values in found.items():
             said.setdefault(answer, []).append(values)
-        if i == 0:
-            first = table
     result = judged(study.decoys, said)
     print(markdown(result))
     if args.tables:
@@ -129,11 +96,10 @@ def main() -> None:
     if args.tables:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
     if args.out:
-        everything = np.ones(len(study.decoys), bool)
-        grown = [first.grow(inputs, everything, SEED) for inputs in (first.names, *first.judges)]
-        write_scorer(study, args.out, runs[0], Trees(grown[0], grown[1:], LEAN))
-        out_of_fold_ = {"predicted": said["scorer"][0], "alone": said[ALONE][0]}
-        write_intervals(args.study, args.out, study.decoys.assign(**out_of_fold_))
+        evidence = study.evidence(runs[0])
+        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED)
+        decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
+        print_coverage(evidence, decoys, scorer.identity)
 
 
 def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.ndarray]]) -> None:
@@ -148,7 +114,7 @@ def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.
     table.to_csv(path, index=False, compression={"method": "gzip", "mtime": 0})  # without the time, the same bytes
 
 
-def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
+def answers(table: TrainingTable, seed: int) -> dict[str, np.ndarray]:
     """What each way to judge says of every decoy, out of fold."""
     decoys, names = table.decoys, table.names
     column = dict(zip(names, table.descriptors.T, strict=True))
@@ -172,7 +138,7 @@ def answers(table: Table, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def ablations(table: Table, seed: int) -> dict[str, np.ndarray]:
+def ablations(table: TrainingTable, seed: int) -> dict[str, np.ndarray]:
     """What the scorer says of every decoy, out of fold, when trees do without something."""
     whole = [table.out_of_fold(inputs, seed) for inputs in table.judges]
     found = {"scorer": table.leaning(*whole)}
@@ -196,124 +162,6 @@ def published(decoys: pd.DataFrame, folder: Path) -> np.ndarray:
         .merge(rankings[[*keys, "pred_dockq"]], on=keys, how="left", validate="1:1")["pred_dockq"]
         .to_numpy()
     )
-
-
-class Study:
-    """Labelled decoys with a graph, but copies.
-
-    decoys : as in predictions.csv, with the consensus. names, descriptors : (n, k). similarity : of data set and
-    target, (n, n), in the order of its decoys.
-    """
-
-    def __init__(self, folder: Path):
-        self.folder, store = folder, Store(folder / ".toporank/store")
-        predictions = read_table(folder / layout.FOLD_PREDICTIONS).drop_duplicates(["dataset", "target", "decoy"])
-        parts, values, self.similarity = [], [], {}
-        for dataset, rows in predictions.groupby("dataset", sort=True):
-            graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
-            self.names, of_graphs = describe(graphs)
-            coverage = read_coverage(folder / layout.COVERAGE.format(dataset=dataset))
-            copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
-            place = {key: i for i, key in enumerate(zip(graphs.target, graphs.decoy, strict=True))}
-            keys = zip(rows["target"], rows["decoy"], strict=True)
-            rows = rows[[key in place and key not in copies for key in keys]]
-            rows = rows.sort_values(["target", "decoy"], ignore_index=True)
-            values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-            contacts = stored_contacts(dataset, coverage, store)
-            for target, own in rows.groupby("target"):
-                read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
-                alike = np.array([*similarities(read.contacts)])
-                self.similarity[dataset, target] = alike
-                rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
-            parts.append(rows)
-        self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
-
-    def runs(self, config: str) -> list[str]:
-        """The names of the runs of a configuration, one for each seed."""
-        paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
-        return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
-
-    def summaries(self, run: str) -> list[Path]:
-        """The summary of a run in every fold."""
-        return sorted(self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json"))
-
-    def with_networks(self, run: str) -> pd.DataFrame:
-        """The decoys with what the networks of a run say of them, each the one trained without its fold."""
-        datasets = self.decoys["dataset"].unique()
-        labels = {d: read_split_labels(self.folder / layout.LABELS.format(dataset=d)) for d in datasets}
-        packs = [self.folder / layout.PACK.format(dataset=d) for d in datasets]
-        splits = read_splits(self.folder / layout.SPLITS)
-        said = pd.DataFrame(out_of_fold(self.summaries(run), "val_loss", packs, splits, labels))
-        keys, said_by = ["dataset", "target", "decoy"], ["pred_dockq", "pred_sd", "pred_local"]
-        return self.decoys.drop(columns=said_by).merge(said[[*keys, *said_by]], on=keys, how="left", validate="1:1")
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """predictions.csv; names that look like numbers stay text."""
-    return pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
-
-
-class Table:
-    """All decoys as trees see them: among all decoys of their target, among some, and alone."""
-
-    def __init__(self, decoys: pd.DataFrame, descriptors: np.ndarray, names: list[str], similarity: dict):
-        self.decoys, self.names, self.descriptors = decoys, names, descriptors
-        self.judges = [[*names, *(f"{name}{ABOVE}" for name in names), *VOTES], [*NETWORK, *VOTES]]
-        self.weight = np.where(decoys["group"].isin(MADE), OF_MADE, 1.0)
-        self.weight = self.weight / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
-        known = dict(zip(names, descriptors.T, strict=True))
-        self.seen = [known] * 3
-        self.worth = np.clip(self.out_of_fold(names, SEED), 0, 1)
-        rng = np.random.default_rng(SEED)
-        targets = [*decoys.groupby(["dataset", "target"]).indices.items()]
-        some = [rng.choice(rows, rng.integers(2, len(rows) + 1), replace=False) for _, rows in targets if len(rows) > 1]
-        known |= {
-            name: decoys[f"pred_{column}"].to_numpy(float)
-            for name, column in zip(SAID, ("dockq", "local"), strict=True)
-        }
-        self.seen = [
-            {**known, **self._among(known, groups, similarity)}
-            for groups in ([rows for _, rows in targets], [np.sort(rows) for rows in some], [])
-        ]
-
-    def _among(self, known: dict[str, np.ndarray], groups: list[np.ndarray], similarity: dict) -> dict[str, np.ndarray]:
-        """What groups of decoys of one target each say of each other; the other decoys are alone."""
-        within = self.decoys.groupby(["dataset", "target"]).cumcount().to_numpy()
-        keys = list(zip(self.decoys["dataset"], self.decoys["target"], strict=True))
-        alone = np.setdiff1d(np.arange(len(self.decoys)), np.concatenate([np.zeros(0, int), *groups]))
-        found = []
-        for rows in [*groups, *(np.array([i]) for i in alone)]:
-            alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])] if len(rows) > 1 else ()
-            found.append((rows, vote_inputs(votes(alike, self.worth[rows]))))
-        return {**relative(known, groups), **joined(found, len(self.decoys))}
-
-    def grow(self, inputs: list[str], rows: np.ndarray, seed: int, weight: np.ndarray | None = None) -> Forest:
-        """Trees that see some rows, bool, (n,). weight : of the decoys, (n,)."""
-        import lightgbm
-
-        weight = self.weight if weight is None else weight
-        seen = list(zip(self.seen, WEIGHTS, strict=True)) if set(inputs) - {*self.names} else [(self.seen[0], 1.0)]
-        values = np.concatenate([np.column_stack([known[name][rows] for name in inputs]) for known, _ in seen])
-        dockq = np.tile(self.decoys["dockq"].to_numpy()[rows], len(seen))
-        weight = np.concatenate([weight[rows] * factor for _, factor in seen])
-        data = lightgbm.Dataset(values, dockq, weight=weight, feature_name=list(inputs))
-        return from_lightgbm(lightgbm.train({**PARAMETERS, "seed": seed}, data, TREES_GROWN).dump_model())
-
-    def out_of_fold(
-        self, inputs: list[str], seed: int, alone: bool = False, weight: np.ndarray | None = None
-    ) -> np.ndarray:
-        """What a forest of these inputs says of every decoy; it saw none of its cluster. alone : each by itself."""
-        fold, found = self.decoys["fold"].to_numpy(), np.full(len(self.decoys), np.nan)
-        known = self.seen[2 if alone else 0]
-        for k in np.unique(fold):
-            here = fold == k
-            forest = self.grow(inputs, ~here, seed, weight)
-            found[here] = predicted(forest, {name: values[here] for name, values in known.items()})
-        return found
-
-    def leaning(self, *judges: np.ndarray) -> np.ndarray:
-        """The mean of what forests say, leaning to the consensus."""
-        return leaning(np.mean(judges, axis=0), self.seen[0], LEAN)
 
 
 def judged(decoys: pd.DataFrame, answers_: dict[str, list[np.ndarray]]) -> pd.DataFrame:
@@ -406,57 +254,18 @@ def with_interval(row: pd.Series) -> str:
     return "–" if np.isnan(row["value"]) else f"{row['value']:.3f}{bounds}"
 
 
-def write_scorer(study: Study, out: Path, run: str, trees: Trees) -> None:
-    """The networks of a run in all folds as an ensemble, and the trees."""
-    shutil.rmtree(out / "ensemble", ignore_errors=True)
-    (out / "ensemble").mkdir(parents=True)
-    losses = {}
-    for path in study.summaries(run):
-        name = f"{path.parent.parent.name}_{path.parent.name}"
-        shutil.copyfile(path.with_name("best_loss.ckpt"), out / "ensemble" / f"{name}.ckpt")
-        losses[name] = json.loads(path.read_text())["best_loss"]["val_loss"]
-    best = min(losses, key=losses.get)
-    shutil.copyfile(out / "ensemble" / f"{best}.ckpt", out / "best.ckpt")
-    members = {"score": "mean", "rule": "val_loss", "members": sorted(losses)}
-    write_text(out / "ensemble" / layout.MEMBERS, json.dumps(members, indent=1))
-    pack = next(study.folder.glob(layout.PACK.format(dataset="*")))
-    features = PackedGraphs.open([pack]).metadata["features"]
-    write_trees(out / layout.TREES, trees, features)
-    digest = hashlib.sha256((out / layout.TREES).read_bytes()).hexdigest()[:16]
-    print(f"{out}: {len(losses)} networks, {sum(len(f.leaf) for f in (trees.alone, *trees.judges))} trees ({digest})")
-
-
-def write_intervals(study: Path, out: Path, decoys: pd.DataFrame) -> None:
-    """How far to trust the scorer, from predictions for decoys that were not made around natives; and how often its
-    intervals hold in each group, when they come from the other folds.
-    """
-    best, _ = load_weights(out / "best.ckpt")
-    stores = {d: GraphStore.open([study / layout.PACK.format(dataset=d)]) for d in decoys["dataset"].unique()}
-    coverage = [
-        pd.DataFrame(read_coverage(study / layout.COVERAGE.format(dataset=name))).assign(dataset=name)
-        for name in stores
-    ]
-    keys, sizes = ["dataset", "target", "decoy"], ["n_interface_residues", "n_chains"]
-    decoys = decoys.merge(pd.concat(coverage)[[*keys, *sizes]], on=keys, how="left")
-    seen = {}
-    for name, store in stores.items():
-        vectors = predict_all([best], store)[0].pooled.double().numpy()
-        seen |= {(name, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
-    decoys = decoys[~decoys["group"].isin(MADE)].reset_index(drop=True)
-    decoys["for_intervals"] = decoys["group"].isin(PREDICTED)  # what users score
-    pooled = np.array([seen[key] for key in decoys[keys].itertuples(index=False, name=None)])
-    decoys["target"] = decoys["dataset"] + "/" + decoys["target"]
+def print_coverage(evidence: Evidence, decoys: pd.DataFrame, identity: Identity) -> None:
+    """How often intervals hold in each group, when they come from the other folds. decoys : as `make.for_calibration`
+    takes them."""
+    decoys, pooled = for_calibration(decoys, evidence.pooled, MADE, PREDICTED)
+    fold, sizes = decoys["fold"].to_numpy(), ["n_interface_residues", "n_chains"]
     held = held_against_others(decoys["predicted"], decoys["target"])
-    members = [*(out / "ensemble").glob("*.ckpt"), out / layout.TREES]
-    scorer = scorer_of(out / "best.ckpt", members, mean=True)
-    fold = decoys["fold"].to_numpy()
-    write_calibration(out / layout.CALIBRATION, calibrate(decoys, pooled, scorer))
     for column, alone in (("predicted", False), ("alone", True)):
         against = decoys["alone"].to_numpy() if alone else held
         holds = np.zeros(len(decoys), bool)
         for k in np.unique(fold):
             here = fold == k
-            known = calibrate(decoys[~here], pooled[~here], scorer)
+            known = calibrate(decoys[~here], pooled[~here], identity)
             columns = (decoys.loc[here, name] for name in (column, *sizes))
             bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone, against[here])])
             holds[here] = decoys.loc[here, "dockq"].between(*bounds.T)

@@ -1,12 +1,11 @@
-"""What DockQ to expect of a model that is picked: fits it from the predictions of the study, and judges it out of fold.
+"""What DockQ to expect of a model that is picked: judged out of fold, from the predictions of the study.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_expected.py docs/scorer resources/scorer
+    PYTHONPATH=lib python tests/benchmarks/scorer_expected.py docs/scorer
 
-Reads predictions.csv.gz of the first folder, so that no decoy is needed. Puts `expected` and `expected_alone` into
-calibration.json of the second, the same as scorer.py does, and leaves the rest as it is. Writes expected.csv into the
-first: bias and MSE of the score and of the DockQ to expect, how often the intervals around them hold, and how often
-they are right about acceptable or not, each judged by the other folds. Figures are means over the rounds in which each
-cluster weighs the same, with 95 % intervals by bootstrap over clusters.
+Reads predictions.csv.gz of the folder, so that no decoy is needed, and writes expected.csv into it: bias and MSE of the
+score and of the DockQ to expect, how often the intervals around them hold, and how often they are right about
+acceptable or not, each judged by the other folds. Figures are means over the rounds in which each cluster weighs the
+same, with 95 % intervals by bootstrap over clusters.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank import layout
 from toporank.evaluation.metrics import ACCEPTABLE
-from toporank.scorer.calibration import expectations, read_calibration, write_calibration
 from toporank.scorer.conformal import bounds, fit_intervals
 from toporank.scorer.expected import expectation, fit_expected, held_against_others
 
@@ -36,10 +33,8 @@ MEASURES = ["bias", "squared_error", "inside", "acceptable_right"]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tables", type=Path)
-    parser.add_argument("scorer", type=Path)
     args = parser.parse_args()
     predictions = read_predictions(args.tables / "predictions.csv.gz")
-    refit(predictions, args.scorer / layout.CALIBRATION)
     result = judged(predictions)
     result.round(4).to_csv(args.tables / "expected.csv", index=False)
     print(markdown(result))
@@ -49,13 +44,6 @@ def read_predictions(path: Path) -> pd.DataFrame:
     """predictions.csv.gz with `target` unique over data sets; names that look like numbers stay text."""
     table = pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
     return table.assign(target=table["dataset"] + "/" + table["target"])
-
-
-def refit(predictions: pd.DataFrame, path: Path) -> None:
-    """Put what to expect into a calibration, from the predictions of the round that ships."""
-    fitted = predictions[predictions["group"] == FITTED].assign(predicted=predictions["scorer"])
-    known = read_calibration(path)
-    write_calibration(path, known.model_copy(update={"format": 2, **expectations(fitted)}))
 
 
 def judged(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,10 @@ import itertools
 from pathlib import Path
 
 import pandas as pd
-from scorer import METRICS, SEED, SHOWN, Study, Table, judged, with_interval
+from scorer import MADE, METRICS, SEED, SHOWN, judged, with_interval
+
+from toporank.scorer.make import TrainingTable
+from toporank.training.evidence import CrossValidation
 
 ANSWERS = ("networks", "networks and votes", "scorer")
 
@@ -41,9 +44,9 @@ def main() -> None:
 
 def of_study(config: str) -> pd.DataFrame:
     """The networks of a configuration of the study in this folder: by themselves, with votes, and in the scorer."""
-    study, said = Study(Path()), {answer: [] for answer in ANSWERS}
+    study, said = CrossValidation(Path()), {answer: [] for answer in ANSWERS}
     for i, run in enumerate(study.runs(config)):
-        table = Table(study.with_networks(run), study.descriptors, study.names, study.similarity)
+        table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
         both = [table.out_of_fold(inputs, SEED + i) for inputs in table.judges]
         values = table.decoys["pred_dockq"].to_numpy(), both[1], table.leaning(*both)
         for answer, predictions in zip(ANSWERS, values, strict=True):

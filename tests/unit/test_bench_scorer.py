@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.scorer import DRAWS, FEWEST, LEAN, Table, judged, of_targets
+from benchmarks.scorer import DRAWS, FEWEST, judged, of_targets
 from toporank.evaluation.metrics import spearman
+from toporank.scorer.make import LEAN, TrainingTable
 
 
 def decoys(n_clusters: int, of_each: int = 4) -> pd.DataFrame:
@@ -82,7 +83,7 @@ def test_trees_have_not_seen_the_cluster_that_they_are_judged_on():
     table = table.assign(pred_dockq=0.5, pred_local=0.5)
     alike = {("d", target): np.ones((3, 3)) for target in table["target"]}
     alike["d", "T0"] = np.array([[1, 0.8, 0], [0.8, 1, 0.4], [0, 0.4, 1]])
-    seen = Table(table, number[:, None].astype(float), ["which"], alike)
+    seen = TrainingTable(table, number[:, None].astype(float), ["which"], alike)
     inputs, every = ["which"], np.ones(len(table), bool)
     inside = seen.grow(inputs, every, 0).predict(number[:, None].astype(float))
     outside = seen.out_of_fold(inputs, 0)

@@ -25,7 +25,7 @@ IMPORTED_AS = {"pyyaml": "yaml", "pytorch": "torch", "pytorch_geometric": "torch
 PIP_NAMES = {"pytorch": "torch", "pytorch_geometric": "torch_geometric"}
 """Name in conda-forge → name in the Python package index, where they differ."""
 ONLY_CONDA = {"python", "dssp"}
-COMPUTE_FEATURES = {"features.yaml", "learning.yaml"}
+COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
 """Other environments read what features are, but never compute any: what is imported for that they do not need."""
 OPTIONAL = {"mlflow", "tensorboard", "torchao"}
 """Imported only when the configuration asks for them; extras of the package."""
@@ -36,8 +36,8 @@ def normal(name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """Package → version in constraints.txt and requirements-sampling.txt."""
-    files = ("constraints.txt", "requirements-sampling.txt")
+    """Package → version in constraints.txt, requirements-sampling.txt and requirements-train.txt."""
+    files = ("constraints.txt", "requirements-sampling.txt", "requirements-train.txt")
     lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
     return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
 

@@ -266,6 +266,26 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]
 
 
+def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):
+    assert rules.made_scorer() == []
+    training = {**STUDY["training"], "cross_validate": True, "folds": 3}
+    training["scorer"] = {"config": "standard", "made": ["docked by us", "sampled"]}
+    making = Jobs(load_config({**STUDY, "training": training}), CHECK)
+    assert making.made_scorer() == ["results/scorer/scorer.json"]
+    assert making.scorer_options() == "--run standard_seed222 --made 'docked by us' sampled"
+    summaries = [f"results/cross_validation/fold{fold}/standard_seed222/summary.json" for fold in range(3)]
+    assert making.scorer_summaries() == summaries
+    assert rules.scorer_options() == "--run small_seed222"
+
+
+def test_a_scorer_of_a_configuration_that_is_not_trained_is_refused():
+    training = {**STUDY["training"], "scorer": {"config": "large"}}
+    with pytest.raises(
+        ConfigError, match=r"training\.scorer\.config: no configuration 'large'; there is small, standard"
+    ):
+        load_config({**STUDY, "training": training})
+
+
 # ---- names and defaults -----------------------------------------------------------------------------------
 
 

@@ -81,6 +81,19 @@ def test_a_scorer_of_few_targets_is_a_toy(tmp_path):
     assert Scorer.open(tmp_path).toy.startswith("toy: the scorer was trained on 10 decoys only")
 
 
+def test_a_scorer_that_is_a_mean_learned_from_the_targets_of_all_its_networks(tmp_path):
+    """Each of them has seen a part only, and is a toy by itself."""
+    for part in range(3):
+        names = [f"T{part}{i}" for i in range(8)]
+        chains = {"targets": names, "chains": []}
+        training_set = {"fingerprint": "", "train": 900, "val": 2, "chains": chains}
+        write_description(tmp_path / f"ensemble/{part}.ckpt", training_set=training_set)
+    shutil.copy(tmp_path / "ensemble/0.ckpt", tmp_path / "best.ckpt")
+    seal(tmp_path, mean=True)
+    assert Scorer.open(tmp_path).toy == ""
+    assert "decoys of 8 targets only" in Scorer.open(tmp_path / "ensemble/0.ckpt").toy
+
+
 def test_opening_needs_no_torch():
     code = f"import sys; from toporank.scorer.scorer import Scorer; Scorer.open({str(SHIPPED)!r}).features;"
     subprocess.run([sys.executable, "-c", f"{code} sys.exit('torch' in sys.modules)"], check=True)

@@ -32,7 +32,10 @@ PROGRAMS = {
     "sbatch": "only for --slurm: start on a login node of a cluster",
 }
 """Programs that few need, and what for."""
-MODULES = {"openmm": "only for sampling decoys: pip install -r requirements-sampling.txt"}
+MODULES = {
+    "lightgbm": "only for making a scorer: pip install -r requirements-train.txt",
+    "openmm": "only for sampling decoys: pip install -r requirements-sampling.txt",
+}
 
 
 class Finding(NamedTuple):

@@ -15,8 +15,9 @@ from toporank.files import write_text_if_changed
 from toporank.shipped import repository
 
 OWN_CONFIG = Path("config/config.yaml")
+OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
-    "train": ("all", (layout.FINAL_CHECKPOINT, layout.REPORT), "the study of a configuration, from decoys to report"),
+    "train": ("all", OF_STUDY, "the study of a configuration, from decoys to report"),
     "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of decoys whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }

@@ -34,7 +34,7 @@ def _partners(value: Any) -> Any:
     return value
 
 
-RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling"}
+RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling", "scorer"}
 """Names that no data set can have: folders in `results/`."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
@@ -239,6 +239,13 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def _networks_of_the_scorer(self) -> Config:
+        chosen, names = self.training.scorer.config, [entry.name for entry in self.training.sweep.configs]
+        if chosen is not None and chosen not in names:
+            raise ValueError(f"training.scorer.config: no configuration {chosen!r}; there is {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
     def _local_quality(self) -> Config:
         known = {d.name for d in self.datasets if d.natives is not None}
         for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
@@ -277,6 +284,12 @@ class Config(Section):
     def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
         """Run name `<config>_seed<seed>` to its configuration and seed."""
         return {f"{c.name}_seed{s}": (c, s) for c in self.training.sweep.configs for s in self.training.sweep.seeds}
+
+    @property
+    def scorer_run(self) -> str:
+        """The run whose networks, one of each fold, `make_scorer` takes."""
+        chosen = self.training.scorer.config or self.training.sweep.configs[0].name
+        return f"{chosen}_seed{self.training.sweep.seeds[0]}"
 
     def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
         """Run name to its phase and seed."""

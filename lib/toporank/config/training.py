@@ -230,6 +230,25 @@ class Selection(Section):
     )
 
 
+class Making(Section):
+    """What a scorer is made from, by the target `make_scorer`."""
+
+    config: Name | None = Field(
+        None,
+        description="Configuration of the sweep whose networks, one of each fold with the first seed, the scorer has;"
+        " the first by default.",
+    )
+    made: list[str] = Field(
+        [],
+        description="Groups of decoys that were made around natives: trees count them less, and intervals do not come"
+        " from them. A group is that of the labels, or the data set.",
+    )
+    calibrated_on: list[str] = Field(
+        [],
+        description="Groups of decoys that intervals come from, such as what will be scored; all but `made` if empty.",
+    )
+
+
 class Final(Section):
     """The final scorer."""
 
@@ -348,6 +367,7 @@ class Training(Section):
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
+    scorer: Making = Field(Making(), description="Networks, trees, intervals and map in one folder, `results/scorer`.")
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 
     @property

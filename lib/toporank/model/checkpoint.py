@@ -198,18 +198,20 @@ def check_network(description: dict[str, Any], path: Path | str) -> None:
         raise CheckpointError(f"needs the network {name!r}, a plug-in that is not installed", where=path, remedy=remedy)
 
 
-def toy(description: dict[str, Any]) -> str:
+def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
     """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a toy.
 
-    A fine-tuned one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
+    n_targets : that all networks of a scorer learned from together; otherwise those of the checkpoint count. A
+    fine-tuned one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
     """
     training_set = description.get("training_set")
     if training_set is None:
         return ""
-    targets = (training_set.get("chains") or {}).get("targets")
-    if (training_set["train"] >= FEWEST_DECOYS) if targets is None else (len(targets) >= FEWEST_TARGETS):
+    if n_targets is None and (chains := training_set.get("chains")):
+        n_targets = len(chains["targets"])
+    if (training_set["train"] >= FEWEST_DECOYS) if n_targets is None else (n_targets >= FEWEST_TARGETS):
         return ""
-    learned = f"{training_set['train']:,} decoys" if targets is None else f"decoys of {len(targets)} targets"
+    learned = f"{training_set['train']:,} decoys" if n_targets is None else f"decoys of {n_targets} targets"
     return f"toy: the scorer was trained on {learned} only, so its scores show that everything works and no more"
 
 

@@ -57,7 +57,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "residues_json": as_json(profiles) if profiles else "",
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
-        "toy": toy(study.checkpoint),
+        "toy": study.scorer.toy if study.scorer else toy(study.checkpoint),
         "level": LEVEL,
         "out_of_domain": rankings.out_of_domain(study),
         "expects": any(row.expected_dockq is not None for row in study.results),

@@ -1,6 +1,6 @@
 """How far to trust a score: an interval for its DockQ, and whether the decoy is like those that were trained on.
 
-Both come from `calibration.json` beside a checkpoint, made of predictions for decoys whose cluster the networks were
+Both come from `calibration.json` of a scorer, made of predictions for decoys whose cluster the networks were
 trained without. The interval is conformal: for a decoy of a cluster that nothing is known of it holds DockQ with a
 probability of 80 %, whatever the errors are distributed like, as long as the cluster is one like those of the
 calibration (`conformal`). It is an interval around the DockQ to expect of a decoy that was picked (`expected`).
@@ -42,7 +42,7 @@ RARE = 0.005
 AXES = 8
 """Leading principal axes in which distances are measured."""
 FOLDS = 5
-"""Parts of the clusters, each judged by the others: this gives the errors inside and outside the domain."""
+"""The clusters are judged in as many parts, each by the others: so errors inside and outside the domain are known."""
 SIGNIFICANT = 6
 """Digits of the numbers of axes, more than the single precision of a network is worth."""
 REMEDY = "delete it, then scores come without intervals, or restore the folder of the scorer"

@@ -43,10 +43,10 @@ Score = Literal["best", "mean"]
 
 
 class LearnedFrom(Section):
-    """The training targets of all networks: how many, in how many clusters, and a digest of both lists."""
+    """The training targets of all networks: how many, in how many clusters if that is known, and a digest of both."""
 
     targets: int
-    clusters: int
+    clusters: int | None
     digest: Digest
 
 
@@ -237,4 +237,4 @@ def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | No
     targets = sorted({target for each in sets for target in each["chains"]["targets"]})
     clusters = {target: name for each in sets for target, name in (each.get("clusters") or {}).items()}
     digest = hashlib.sha256(json.dumps([targets, sorted(clusters.items())]).encode()).hexdigest()
-    return LearnedFrom(targets=len(targets), clusters=len({*clusters.values()}), digest=digest)
+    return LearnedFrom(targets=len(targets), clusters=len({*clusters.values()}) or None, digest=digest)

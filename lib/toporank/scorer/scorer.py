@@ -40,6 +40,7 @@ class Scorer:
     members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
     trees, calibration, vectors : its further files, None for a scorer without.
     digests : SHA-256 by file.
+    n_targets : that all its networks together learned from, None where scorer.json does not say it.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class Scorer:
     trees: Path | None = None
     calibration: Path | None = None
     vectors: Path | None = None
+    n_targets: int | None = None
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
@@ -65,7 +67,9 @@ class Scorer:
         members = [files[name] for name in layout.members]
         of_files = {files[name]: digest for name, digest in digests.items()}
         parts = (files.get(name) for name in (TREES, CALIBRATION, VECTORS))
-        return cls(Path(path), files[layout.checkpoint], members, layout.mean, of_files, *parts)._checked()
+        known = layout.manifest and layout.manifest.learned_from
+        n_targets = known.targets if known and layout.mean else None
+        return cls(Path(path), files[layout.checkpoint], members, layout.mean, of_files, *parts, n_targets)._checked()
 
     @classmethod
     def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
@@ -100,7 +104,7 @@ class Scorer:
     @property
     def toy(self) -> str:
         """Why its scores are not to be trusted, in a sentence; empty unless it is a toy."""
-        return toy(self.description)
+        return toy(self.description, self.n_targets)
 
     @property
     def missing(self) -> str:

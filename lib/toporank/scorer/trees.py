@@ -21,6 +21,8 @@ KEY = "toporank"
 ARRAYS = {"feature": "i", "threshold": "f", "left": "i", "right": "i", "nan_left": "b", "leaf": "f"}
 """The tables of a forest and the kinds of their numbers."""
 RESTORE = "restore the file from where the scorer came from, or delete it to score with its networks alone"
+NO_LIGHTGBM = "LightGBM, which grows the trees of a scorer, is not installed"
+INSTALL = "pip install 'toporank[train]', or -r requirements-train.txt in a clone"
 AT_ONCE = 1024
 """Rows evaluated at a time."""
 

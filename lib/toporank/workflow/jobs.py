@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,10 @@ BY_CONTENT = ("building", "config", "features", "kabsch_sander")
 """Packages that decide what is in graphs: the steps after these read the graphs, and a change is seen there."""
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
-_OF_TRAINING = (layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN, layout.FINAL_CHECKPOINT, layout.SPLITS)
+_OF_TRAINING = (
+    *(layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN),
+    *(layout.FINAL_CHECKPOINT, layout.MADE_MANIFEST, layout.SPLITS),
+)
 ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {Path(layout.SAMPLED).parts[1]: layout.SAMPLING}
 """What is locked for work on each part of `results/` that belongs to no data set."""
 LAST_LINES = 15
@@ -58,6 +62,7 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     samples = [rule.startswith("sample_") for rule in rules]
     found = [] if samples and all(samples) else [*check.problems]
     found += check.unlabelled if "label_decoys" in rules else []
+    found += check.unmakeable if "make_scorer" in rules else []
     return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
 
 
@@ -292,6 +297,22 @@ class Jobs:
         """summary.json of every sweep run without each of the folds."""
         runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
         return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
+
+    def scorer_options(self) -> str:
+        """What a scorer is made from, as options of `make_scorer.py`."""
+        making = self.config.training.scorer
+        groups = {"--made": making.made, "--calibrated-on": making.calibrated_on}
+        named = [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
+        return " ".join([f"--run {self.config.scorer_run}", *named])
+
+    def scorer_summaries(self) -> list[str]:
+        """summary.json of the run without each of the folds whose networks the scorer has."""
+        run, folds = self.config.scorer_run, range(self.config.training.folds)
+        return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold in folds]
+
+    def made_scorer(self) -> list[str]:
+        """The scorer made from a cross-validation, where that is part of the study."""
+        return [layout.MADE_MANIFEST] if self.config.training.cross_validate else []
 
     def fold_metrics(self) -> list[str]:
         """The metrics of a cross-validation, where it is part of the study."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import math
 import shutil
 import tempfile
@@ -34,6 +35,7 @@ from toporank.errors import CheckpointError, ConfigError, TopoRankError, printab
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import check_network
 from toporank.scorer.scorer import Scorer
+from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.targets.complexes import partners_of_each
@@ -52,8 +54,8 @@ GARBAGE = 100_000
 class Preflight:
     """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
 
-    untrainable, unsampled, unlabelled : problems only where something is trained, or decoys are sampled, or all that
-    have natives are labelled.
+    untrainable, unsampled, unlabelled, unmakeable : problems only where something is trained, or decoys are sampled, or
+    all that have natives are labelled, or a scorer is made.
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
     labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
@@ -67,6 +69,7 @@ class Preflight:
     untrainable: list[str] = field(default_factory=list)
     unsampled: list[str] = field(default_factory=list)
     unlabelled: list[str] = field(default_factory=list)
+    unmakeable: list[str] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     current: dict[str, Current] = field(default_factory=dict)
     labels: dict[str, list[Label]] = field(default_factory=dict)
@@ -114,6 +117,7 @@ def preflight(
     result.problems += training_problems(config.training, installed=check_installed)
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
+    result.unmakeable = making_problems(installed=check_installed)
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
@@ -141,6 +145,12 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
     problems = [f"training.hardware: {line}" for line in found]
     return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
+
+
+def making_problems(*, installed: bool = True) -> list[str]:
+    """What is missing to make a scorer. installed : whether jobs run with the packages installed here."""
+    missing = installed and importlib.util.find_spec("lightgbm") is None
+    return [f"make_scorer: {NO_LIGHTGBM} ({INSTALL})"] if missing else []
 
 
 def submission_problems(executor: str, python: str) -> list[str]:

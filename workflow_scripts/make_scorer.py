@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Make a scorer from a cross-validation: its networks, trees over them, calibration, vectors and model card."""
+
+import argparse
+import gc
+import sys
+from pathlib import Path
+
+from toporank.errors import TopoRankError
+from toporank.evaluation.selection import CHECKPOINT_OF
+from toporank.scorer.make import make_scorer
+from toporank.training.evidence import CrossValidation
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", required=True, help="whose networks in all folds are those of the scorer")
+    parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True, help="that chooses their checkpoints")
+    parser.add_argument("--made", nargs="*", default=[], help="groups of decoys that were made around natives")
+    parser.add_argument("--calibrated-on", nargs="*", default=[], help="groups that intervals come from")
+    parser.add_argument("--store", type=Path, required=True, help="reuse store")
+    parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
+    args = parser.parse_args()
+
+    try:
+        evidence = CrossValidation(Path(), args.store).evidence(args.run, args.rule)
+        scorer = make_scorer(evidence, args.out, made=args.made, calibrated_on=args.calibrated_on)
+    except TopoRankError as error:
+        sys.exit(str(error))
+    print(f"{args.out}: {len(scorer.members)} networks, learned from {len(evidence.decoys):,} decoys ({scorer.digest})")
+    for line in filter(None, [scorer.missing, scorer.toy]):
+        print(line)
+    gc.freeze()  # otherwise Python would search all of torch for garbage on exit
+
+
+if __name__ == "__main__":
+    main()
