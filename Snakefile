@@ -43,8 +43,7 @@ rule all:
     default_target: True
     input:
         JOBS.rankings(),
-        JOBS.reports(),
-        JOBS.made_scorer(),
+        JOBS.reports() + JOBS.made_scorer(),
 
 
 rule build_graphs:

@@ -73,7 +73,6 @@ rule make_scorer:
     """A scorer with everything: the networks of the folds, trees, intervals and domain, vectors, and its model card."""
     input:
         summaries=JOBS.scorer_summaries(),
-        predictions=layout.FOLD_PREDICTIONS,
         packs=JOBS.training_inputs(layout.PACK),
         coverage=JOBS.training_inputs(layout.COVERAGE),
         splits=layout.SPLITS,
@@ -90,8 +89,9 @@ rule make_scorer:
     params:
         rule=CONFIG.training.selection.rule,
         making=JOBS.scorer_options(),
+        datasets=CONFIG.training_datasets,
         folder=lambda wildcards: layout.MADE_SCORER,
         code=jobs.step_code(REPOSITORY, "make_scorer.py"),
     shell:
-        "make_scorer.py {params.making} --rule {params.rule} --out {params.folder}"
+        "make_scorer.py --datasets {params.datasets} {params.making} --rule {params.rule} --out {params.folder}"
         ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'

@@ -14,6 +14,7 @@ from toporank.training.evidence import CrossValidation
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", nargs="+", required=True, help="that are learned from")
     parser.add_argument("--run", required=True, help="whose networks in all folds are those of the scorer")
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True, help="that chooses their checkpoints")
     parser.add_argument("--made", nargs="*", default=[], help="groups of decoys that were made around natives")
@@ -23,7 +24,7 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        evidence = CrossValidation(Path(), args.store).evidence(args.run, args.rule)
+        evidence = CrossValidation(Path(), args.datasets, args.store).evidence(args.run, args.rule)
         scorer = make_scorer(evidence, args.out, made=args.made, calibrated_on=args.calibrated_on)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -1,6 +1,6 @@
 """Judges the scorer that ships, and each of its parts, out of fold.
 
-    snakemake --cores 2 make_scorer --configfile config/scorer.yaml
+    snakemake --cores 2 cross_validate --configfile config/scorer.yaml
     PYTHONPATH=lib python tests/benchmarks/scorer.py STUDY --tables docs/scorer
 
 STUDY is the folder in which that ran. The networks' predictions of a decoy come from the fold that was trained without
@@ -24,7 +24,7 @@ from toporank.scorer.calibration import Identity, calibrate, estimates
 from toporank.scorer.expected import held_against_others
 from toporank.scorer.inputs import NETWORK, VOTES
 from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
-from toporank.training.evidence import CrossValidation, read_table
+from toporank.training.evidence import CrossValidation
 
 ALONE = "scorer, each decoy alone"
 DRAWS = 1000
@@ -76,7 +76,8 @@ def main() -> None:
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
-    study = CrossValidation(args.study)
+    known = read_table(args.study / layout.FOLD_PREDICTIONS)["dataset"]
+    study = CrossValidation(args.study, known.unique())
     runs, said = study.runs(args.config), {}
     for i, run in enumerate(runs):
         table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
@@ -112,6 +113,11 @@ def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.
     keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
     table = decoys[keep].assign(**columns).round(6)
     table.to_csv(path, index=False, compression={"method": "gzip", "mtime": 0})  # without the time, the same bytes
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """predictions.csv; names that look like numbers stay text."""
+    return pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
 
 
 def answers(table: TrainingTable, seed: int) -> dict[str, np.ndarray]:

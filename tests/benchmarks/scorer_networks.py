@@ -17,8 +17,9 @@ import itertools
 from pathlib import Path
 
 import pandas as pd
-from scorer import MADE, METRICS, SEED, SHOWN, judged, with_interval
+from scorer import MADE, METRICS, SEED, SHOWN, judged, read_table, with_interval
 
+from toporank import layout
 from toporank.scorer.make import TrainingTable
 from toporank.training.evidence import CrossValidation
 
@@ -44,7 +45,8 @@ def main() -> None:
 
 def of_study(config: str) -> pd.DataFrame:
     """The networks of a configuration of the study in this folder: by themselves, with votes, and in the scorer."""
-    study, said = CrossValidation(Path()), {answer: [] for answer in ANSWERS}
+    known = read_table(Path(layout.FOLD_PREDICTIONS))["dataset"]
+    study, said = CrossValidation(Path(), known.unique()), {answer: [] for answer in ANSWERS}
     for i, run in enumerate(study.runs(config)):
         table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
         both = [table.out_of_fold(inputs, SEED + i) for inputs in table.judges]

@@ -244,8 +244,7 @@ class Making(Section):
         " from them. A group is that of the labels, or the data set.",
     )
     calibrated_on: list[str] = Field(
-        [],
-        description="Groups of decoys that intervals come from, such as what will be scored; all but `made` if empty.",
+        [], description="Groups of decoys that intervals come from, such as will be scored; all but `made` if empty."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -32,20 +33,24 @@ KEYS = ["dataset", "target", "decoy"]
 
 
 class CrossValidation:
-    """The folder in which `cross_validate` ran: its labelled decoys with a graph, but copies.
+    """The folder in which networks were trained without each fold: its labelled decoys with a graph, but copies.
 
-    decoys : as in predictions.csv, with the consensus and the sizes of coverage.tsv. names, descriptors : (n, k), no
+    decoys : labels with cluster and fold, the consensus and the sizes of coverage.tsv. names, descriptors : (n, k), no
     names where descriptors need other graphs. similarity : of data set and target, (n, n), in the order of its decoys.
-    store : the reuse store.
+    datasets : that are learned from. store : the reuse store.
     """
 
-    def __init__(self, folder: Path, store: Path | None = None):
-        self.folder = folder
+    def __init__(self, folder: Path, datasets: Iterable[str], store: Path | None = None):
+        self.folder, self.datasets = folder, sorted(datasets)
         reused = Store(store or folder / ".toporank/store")
-        predictions = read_table(folder / layout.FOLD_PREDICTIONS).drop_duplicates(KEYS)
+        self.splits = read_splits(folder / layout.SPLITS)
+        self.labels = {d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
         parts, values, self.similarity = [], [], {}
-        for dataset, rows in predictions.groupby("dataset", sort=True):
+        for dataset in self.datasets:
             graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
+            if not len(graphs):
+                continue
+            rows = self._labelled(dataset)
             self.names, of_graphs = _described(graphs)
             self.features = graphs.metadata["features"]
             coverage = read_coverage(folder / layout.COVERAGE.format(dataset=dataset))
@@ -64,10 +69,15 @@ class CrossValidation:
             parts.append(rows.merge(_sizes(coverage), on=["target", "decoy"], how="left"))
         self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
 
-    @property
-    def datasets(self) -> list[str]:
-        """Names of the data sets."""
-        return [*self.decoys["dataset"].unique()]
+    def _labelled(self, dataset: str) -> pd.DataFrame:
+        """The labels of a data set with the group, cluster and fold of each decoy."""
+        where = {row.target: row for row in self.splits if row.dataset == dataset}
+        rows = [
+            (dataset, label.target, label.decoy, label.group or dataset, of.cluster, of.fold, label.dockq)
+            for label in self.labels[dataset]
+            for of in [where[label.target]]
+        ]
+        return pd.DataFrame(rows, columns=[*KEYS, "group", "cluster", "fold", "dockq"])
 
     def runs(self, config: str) -> list[str]:
         """The names of the runs of a configuration, one for each seed."""
@@ -80,12 +90,10 @@ class CrossValidation:
 
     def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
         """The decoys with what the networks of a run say of them, each the one trained without its fold."""
-        labels = {d: read_split_labels(self.folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
         packs = [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
-        splits = read_splits(self.folder / layout.SPLITS)
-        said = pd.DataFrame(out_of_fold(self.summaries(run), rule, packs, splits, labels))
-        said_by = ["pred_dockq", "pred_sd", "pred_local"]
-        return self.decoys.drop(columns=said_by).merge(said[[*KEYS, *said_by]], on=KEYS, how="left", validate="1:1")
+        said = pd.DataFrame(out_of_fold(self.summaries(run), rule, packs, self.splits, self.labels))
+        by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
+        return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
     def evidence(self, run: str, rule: str = "val_loss") -> Evidence:
         """What a scorer of the networks of a run is made from. rule : that chooses the checkpoint of each fold."""
@@ -131,8 +139,3 @@ def _described(graphs: PackedGraphs) -> tuple[list[str], np.ndarray]:
 
 def _sizes(coverage: list[CoverageRow]) -> pd.DataFrame:
     return pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """predictions.csv; names that look like numbers stay text."""
-    return pd.read_csv(path, dtype={"target": str, "decoy": str, "cluster": str})
