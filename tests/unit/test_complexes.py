@@ -7,7 +7,7 @@ import time
 
 import pytest
 from _chains import chain
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toporank.decoys.identity import Decoy
@@ -294,6 +294,7 @@ MODELS = st.dictionaries(
 
 
 @settings(deadline=None, max_examples=60)
+@example({("x", "m"): ["A", "A", "C"], ("x", "n"): None, ("y", "m"): ["A", "C", "mutant"]}, random.Random(0))
 @given(MODELS, st.randoms(use_true_random=False))
 def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(models, shuffle):
     files = {"/".join(key): seen and [POOL[name] for name in seen] for key, seen in models.items()}

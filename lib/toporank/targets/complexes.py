@@ -247,12 +247,11 @@ def _same_proteins(one: list[_Model], other: list[_Model], sketches: Sketches) -
 
 
 def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
-    """Kind → the longest sequence of it."""
+    """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     found: dict[int, str] = {}
     for path, kinds in {model.decoy.path: model.kinds for model in models}.items():
         for name, sequence in _chains(sketches.get(path)):
-            if len(sequence) > len(found.get(kinds[name], "")):
-                found[kinds[name]] = sequence
+            found[kinds[name]] = max(found.get(kinds[name], ""), sequence, key=lambda s: (len(s), s))
     return found
 
 
