@@ -28,6 +28,8 @@ OUTSIDE = {
 """Pages that lie elsewhere in the repository, and what they are called on the site."""
 COLUMNS = "feature-columns.md"
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
+"""A picture on a page that lies outside docs/."""
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -41,6 +43,7 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
     """Turn links relative to the file in the repository into links of the site."""
     here = next((source for source, name in OUTSIDE.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
+    markdown = PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
     return LINK.sub(lambda found: site_link(*found.groups(), here, files), markdown)
 
 

@@ -90,7 +90,7 @@ rule make_scorer:
         rule=CONFIG.training.selection.rule,
         making=JOBS.scorer_options(),
         datasets=CONFIG.training_datasets,
-        folder=layout.MADE_SCORER,
+        folder=lambda wildcards: layout.MADE_SCORER,
         code=jobs.step_code(REPOSITORY, "make_scorer.py"),
     shell:
         "make_scorer.py --datasets {params.datasets} {params.making} --rule {params.rule} --out {params.folder}"

@@ -28,7 +28,7 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
@@ -43,6 +43,7 @@ rule report_scores:
         coverage=layout.COVERAGE,
         ranking=layout.RANKING,
         interfaces=layout.SCORED_INTERFACES,
+        chains=layout.CHAINS,
         confidence=layout.CONFIDENCE,
         leakage=layout.LEAKAGE,
         embeddings=layout.EMBEDDINGS,
@@ -57,10 +58,10 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
         "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
+        " --chains {input.chains} --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
         " --residues {input.residues} --splits {input.splits} --scorer {params.scorer:q}"
         " --beside --page {output.page} > {log} 2>&1"

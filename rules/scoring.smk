@@ -14,6 +14,7 @@ rule score_decoys:
         coverage=layout.COVERAGE,
         interfaces=layout.INTERFACES,
         chains=layout.CHAINS,
+        confidence=layout.CONFIDENCE,
     output:
         ranking=report(layout.RANKING, category="Ranking"),
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
@@ -31,15 +32,16 @@ rule score_decoys:
         mem_mb=jobs.raised(4000),
         runtime=jobs.raised(60),
     params:
-        scorer=JOBS.scorer(REPOSITORY),
+        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         rank_by=CONFIG.rank_by,
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
-        ' --interfaces {input.interfaces} --chains {input.chains} --store "$TOPORANK_STORE"'
-        " --rank-by {params.rank_by} {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
+        " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
+        ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
+        " {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 

@@ -59,7 +59,7 @@ def asked(dataset: str, coverage: Path, store: Store) -> Iterator[Asked]:
         fate = fates.get(decoy.key)
         digest = fate.structure_sha256 if fate else ""
         atoms = functools.partial(built, decoy, digest, store) if digest else None
-        yield Asked(*decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms)
+        yield Asked(*decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model)
 
 
 def built(decoy: PlannedDecoy, digest: str, store: Store) -> Complex:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from toporank.building.store import Store
+from toporank.confidence.table import read_confidence
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
 from toporank.evaluation.coverage import read_coverage
@@ -20,14 +21,14 @@ from toporank.scorer.combine import combine
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trust import how_far_to_trust
-from toporank.similarity.tables import compared, read_chains
+from toporank.similarity.tables import antibodies, compared, read_chains
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
-    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains"):
+    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains", "confidence"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
@@ -42,16 +43,18 @@ def main() -> None:
         networks = Networks(scorer)
         scores = networks.score(args.pack, args.interface_pack)
         coverage = read_coverage(args.coverage)
+        predictors = {(row.target, row.decoy) for row in read_confidence(args.confidence) if row.plddt is not None}
         contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, scorer.trees)
         scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        trusted, why_not = how_far_to_trust(scorer, coverage, scores)
+        trusted, why_not = how_far_to_trust(scorer, coverage, scores, predictors)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
-        seen = leakage({row.target for row in table}, compared(read_chains(args.chains)), networks.descriptions)
+        chains = read_chains(args.chains)
+        seen = leakage({row.target for row in table}, compared(chains), networks.descriptions)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
@@ -63,7 +66,7 @@ def main() -> None:
     write_leakage(args.leakage, seen)
     scored = sum(row.pred_dockq is not None for row in table)
     print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
-    for line in (*best_of_each_target(table), *hints(interfaces)):
+    for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
     for line in filter(None, [why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy]):
         print(line)

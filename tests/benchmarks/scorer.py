@@ -21,6 +21,7 @@ import pandas as pd
 from toporank import layout
 from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.scorer.calibration import Identity, calibrate, estimates
+from toporank.scorer.expected import held_against_others
 from toporank.scorer.inputs import NETWORK, VOTES
 from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
 from toporank.training.evidence import CrossValidation
@@ -264,15 +265,17 @@ def print_coverage(evidence: Evidence, decoys: pd.DataFrame, identity: Identity)
     takes them."""
     decoys, pooled = for_calibration(decoys, evidence.pooled, MADE, PREDICTED)
     fold, sizes = decoys["fold"].to_numpy(), ["n_interface_residues", "n_chains"]
+    held = held_against_others(decoys["predicted"], decoys["target"])
     for column, alone in (("predicted", False), ("alone", True)):
-        held = np.zeros(len(decoys), bool)
+        against = decoys["alone"].to_numpy() if alone else held
+        holds = np.zeros(len(decoys), bool)
         for k in np.unique(fold):
             here = fold == k
             known = calibrate(decoys[~here], pooled[~here], identity)
             columns = (decoys.loc[here, name] for name in (column, *sizes))
-            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone)])
-            held[here] = decoys.loc[here, "dockq"].between(*bounds.T)
-        shares = decoys.assign(held=held).groupby("group")["held"].mean().round(3).to_dict()
+            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone, against[here])])
+            holds[here] = decoys.loc[here, "dockq"].between(*bounds.T)
+        shares = decoys.assign(holds=holds).groupby("group")["holds"].mean().round(3).to_dict()
         print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)
 
 

@@ -278,9 +278,9 @@ CASES: dict[str, list[Case]] = {
             "several models",
             text("d.pdb", lambda: models(base(), shifted(base(), 9.0))),
             OK,
-            "the first is used, and the reason column says so",
-            "2 models, the first is used",
-            "split the file if each model is a decoy",
+            "each is a decoy of its own, `d#1` and `d#2` of `d`",
+            "",
+            "nothing",
             same=True,
         ),
         Case(
@@ -288,9 +288,9 @@ CASES: dict[str, list[Case]] = {
             "several models in mmCIF",
             in_mmcif(two_models),
             OK,
-            "the first is used, and the reason column says so",
-            "2 models, the first is used",
-            "split the file if each model is a decoy",
+            "each is a decoy of its own, `d#1` and `d#2` of `d`",
+            "",
+            "nothing",
             same=True,
         ),
         Case(
@@ -1036,6 +1036,31 @@ what to do; for an `ok` decoy it says what was decided on your behalf, or is emp
 Very large complexes are no special case: 20,000 residues with 6,000 at their interfaces go through all stages in ten
 seconds of one core and 0.3 GB (0.5 GB where the kernels are compiled first); mkdssp alone, where it is asked for,
 takes minutes.
+
+## What is a target
+
+Models of one complex are a target: they are held against each other and ranked. **Sequences decide, not folders.**
+
+- Chains are of one kind when 90 % of the residues of the shorter one are in the other, and half of the longer one's:
+  mutants, cut ends and missing loops leave a protein what it is. Names and order of chains, numbers of residues and the
+  number of copies decide nothing.
+- Models in one folder with the same kinds of chains are a target. A folder with the best models of forty pairs of
+  proteins has forty targets, called after what the names of their files share (`af2_7ACV_model_0` and
+  `boltz_7ACV_model_1`: 7ACV), else after the folder.
+- A model that lacks chains is `chain_missing` where four times as many models of its folder have them, or where one
+  chain alone is left. Otherwise it is a model of another complex.
+- Models of one complex in several folders are one target, where copies of chains are as many and no residue is
+  exchanged; a mutant in a folder of its own is a target of its own. Files of the same name are then called
+  `<folder>_<file>`. A folder to which `partners.csv` gives other partners is kept apart.
+- Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is no complex.
+
+The first lines of `toporank score` say where sequences and folders differ. `toporank score --targets folder`, or
+`group_by: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,
+folders count by default.
+
+In `coverage.tsv`, `chains` says which chains of the target a model's chains are where the names differ (`A=6 B=7`: 6 is
+the target's A), and `model` which model of its file it is (0 for the only one). In `interfaces.csv`, `interface` has
+the names of the target and `chains` those of the model.
 """
 
 

@@ -31,6 +31,7 @@ from toporank.structures.dssp import dssp_version, run_dssp
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 from toporank.targets.chains import sequences
+from toporank.targets.complexes import BY_FOLDER, group
 
 ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -38,7 +39,10 @@ NOBODY = 65534
 
 def build(path: Path, folder: Path, partners: str = "") -> tuple[LedgerRow, Path]:
     """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
-    decoy = Decoy("set", "T", split_suffix(path.name)[0], str(path.absolute()))
+    found = Decoy("set", "T", split_suffix(path.name)[0], str(path.absolute()))
+    with contextlib.suppress(StructureError):
+        found = group([found], {found.path: sketch(path)}, BY_FOLDER, "in").decoys[0]
+    decoy = found._replace(lacks="", spare="")
     here, choices = Path.cwd(), resolve({stage: {} for stage in DEFAULT_MODULES})
     os.chdir(folder)
     try:

@@ -12,21 +12,25 @@ import tracemalloc
 import numpy as np
 
 from structures_text import EXAMPLES
+from toporank.comparison.contacts import residue_contacts
+from toporank.features.contact_nodes import contact_nodes
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.legacy_edges import LegacyV11, legacy_edges
+from toporank.features.nodes import DSSP_REACH, DsspTopology
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import normalised_pdb
 from toporank.structures.read import read_complex
+from toporank.structures.surroundings import Surroundings
 
 COPIES = 159
 MIB = 1 << 20
 
 
-def tiled(copies: int) -> Complex:
-    """Copies of an example decoy 70 Å apart, each with two chains of its own."""
+def tiled(copies: int, apart: float = 70.0) -> Complex:
+    """Copies of an example decoy, each with two chains of its own."""
     one = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
     n, atoms = len(one.residues), len(one.xyz)
-    place = np.stack(np.unravel_index(np.arange(copies), (6, 6, 6)), axis=1) * 70.0
+    place = np.stack(np.unravel_index(np.arange(copies), (6, 6, 6)), axis=1) * apart
     number = np.repeat(np.arange(copies), n)
     return dataclasses.replace(
         one,
@@ -77,3 +81,59 @@ def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     answer = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     assert int(answer.stdout) < 1024 * MIB
+
+
+def test_an_interface_is_computed_from_the_chains_around_it_as_from_the_whole_complex():
+    many = tiled(30, apart=40.0)  # copies touch
+    pair = (("A7",), ("B7",))
+    part = Surroundings.of(many).around(["A7", "B7"], DSSP_REACH)
+    assert len(part.residues) < len(many.residues) / 2
+    found = []
+    for complex_ in (many.with_partners(pair), part.with_partners(pair)):
+        residues = ca_cutoff_interface(CaCutoff(), complex_).index
+        table = contact_nodes(DsspTopology(), complex_, residues, np.zeros((len(residues), 0)))
+        found.append(([complex_.residues[r] for r in residues], table.lost, table.values))
+    assert found[0][:2] == found[1][:2]
+    np.testing.assert_allclose(found[0][2], found[1][2], atol=1e-6)
+
+
+def test_what_surrounds_an_interface_does_not_grow_with_the_complex():
+    sizes = [len(Surroundings.of(tiled(n)).around(["A43", "B43"], DSSP_REACH).residues) for n in (80, COPIES)]
+    assert sizes[0] == sizes[1] < 1500
+
+
+def test_the_surroundings_of_all_is_all():
+    many = tiled(3)
+    for reach in (1e6, float("inf")):
+        whole = Surroundings.of(many).around(["A0"], reach)
+        assert whole.residues == many.residues
+        np.testing.assert_array_equal(whole.ca, many.ca)
+        np.testing.assert_array_equal(whole.xyz, many.xyz)
+
+
+def test_ten_thousand_chains_of_one_residue_need_little_memory_and_time():
+    n = 10_000
+    one = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
+    place = np.stack(np.unravel_index(np.arange(n), (22, 22, 22)), axis=1) * np.array([8.0, 11.0, 12.0])
+    place[-50:] += 1000.0  # and some that touch none
+    many = dataclasses.replace(
+        one,
+        residues=tuple(one.residues[0]._replace(chain=f"c{i}") for i in range(n)),
+        names=one.names[:1] * n,
+        parents=one.parents[:1] * n,
+        xyz=place,
+        atom_names=np.full(n, b"CA", dtype="S8"),
+        residue_of=np.arange(n),
+        ca=np.arange(n),
+    )
+    started = time.process_time()
+    tracemalloc.start()
+    interface = ca_cutoff_interface(CaCutoff(), many)
+    pairs = residue_contacts(many)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(pairs) == 0
+    assert len(interface.index) > 9_000
+    assert len(interface.meetings) > 9_000
+    assert time.process_time() - started < 30
+    assert peak < 300 * MIB

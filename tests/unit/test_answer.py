@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from toporank.confidence.table import Confidence
@@ -11,7 +13,7 @@ from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.interfaces import InterfaceRow
 from toporank.evaluation.leakage import LeakageRow
 from toporank.evaluation.ranking import ComparedDecoy, ranking
-from toporank.report.answer import answers, summary
+from toporank.report.answer import answers, shown, summary
 from toporank.report.results import Study, joined_results
 from toporank.scorer.prediction import Estimate, Score
 
@@ -58,6 +60,24 @@ def test_the_best_decoy_and_the_next_one():
     assert found["caveats"] == []
 
 
+def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
+    """The score, by which it is ranked, is the highest of several and too high."""
+    given = study([0.85, 0.82])
+    expected = {"a": 0.45, "b": 0.44}
+    rows = [row._replace(expected_dockq=expected[row.decoy]) for row in given.results]
+    (found,) = answers(replace(given, results=rows))
+    assert (found["best"].shown_dockq, found["best"].shown_capri, found["place"]) == (0.45, "acceptable", 1)
+    assert shown(found["best"]) == "expected DockQ"
+    assert found["next"] == "Next is b with 0.82 for its score, 0.03 behind"
+    assert summary([found]) == "Of 1 target the best decoy is predicted to be acceptable for 1"
+
+
+def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
+    meeting = [InterfaceRow("T", "a", name, 9, n, 4.0, 0.7, None, "", "ok") for name, n in (("A:B", 80), ("A:C", 40))]
+    given = replace(study([0.7]), interfaces={"bench": meeting}, antibodies={"bench": {"T": {"A", "B"}}})
+    assert answers(given)[0]["hint"].startswith("A and B look like one antibody: say partners=A+B:C")
+
+
 def test_one_with_the_same_interface_is_called_so():
     assert answer([0.7, 0.69], twins=[("b", "a")])["next"].endswith("; its interface is nearly the same")
 
@@ -79,7 +99,7 @@ def test_a_copy_of_the_best_is_not_the_next():
             {"leakage": [LeakageRow("T", "yes", "1ABC", 0.9, "it shares a chain with 1ABC")]},
             "seen in training, so that",
         ),
-        ({"network": 0.9}, "the networks alone say 0.90 (high)"),
+        ({"network": 0.9}, "the networks alone predict 0.90 (high)"),
     ],
 )
 def test_whatever_speaks_against_it_is_said_in_words(more, words):
@@ -103,7 +123,7 @@ def test_another_decoy_is_as_good_within_the_disagreement_unless_it_is_nearly_th
 
 def test_a_cluster_that_is_not_the_best_is_told():
     found = answer([0.7, 0.66, 0.66, 0.5], clusters=[("b", 2), ("c", 2)])["caveats"]
-    assert found == ["its cluster ranks 2 only"]
+    assert found == ["its cluster ranks only number 2"]
 
 
 def test_a_predictor_that_prefers_another_decoy_is_heard():
@@ -120,8 +140,8 @@ def test_a_predictor_that_doubts_what_the_scorer_likes_is_heard():
 @pytest.mark.parametrize(
     ("lost", "words"),
     [
-        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 decoys have no score: 2 partner apart"),
-        ([Status.UNREADABLE], "1 of 3 decoys has no score: 1 unreadable"),
+        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 models have no score: 2 partner apart"),
+        ([Status.UNREADABLE], "1 of 3 models has no score: 1 unreadable"),
     ],
 )
 def test_decoys_without_score_are_counted(lost, words):
@@ -133,7 +153,7 @@ def test_a_target_that_is_new_has_no_caveat():
 
 
 def test_of_wrong_decoys_the_best_is_no_answer():
-    assert answer([0.2, 0.1])["caveats"][0].startswith("no decoy is predicted to be acceptable")
+    assert answer([0.2, 0.1])["caveats"][0].startswith("no model is predicted to be acceptable")
 
 
 def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
@@ -147,11 +167,11 @@ def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
 
 def test_a_single_decoy_and_none_at_all():
     """Only trees look at the other decoys of a target."""
-    assert answer([0.9], network=0.9)["caveats"] == ["scores are surer where a target has several decoys"]
+    assert answer([0.9], network=0.9)["caveats"] == ["a single model: scores are more reliable with several"]
     assert answer([0.9])["caveats"] == []
     found = answer([], lost=[Status.NO_INTERFACE])
     assert (found["best"], found["caveats"]) == (None, [])
-    assert found["lost"] == "1 of 1 decoy has no score: 1 no interface"
+    assert found["lost"] == "1 of 1 model has no score: 1 no interface"
 
 
 def test_many_targets_are_summed_up_by_class():

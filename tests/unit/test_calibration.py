@@ -14,12 +14,15 @@ from toporank.scorer.calibration import (
     Calibration,
     calibrate,
     estimates,
+    expectations,
     read_calibration,
     why_of_another,
     write_calibration,
 )
+from toporank.scorer.expected import held_against_others
 from toporank.scorer.scorer import Scorer
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 SCORER = {"checkpoint": "0" * 64, "members": [], "score": "best"}
 
 
@@ -125,6 +128,102 @@ def test_of_few_clusters_nothing_is_promised():
     assert (only.low, only.high, only.n_clusters) == (-1, 1, 8)
 
 
+def test_the_bounds_leave_room_for_the_cluster_that_is_not_known_yet():
+    """Errors 0.01 to 0.94 of 94 clusters: nine tenths of 95 clusters are 85.5, so the bound is the 86th."""
+    rows = [(f"c{i}", i / 100, 0.0, 20, 2) for i in range(1, 95)]
+    table = pd.DataFrame(rows, columns=["cluster", "dockq", "predicted", "n_interface_residues", "n_chains"])
+    (only,) = calibrate(table, np.zeros((len(table), 1)), SCORER).intervals.bins
+    assert (only.low, only.high) == pytest.approx((0.09, 0.86))
+
+
+# ---- what to expect of a decoy that was picked ------------------------------------------------------------
+
+
+def models_of_targets(n_targets: int, seed: int, n: int = 10) -> tuple[pd.DataFrame, np.ndarray]:
+    """Targets of models that are about as good as each other, which the scores only seem to tell apart."""
+    draw = np.random.default_rng(seed)
+    target = np.repeat(np.arange(n_targets), n)
+    dockq = np.clip(draw.uniform(size=n_targets)[target] + draw.normal(scale=0.03, size=len(target)), 0, 1)
+    predicted = np.clip(dockq + draw.normal(scale=0.1, size=len(target)), 0, 1)
+    named = {"cluster": [f"c{i}" for i in target], "target": [f"t{i}" for i in target]}
+    sizes = {"n_interface_residues": 20, "n_chains": 2}
+    return pd.DataFrame({**named, "dockq": dockq, "predicted": predicted, **sizes}), np.zeros((len(target), 1))
+
+
+def first_of_each(calibration: Calibration, table: pd.DataFrame, pooled: np.ndarray) -> pd.DataFrame:
+    """The model of each target with the highest score, and what to expect of it."""
+    held = held_against_others(table["predicted"], table["target"])
+    asked = (table[name] for name in ("predicted", "n_interface_residues", "n_chains"))
+    known = table.join(pd.DataFrame(estimates(calibration, *asked, pooled, held=held)))
+    return known.loc[known.groupby("target")["predicted"].idxmax()]
+
+
+@pytest.fixture(scope="module")
+def first() -> pd.DataFrame:
+    return first_of_each(calibrate(*models_of_targets(200, seed=1), SCORER), *models_of_targets(200, seed=2))
+
+
+def test_of_the_first_of_ten_models_the_expected_dockq_is_right_on_average_where_the_score_is_too_high(first):
+    assert (first["predicted"] - first["dockq"]).mean() > 0.1
+    assert abs((first["expected_dockq"] - first["dockq"]).mean()) < 0.05
+
+
+def test_the_intervals_of_the_first_of_ten_hold_as_often_as_they_say(first):
+    assert 0.75 <= first["dockq"].between(first["pred_low"], first["pred_high"]).mean() <= 0.88
+
+
+def test_within_a_target_expected_dockq_keeps_the_order_of_the_scores():
+    table, pooled = models_of_targets(60, seed=3)
+    known = calibrate(table, pooled, SCORER)
+    held = held_against_others(table["predicted"], table["target"])
+    found = estimates(known, table["predicted"], table["n_chains"], table["n_chains"], pooled, held=held)
+    ordered = table.assign(expected=[one.expected_dockq for one in found]).sort_values(["target", "predicted"])
+    assert (ordered.groupby("target")["expected"].diff().dropna() >= 0).all()
+
+
+def test_no_score_is_held_above_the_mean_of_its_target_in_which_bad_models_and_copies_hardly_count():
+    assert held_against_others([0.6], ["T"]).tolist() == pytest.approx([0.6])
+    assert held_against_others([0.8, 0.4], ["T", "T"]).tolist() == pytest.approx([(0.64 + 0.16) / 1.2, 0.4])
+    assert held_against_others([0.8, 0.4], ["T", "U"]).tolist() == pytest.approx([0.8, 0.4])
+    assert held_against_others([0.8, 0.4, 0.4], ["T"] * 3, [True, True, False])[0] == pytest.approx(0.8 / 1.2)
+    assert held_against_others([0.8, *[0.01] * 20], ["T"] * 21)[0] > 0.6
+    assert held_against_others([0.0, 0.0], ["T", "T"]).tolist() == [0, 0]
+
+
+def test_a_model_without_others_has_a_curve_of_its_own():
+    table, pooled = models_of_targets(60, seed=4)
+    known = calibrate(table.assign(alone=table["dockq"] / 2), pooled, SCORER)
+    (lone,) = estimates(known, [0.25], [20], [2], pooled[:1], [True], held=[0.25])
+    assert lone.expected_dockq == pytest.approx(0.5, abs=0.05)
+
+
+def test_six_decimals_of_the_scores_are_enough_for_the_same_curve():
+    """So a table of the predictions of a study gives what the study gave."""
+    table, _ = models_of_targets(60, seed=5)
+    assert expectations(table) == expectations(table.round(6))
+
+
+def test_a_calibration_of_format_1_has_intervals_around_the_score_and_expects_nothing(tmp_path):
+    table, pooled = models_of_targets(60, seed=6)
+    made = calibrate(table, pooled, SCORER)
+    content = json.loads(made.model_dump_json())
+    (tmp_path / "calibration.json").write_text(
+        json.dumps({name: value for name, value in content.items() if name[:8] != "expected"} | {"format": 1})
+    )
+    old = read_calibration(tmp_path / "calibration.json")
+    (found,) = estimates(old, [0.5], [20], [2], pooled[:1], held=[0.1])
+    assert found.expected_dockq is None
+    assert found.pred_low < 0.5 < found.pred_high
+
+
+def test_the_shipped_calibration_is_what_the_table_of_predictions_gives():
+    shipped = read_calibration(REPOSITORY / "resources/scorer/calibration.json")
+    table = pd.read_csv(REPOSITORY / "docs/scorer/predictions.csv.gz", dtype={"target": str, "cluster": str})
+    table = table[table["group"] == "bm55-af2-boltz"]
+    found = expectations(table.assign(predicted=table["scorer"], target=table["dataset"] + "/" + table["target"]))
+    assert found == {"expected": shipped.expected, "expected_alone": shipped.expected_alone}
+
+
 # ---- domain -----------------------------------------------------------------------------------------------
 
 
@@ -199,7 +298,7 @@ def test_a_calibration_survives_the_way_through_its_file(calibration, path):
 @pytest.mark.parametrize(
     ("key", "value", "complaint"),
     [
-        (("format",), 2, "format: Input should be 1"),
+        (("format",), 3, "format: Input should be 1 or 2"),
         (("scorer", "checkpoint"), "abc", "scorer.checkpoint: String should match"),
         (("intervals", "level"), 0.9, "intervals.level: Input should be less than or equal to 0.8"),
         (("intervals", "edges"), [0.5, 0.2], "rising edges are needed"),

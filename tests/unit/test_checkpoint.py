@@ -485,11 +485,22 @@ def test_a_checkpoint_of_before_local_quality_scores_the_same(checkpoint, traine
     assert torch.equal(*scores)
 
 
-@pytest.mark.parametrize("batch_size", [1, 7, 30, 1000])
-def test_predictions_do_not_depend_on_the_size_of_batches(checkpoint, trained, batch_size):
+@torch.no_grad()
+def test_a_batch_as_of_training_gives_the_predictions_of_single_graphs(checkpoint, trained):
     network, _ = load_weights(checkpoint)
     store = GraphStore.open([trained / "pack.safetensors"])
-    torch.testing.assert_close(predict(network, store, batch_size), predict(network, store), rtol=0, atol=1e-6)
+    batch = store.batch([*range(len(store))])
+    torch.testing.assert_close(network(batch), predict(network, store), rtol=0, atol=1e-6)
+
+
+def test_weights_that_decayed_to_nothing_are_zero(checkpoint):
+    """Products of smaller ones are numbers that a processor takes a hundred times as long for."""
+    weights = torch.cat([weight.ravel() for weight in load_weights(checkpoint)[0].state_dict().values()])
+    shipped = load_weights(Path(__file__).resolve().parents[2] / "resources/scorer/best.ckpt")[0]
+    shipped = torch.cat([weight.ravel() for weight in shipped.state_dict().values()])
+    for values in (weights, shipped):
+        assert not ((values != 0) & (values.abs() < 1e-20)).any()
+    assert (shipped == 0).sum() > 1000
 
 
 def test_a_training_is_known_by_all_code_that_decides_its_result():

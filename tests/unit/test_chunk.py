@@ -44,7 +44,7 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = "interface", None, []
 
-    def __call__(self, *told) -> Toy:
+    def __call__(self, *told, model: int = 0) -> Toy:
         """In place of `Making`."""
         self.seen.append(told)
         return self

@@ -65,13 +65,13 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
     given = look_at(zipped(tmp_path / "fold_x.zip", SERVER), tmp_path / "out")
     assert given.name == "fold_x"
     assert given.folder == tmp_path / "out/input/fold_x"
-    assert given.said == f"AlphaFold Server: 2 decoys of 1 target in {given.folder}"
+    assert given.said == f"AlphaFold Server: 2 models of 1 target in {given.folder}"
     assert (given.folder / "fold_x_summary_confidences_0.json").read_text() == "{}"
 
 
 def test_jobs_in_a_tar_file_are_targets(tmp_path):
     jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
-    assert "6 decoys of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+    assert "6 models of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
@@ -305,7 +305,7 @@ def test_whatever_happens_to_an_archive_it_is_unpacked_or_refused_in_a_line(tmp_
 def test_a_single_file_is_linked(tmp_path):
     (tmp_path / "model.cif.gz").touch()
     given = look_at(tmp_path / "model.cif.gz", tmp_path / "out")
-    assert given.said.startswith("Plain structure files: 1 decoy of 1 target in ")
+    assert given.said.startswith("Plain structure files: 1 model of 1 target in ")
     assert (given.folder / "model.cif.gz").resolve() == tmp_path / "model.cif.gz"
     (tmp_path / "model.cif").touch()
     assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]

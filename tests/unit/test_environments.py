@@ -36,8 +36,8 @@ def normal(name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """Package → version in requirements.txt, requirements-sampling.txt and requirements-train.txt."""
-    files = ("requirements.txt", "requirements-sampling.txt", "requirements-train.txt")
+    """Package → version in constraints.txt, requirements-sampling.txt and requirements-train.txt."""
+    files = ("constraints.txt", "requirements-sampling.txt", "requirements-train.txt")
     lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
     return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
 
@@ -166,6 +166,14 @@ def declared() -> dict[str, str]:
 
 def as_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
+
+
+def test_pip_takes_the_pinned_versions_and_no_other_file_repeats_them():
+    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == ["-e .", "-c constraints.txt"]
+    pinned = [line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if line[0] != "#"]
+    assert [line for line in pinned if not re.fullmatch(r"[\w-]+==[\w.]+", line)] == []
+    assert set(declared()) <= {normal(line.partition("==")[0]) for line in pinned}
 
 
 def test_the_pins_are_allowed_by_the_package():

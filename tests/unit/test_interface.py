@@ -13,7 +13,7 @@ from oracle import reference
 from structures_text import EXAMPLES, alanine, ca_trace, complex_of, moved, random_complex
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.neighbours import smallest_distance
+from toporank.features.neighbours import candidate_pairs, smallest_distance
 from toporank.structures.read import read_complex
 
 DECOYS = ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
@@ -177,3 +177,13 @@ def test_a_chain_without_any_ca_atom_does_not_count_as_a_protein_chain(without):
     atoms = [a for a in alanine("A", 1, 0.0) + alanine("B", 1, 5.0) if not (a.chain in without and a.name == "CA")]
     with pytest.raises(StructureError, match="with CA atoms, at least two are needed"):
         interface(complex_of(atoms))
+
+
+@pytest.mark.parametrize("spread", [0.5, 10, 60, 1e9])
+def test_no_pair_of_near_points_is_missed_and_none_comes_twice(spread):
+    xyz = np.random.default_rng(1).normal(size=(300, 3)).round(1) * spread
+    xyz[:50] += 1e12  # another place, far away
+    near = np.linalg.norm(xyz[:, None] - xyz, axis=-1) < 10
+    found = [tuple(pair) for pairs in candidate_pairs(xyz, 10.0) for pair in pairs.tolist()]
+    assert len(set(found)) == len(found)
+    assert set(map(tuple, np.argwhere(np.triu(near, 1)).tolist())) <= set(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from toporank.files import sha256
 from toporank.spreadsheets import read_rows
 from toporank.structures.read import read_complex
 from toporank.targets.labelled import Labelling, dockq_of, label_chunk, read_labelled
+from toporank.targets.local import LocalQualities
 
 DOCKQ_OF_MID2 = 0.5584
 """That of 1KTZ/mid2 with near1 as its native, as DockQ 2.1.3 prints it."""
@@ -151,6 +153,21 @@ def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
 
 
 # ---- tables -----------------------------------------------------------------------------------------------
+
+
+def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid2", "decoys/1KTZ/mid2")
+
+    def digest() -> str:
+        (row,) = run().values()
+        (chunk,) = (path.stem for path in Path("results/set/plan").glob("*.tsv"))
+        return LocalQualities("set", [chunk], {}, find_natives(Path("natives")), Store(Path("store"))).digest(row.key)
+
+    first = digest()
+    assert digest() == first
+    monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *roots, without: "other code")
+    assert len({first, digest(), ""}) == 3
 
 
 def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():

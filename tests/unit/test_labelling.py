@@ -185,6 +185,14 @@ def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
     assert found.mapping == other
 
 
+def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
+    names = native.atom_names.copy()
+    names[native.residue_of == 5] = b"H"
+    whole, others = chains_of(native)["A"], chains_of(replace(native, atom_names=names))["A"]
+    assert others.index.tolist() == [i for i in whole.index.tolist() if i != 5]
+    assert others.sequence == whole.sequence[:5] + whole.sequence[6:]
+
+
 def relative(sequence: str, n: int) -> str:
     """The sequence with n letters that are others, evenly spread."""
     places = {round(i * len(sequence) / n) for i in range(n)}

@@ -283,6 +283,14 @@ def test_another_split_reads_no_graph(tmp_path, reads):
     assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
 
 
+def test_all_graphs_are_packed_again_when_the_code_that_packs_them_changed(tmp_path, monkeypatch):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    assert write_pack(tmp_path / "pack", table) == len(table)
+    assert write_pack(tmp_path / "pack", table) == 0
+    monkeypatch.setattr(packing_module, "code_of", lambda *roots: "other code")
+    assert write_pack(tmp_path / "pack", table) == len(table)
+
+
 def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_path, reads):
     table = members(tmp_path / "graphs", graphs_of("A"))
     whole = tmp_path / "whole"

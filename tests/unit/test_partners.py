@@ -21,6 +21,8 @@ from toporank.errors import ConfigError
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.graphs.pyg_file import Graph, read_graph
+from toporank.structures.sketch import sketch
+from toporank.targets.complexes import BY_FOLDER, group
 
 CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
 
@@ -150,7 +152,12 @@ def built(*decoys: tuple[Decoy, str]) -> list[LedgerRow]:
 
 def told(*decoys: tuple[Decoy, str]) -> dict[str, CoverageRow]:
     """Coverage of built decoys."""
-    plan = [PlannedDecoy(*d.key, str(d.path), 1, 0, "", "", text) for d, text in decoys]
+    seen = {d.path: sketch(Path(d.path)) for d, _ in decoys}
+    found = {d.name: d for d in group([d for d, _ in decoys], seen, BY_FOLDER, "in").decoys}
+    plan = [
+        PlannedDecoy(*d.key, str(d.path), 1, 0, "", "", text, 0, found[d.name].lacks, found[d.name].spare)
+        for d, text in decoys
+    ]
     return {row.decoy: row for row in coverage_table(plan, built(*decoys), [])}
 
 
@@ -206,6 +213,19 @@ def test_a_far_chain_that_no_partner_names_changes_nothing():
     assert row.reason.endswith("no partner names chain X: left out of the interface")
 
 
+@pytest.mark.parametrize("module", ["", "contacts"])
+def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
+    """As where a predictor was given a copy too many, which it put far away."""
+    if module:
+        choices = {stage: {"module": module} if stage in ("nodes", "edges") else {} for stage in DEFAULT_MODULES}
+        monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
+    far = [f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES]
+    far = "".join(line for line, old in zip(far, LINES, strict=True) if old[21] == FIRST)
+    plain, beside = graphs_of((written("plain", whole), ""), (written("beside", whole, more=far), ""))
+    for name in ("x", "edge_index", "edge_attr"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(beside, name))
+
+
 def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     decoy = written("all", cut)
     (row,) = built((decoy, ""))
@@ -239,7 +259,7 @@ def test_a_chain_that_the_other_decoys_have_is_missed():
     less = written("less", lambda chain, number: "" if chain == SECOND else cut(chain, number))
     rows = told(*((written(f"full{i}", cut), "") for i in range(2)), (less, ""))
     assert (rows["less"].status, rows["less"].n_chains) == (Status.CHAIN_MISSING, 2)
-    assert rows["less"].reason == "of 3 protein chains that most decoys of the target have, 2: no A"
+    assert rows["less"].reason == "of 3 protein chains that most models of the target have, 2: no A"
     assert rows["full0"].status == Status.OK
 
 
@@ -248,7 +268,7 @@ def test_a_single_chain_is_missed_where_others_have_two_and_cannot_be_read_where
     rows = told((single, ""), *((written(f"two{i}", whole), "") for i in range(2)))
     assert rows["single"].status == Status.CHAIN_MISSING
     assert rows["single"].reason.startswith(
-        "of 2 protein chains that most decoys of the target have, 1; only one protein"
+        "of 2 protein chains that most models of the target have, 1: no B; only one protein"
     )
     assert told((single, ""))["single"].status == Status.UNREADABLE
 

@@ -328,6 +328,17 @@ def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, m
         content.read_values(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
+    text = json.dumps(IPTM_PTM).encode() + b" " * 1000
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    monkeypatch.setattr(content, "MAX_BYTES", len(text))
+    assert content.read_bytes(tmp_path / name) == text
+    monkeypatch.setattr(content, "MAX_BYTES", len(text) - 1)
+    with pytest.raises(ConfidenceError, match="has more than"):
+        content.read_bytes(tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("ptm", -3), ("ptm", float("nan")), ("iptm", 1e10), ("iptm", float("inf")), ("confidence_score", 1e6)],
@@ -716,6 +727,18 @@ def test_the_two_disagree_by_class_or_when_the_preferred_decoy_is_in_the_lower_h
     assert bool(found) == differ
     if found:
         assert (found[0].theirs.decoy, found[0].ours.decoy, found[0].n) == (preferred, "a", 5)
+
+
+def test_copies_do_not_count_where_the_two_are_held_against_each_other():
+    """Of four, the third is in the upper half; with two copies of the first it would be the fifth of six."""
+    four = ranked(*MEDIUM[:2], ("c", 0.55, "medium"), ("d", 0.5, "medium"))
+    copies = [four[0]._replace(decoy=name, duplicate_of="a") for name in ("a2", "a3")]
+    table = [four[0], *copies, *four[1:]]
+    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == "d" else 0.5) for row in table]
+    (found,) = disagreements(table, said)
+    assert (found.theirs.decoy, found.place, found.n) == ("d", 4, 4)
+    liked = [row._replace(ranking_score=0.9 if row.decoy == "b" else 0.5) for row in said]
+    assert disagreements(table, liked) == []
 
 
 def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():

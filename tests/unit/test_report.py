@@ -374,7 +374,7 @@ def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) 
     trusted = {
         row[:2]: Estimate(row.pred_dockq / 2, row.pred_dockq + 0.05, "far" * (row.decoy == "d4")) for row in found
     }
-    table = ranking(coverage, found, rank_by="mean_interface", estimates=trusted)
+    table = [row._replace(ranked_by="mean_interface") for row in ranking(coverage, found, estimates=trusted)]
     summary = evaluate(table, labels_of(coverage))[1]
     assert [summary[split]["intervals"] for split in ("train", "val")] == [
         {"n": 4, "level": 0.8, "inside": 0.5}, {"n": 4, "level": 0.8, "inside": 0.75},

@@ -63,7 +63,7 @@ def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it
     network = DockQNet(5, 3, **shape, local=True).eval()
     graphs = {("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"]) for i in range(3)}
     store = GraphStore.open([packed(tmp_path / "pack", graphs)])
-    found = predict_all([network], store, batch_size=2)[0].residues.reshape(3, 4)
+    found = predict_all([network], store)[0].residues.reshape(3, 4)
     for i in range(3):
         batch = store.batch([i])
         with torch.no_grad():

@@ -46,7 +46,7 @@ def test_different_kmers_have_different_hashes_that_spread_evenly():
 
 
 def test_hashes_are_those_that_checkpoints_remember():
-    """fmix32 of MurmurHash3 (Appleby) of the number of a k-mer: other hashes would not recognise what was kept."""
+    """fmix32 of MurmurHash3 (Appleby) of the number of a k-mer. Others would recognise nothing."""
     assert [kmers(word).tolist() for word in ("AAAAA", "CAAAA", "DAAAA")] == [[0], [0x514E28B7], [0x30F4C306]]
 
 

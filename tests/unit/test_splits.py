@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toporank.decoys.labels import SPLITS, Label, write_labels
 from toporank.errors import ConfigError, RecordError
-from toporank.similarity.splits import assign, decided, describe_leaks, leaks
+from toporank.similarity.splits import NAMED, assign, decided, describe_leaks, leaks
 from toporank.similarity.tables import (
     Chain,
     TargetSplit,
@@ -145,6 +145,7 @@ def test_splits_that_leak_are_named_with_the_pair():
 def test_of_many_leaks_some_are_named():
     row = TargetSplit("set", "t", "t", "test", 0, "s", 0.5)
     assert describe_leaks([row] * 13).endswith("t (test) and s (50%) and 3 more")
+    assert describe_leaks([row] * NAMED).endswith("t (test) and s (50%)")
 
 
 def test_the_table_is_read_as_it_was_written(tmp_path):

@@ -102,8 +102,8 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     ranking = pd.read_csv(study.results / "scores/my_decoys/ranking.csv")
     of_study = pd.read_csv(study.results / "scores/mini/ranking.csv").query("target == '1GCQ'")
     assert ranking["decoy"].tolist() == of_study["decoy"].tolist()
-    assert ranking["pred_dockq"].tolist() == of_study["pred_dockq"].tolist()
-    assert ranking["pred_sd"].tolist() == of_study["pred_sd"].tolist()
+    for column in ("pred_dockq", "pred_sd"):  # of each decoy by itself: who else is scored changes no bit of it
+        assert ranking[column].tolist() == of_study[column].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
 

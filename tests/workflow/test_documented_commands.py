@@ -89,7 +89,9 @@ def script_and_options(text: str, clone: Path) -> None:
 
 def installed_already(text: str, clone: Path) -> None:
     """Everything that would be installed is what the tests run with."""
-    for line in (clone / text.split(" -r ")[1]).read_text().splitlines():
+    lines = (clone / text.split(" -r ")[1].split()[0]).read_text().splitlines()
+    assert "-c constraints.txt" in lines or "-r requirements.txt" in lines
+    for line in [*lines, *(clone / "constraints.txt").read_text().splitlines()]:
         name, _, version = line.partition("==")
         if version:
             assert importlib.metadata.version(name).partition("+")[0] == version, name
@@ -228,7 +230,7 @@ HOW: dict[str, How] = {
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,
     r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
-    r"\.venv/bin/(python -m )?pip install -r \S+": installed_already,
+    r"\.venv/bin/(python -m )?pip install -r \S+( --extra-index-url \S+/whl/cpu)?": installed_already,
     r"apt-get install .*slurm.*": same_packages_as_ci,
     r"(python3\.11 -m venv )?example-env.*": makes_the_example,
 }

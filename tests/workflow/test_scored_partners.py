@@ -74,7 +74,7 @@ def test_a_reason_names_the_partner_and_its_distance(scored):
     assert near.startswith("partner A touches no other (the closest is H+L, ")
     assert float(far.split(", ")[1].split()[0]) - float(near.split(", ")[1].split()[0]) == pytest.approx(150, abs=20)
     assert coverage["said", "no_antigen"] == "no protein chain 'A', only H, L"
-    assert coverage["unsaid", "no_antigen"] == "of 3 protein chains that most decoys of the target have, 2: no A"
+    assert coverage["unsaid", "no_antigen"] == "of 3 protein chains that most models of the target have, 2: no A"
 
 
 def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(scored):
@@ -94,7 +94,7 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
 
 
 def test_a_hint_says_how_partners_would_be_said(scored):
-    hint = "unsaid: H and L touch in every decoy; if they are one partner, say partners=H+L:A"
+    hint = "unsaid: H and L look like one antibody: say partners=H+L:A, or scores are of H:L, too"
     assert hint in scored.printed
     assert "say partners=H+L:A" in scored.text("scores/in/report.html")
 

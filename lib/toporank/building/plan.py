@@ -163,7 +163,7 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
 
 
 def _planned(cells: list[str]) -> PlannedDecoy:
-    """A line of a plan. Raises ValueError, TypeError or IndexError where it is none."""
+    """A line of a plan. Raises ValueError, TypeError or IndexError where it is something else."""
     numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "mtime_ns", "model")}
     return PlannedDecoy(*cells)._replace(**numbers)
 

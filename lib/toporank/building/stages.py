@@ -22,19 +22,20 @@ import safetensors.numpy
 from toporank.building.store import Entry, Make, Store
 from toporank.code import code_of, source_digest
 from toporank.comparison.contacts import contact_bytes
-from toporank.decoys.identity import structure_format
+from toporank.decoys.identity import ResidueId, structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
 from toporank.errors import FeatureError, StructureError
+from toporank.features.bystanders import not_looked_at
 from toporank.features.interface import Interface, Meeting
 from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
-from toporank.features.surroundings import not_looked_at
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
+from toporank.structures.surroundings import Surroundings
 
 NEEDED = {
     "interface": ("interface",),
@@ -43,11 +44,13 @@ NEEDED = {
     "graphs": ("interface", "topology", "nodes", "edges"),
 }
 """The modules and parameters that each stage depends on: its own and those of the stages before."""
+COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
+"""The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
-TABLES = ("structures.stored", "features.residue_tables")
+TABLES = ("structures.stored", "structures.surroundings", "features.residue_tables")
 MADE_BY = {
     "complex": ("structures.read", "structures.stored"),
-    "interface": ("structures.read", "features.surroundings", *TABLES),  # its rule reads the decoys
+    "interface": ("structures.read", "features.bystanders", *TABLES),  # its rule reads the decoys
     "contacts": ("comparison.contacts", "structures.stored"),
     "topology": TABLES,
     "nodes": TABLES,
@@ -146,6 +149,8 @@ class Making:
     @functools.cached_property
     def complex(self) -> Entry:
         """Atoms and residues, as `structures.stored` keeps them."""
+        if self.part_of:
+            return self.part_of.complex
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
@@ -192,7 +197,10 @@ class Making:
 
         def make() -> tuple[bytes, dict[str, Any]]:
             residues, _ = read_residues(self.interface.content, self._complex)
-            values = self.part_of.topology_of(residues) if self.part_of else choice(self._complex, residues)
+            if self.part_of:
+                values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
+            else:
+                values = choice(self._complex, residues)
             columns = dict(zip(choice.columns, values.T, strict=True))
             return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
 
@@ -259,11 +267,17 @@ class Making:
                 graphs[name] = part.graphs
         return graphs
 
-    def topology_of(self, residues: np.ndarray) -> np.ndarray:
-        """Rows of the topology for some of the interface residues, int, (n,)."""
+    def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
+        """Rows of the topology for n of the interface residues, (n, k)."""
+        index, values = self._topology_by_residue
+        return np.array([values[index[residue]] for residue in residues]).reshape(len(residues), values.shape[1])
+
+    @functools.cached_property
+    def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
+        """Row of each interface residue, and all rows."""
         index, table = read_residues(self.topology.content, self._complex)
-        order = np.argsort(index)
-        return matrix(table, self.choices["topology"].columns)[order[np.searchsorted(index, residues, sorter=order)]]
+        rows = {self._complex.residues[r]: row for row, r in enumerate(index)}
+        return rows, matrix(table, self.choices["topology"].columns)
 
     @property
     def _between(self) -> dict[str, str]:
@@ -276,7 +290,15 @@ class Making:
 
     @functools.cached_property
     def _complex(self) -> Complex:
-        return (self.part_of or self)._atoms.with_partners(self.partners)
+        if self.part_of is None:
+            return self._atoms.with_partners(self.partners)
+        reach = max(self.choices[name].parameters.reach for name in COMPUTED_IN_PARTS)
+        chains = [chain for partner in self.partners for chain in partner]
+        return self.part_of._surroundings.around(chains, reach).with_partners(self.partners)
+
+    @functools.cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings.of(self._atoms)
 
     @functools.cached_property
     def _atoms(self) -> Complex:

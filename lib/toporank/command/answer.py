@@ -19,6 +19,7 @@ from toporank.report.results import Study, joined_results
 from toporank.report.tables import reason_not_scored
 from toporank.scorer.conformal import LEVEL
 from toporank.scorer.scorer import Scorer
+from toporank.similarity.tables import antibodies, read_chains
 
 IN_DETAIL, LISTED = 2, 4
 """Targets up to which each has three lines, and how many have one line where there are more."""
@@ -56,8 +57,8 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if missing := lost(study.decoys):
         first = next(row for row in study.decoys if row.fate != SCORED)
         lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
-    hint = hints(read_interfaces(result(layout.SCORED_INTERFACES)))[:1]
-    lines += [line.replace("say partners=", "say --partners ") for line in hint]
+    hint = hints(study.interfaces[dataset], study.antibodies[dataset])[:1]
+    lines = [*(line.replace("say partners=", "say --partners ") for line in hint), *lines]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
     return lines, any(entry["best"] for entry in found)
 
@@ -68,6 +69,8 @@ def _study(result: Callable[[str], Path], dataset: str) -> Study:
     results = joined_results(dataset, read_coverage(result(layout.COVERAGE)), table)
     said = read_confidence(result(layout.CONFIDENCE))
     known = {
+        "interfaces": {dataset: read_interfaces(result(layout.SCORED_INTERFACES))},
+        "antibodies": {dataset: antibodies(read_chains(result(layout.CHAINS)))},
         "leakage": {dataset: read_leakage(result(layout.LEAKAGE))},
         "confidence": {dataset: said},
         "disagreements": {dataset: disagreements(table, said)},
@@ -86,13 +89,13 @@ def _in_detail(entry: dict[str, Any]) -> list[str]:
 def _in_short(entry: dict[str, Any]) -> str:
     best = entry["best"]
     if best is None:
-        return f"{entry['target']}: no decoy was scored"
+        return f"{entry['target']}: no model was scored"
     return f"{best.target}: {_predicted(entry)}{', out of domain' if best.domain else ''}"
 
 
 def _predicted(entry: dict[str, Any]) -> str:
     best, n = entry["best"], sum(row.fate == SCORED for row in entry["decoys"])
-    alone = "is the only decoy" if len(entry["decoys"]) == 1 else "is the only decoy with a score"
+    alone = "is the only model" if len(entry["decoys"]) == 1 else "is the only model with a score"
     place = f"is best of {n:,}" if n > 1 else alone
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""

@@ -10,7 +10,7 @@ from toporank.command.run import claimed
 from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
 from toporank.decoys.identity import split_suffix
-from toporank.decoys.partners import is_file, parse_partners, read_partners
+from toporank.decoys.partners import is_file, parse_partners, partner_name, read_partners
 from toporank.decoys.predictors import all_decoys, part_to_score, programs
 from toporank.errors import ConfigError, printable
 from toporank.targets.complexes import BY_SEQUENCE
@@ -104,9 +104,16 @@ def check_partners(partners: str | None, folder: Path, out: Path) -> None:
         named = {chain for partner in parse_partners(text, "--partners") for chain in partner}
         if chains and not any(named <= there for there in chains.values()):
             path, there = max(chains.items(), key=lambda item: len(item[1] & named))
-            what = f"no model has the chains {', '.join(sorted(named))}; {printable(Path(path).name)} has"
+            what = f"no model has the chains {', '.join(_written(named))}; {printable(Path(path).name)} has"
             remedy = "is a name misspelled? Nothing was changed"
-            raise ConfigError(f"{what} {', '.join(sorted(there)) or 'none'}", where=f"--partners {text}", remedy=remedy)
+            raise ConfigError(
+                f"{what} {', '.join(_written(there)) or 'none'}", where=f"--partners {text}", remedy=remedy
+            )
+
+
+def _written(chains: set[str]) -> list[str]:
+    """Names of chains as `--partners` takes them."""
+    return [printable(partner_name((chain,))) for chain in sorted(chains)]
 
 
 def _several(n: int, what: str) -> str:

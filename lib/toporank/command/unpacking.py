@@ -33,7 +33,7 @@ LONGEST = 255
 LATEST = 2**32
 """Modification times, in seconds, are below it; a file with another gets 0."""
 MARK = ".toporank_unpacked.json"
-"""In a folder that was unpacked: of which archive, and the state of its files."""
+"""In a folder that was unpacked: the archive, and the state of its files."""
 UNFINISHED = ".unpacking-"
 """How the name of a folder begins until everything is in it."""
 MAC_ICON = "Icon\r"
@@ -67,7 +67,7 @@ class _Opened(NamedTuple):
 
 
 def archive_name(path: Path) -> str:
-    """The name of an archive without its suffix; empty where the file is none that can be unpacked.
+    """The name of an archive without its suffix; empty where the file cannot be unpacked.
 
     >>> archive_name(Path("fold_x.zip")), archive_name(Path("run1.tar.gz")), archive_name(Path("model.pdb.gz"))
     ('fold_x', 'run1', '')
@@ -283,7 +283,7 @@ def _opened_tar(archive: Path, to: Path) -> Iterator[_Opened]:
 
 
 class _InPieces:
-    """A file of which no header can ask for more than `MOST_AT_ONCE` bytes."""
+    """A file that gives no header more than `MOST_AT_ONCE` bytes."""
 
     def __init__(self, raw: IO[bytes]):
         self._raw, self.seek, self.tell = raw, raw.seek, raw.tell

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import safetensors.numpy
 
-from toporank.features.neighbours import PAIRS_AT_ONCE, portions
+from toporank.features.neighbours import candidate_pairs, portions
 from toporank.structures.complex import Complex
 
 TOUCHING = 5.0
@@ -62,17 +62,12 @@ def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> n
 
     body : int, shape (n,). centre : float64, shape (n, 3). reach : of each sphere, Å, shape (n,).
     """
-    centre = centre - centre.mean(axis=0) if len(centre) else centre
-    squares, found = (centre**2).sum(axis=1), [np.zeros((0, 2), dtype=np.intp)]
-    for one in np.unique(body)[:-1]:
-        others = np.flatnonzero(body > one)
-        step = max(1, PAIRS_AT_ONCE // len(others))
-        mine = np.flatnonzero(body == one)
-        for rows in (mine[i : i + step] for i in range(0, len(mine), step)):
-            apart = squares[rows, None] + squares[others] - 2 * centre[rows] @ centre[others].T
-            i, j = np.nonzero(apart < (reach[rows, None] + reach[others]) ** 2)
-            found.append(np.column_stack([rows[i], others[j]]))
-    return np.sort(np.concatenate(found), axis=1)
+    found = [np.zeros((0, 2), dtype=np.intp)]
+    for pairs in candidate_pairs(centre, 2 * reach.max(initial=0.0)):
+        i, j = pairs[body[pairs[:, 0]] != body[pairs[:, 1]]].T
+        overlap = ((centre[i] - centre[j]) ** 2).sum(axis=1) < (reach[i] + reach[j]) ** 2
+        found.append(np.column_stack([i[overlap], j[overlap]]))
+    return np.concatenate(found)
 
 
 def contact_bytes(complex_: Complex) -> bytes:

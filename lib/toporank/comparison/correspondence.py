@@ -75,7 +75,7 @@ def matched(reference: Trace, own: Trace) -> np.ndarray:
 
 
 def _aligned(reference: Trace, own: Trace, residue: np.ndarray) -> np.ndarray:
-    """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where it is none."""
+    """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where it is not there."""
     places = np.full(len(own.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
     known = np.flatnonzero(places >= 0)

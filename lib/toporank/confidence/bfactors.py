@@ -49,19 +49,19 @@ class BFactors(NamedTuple):
         return np.array([self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float)
 
 
-def b_factors(text: str, file_format: str, choice: Choice = AUTO) -> BFactors | None:
+def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | None = None) -> BFactors | None:
     """The B factors of a structure file that can be read; None if they are not pLDDT whatever else is known.
 
     These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless `choice` says that
-    they are pLDDT.
+    they are pLDDT. model : its place in the file, from 0, if there are several.
     """
     asked = choice == ALWAYS
     if choice == NEVER or (file_format == "pdb" and not asked and (NO_PREDICTION.search(text) or _all_alike(text))):
         return None
     if file_format == "pdb":
-        structure, declared = parse_pdb(text)[0], False
+        structure, declared = parse_pdb(text, model)[0], False
     else:
-        block, structure, _ = parse_mmcif(text)
+        block, structure, _ = parse_mmcif(text, model)
         declared = "plddt" in " ".join([*block.find_values("_ma_qa_metric.name")]).lower()
         if not asked and any(method[:1] not in ".?" for method in block.find_values("_exptl.method")):
             return None
@@ -95,7 +95,7 @@ def _all_alike(text: str) -> bool:
 
 
 def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
-    """Spearman's correlation of numbers of which nothing else is known with the neighbours of a residue in space.
+    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue in space.
 
     It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one value for all atoms of
     a residue nor alike in residues that follow one another, as pLDDT is.

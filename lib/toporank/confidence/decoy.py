@@ -41,11 +41,11 @@ CHANGED = "the model's file is not the one that was scored: it was changed since
 
 
 class Asked(NamedTuple):
-    """A decoy of which the confidence is asked for.
+    """A decoy whose confidence is asked for.
 
     path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
     when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
-    TopoRankError; read from the file where there is none.
+    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one.
     """
 
     target: str
@@ -54,10 +54,16 @@ class Asked(NamedTuple):
     partners: Partners = ()
     sha256: str = ""
     atoms: Callable[[], Complex] | None = None
+    model: int = 0
 
     def complex(self) -> Complex:
         """Its atoms. Raises TopoRankError."""
-        return self.atoms() if self.atoms else read_complex(self.path)
+        return self.atoms() if self.atoms else read_complex(self.path, self.place)
+
+    @property
+    def place(self) -> int | None:
+        """Place of its model in the file, from 0; None for the only one."""
+        return self.model - 1 if self.model else None
 
 
 class Examined(NamedTuple):
@@ -87,7 +93,7 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         file_format, _ = structure_format(path)
         text = read_text(path)
         cns = haddock.of_header(text) if file_format == "pdb" else None
-        found = b_factors(text, file_format, choice)
+        found = b_factors(text, file_format, choice, asked.place)
         if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
             found = None
         if cns is None and not beside and not named and found is None:

@@ -165,7 +165,7 @@ def _names_in(folder: Path) -> frozenset[str]:
 
 
 def _is_file(entry: os.DirEntry) -> bool:
-    """Whether it is a file or a link to one; a link to itself is none."""
+    """Whether it is a file or a link to one; a link to itself is not."""
     try:
         return entry.is_file()
     except OSError:

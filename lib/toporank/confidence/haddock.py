@@ -104,7 +104,7 @@ def _of_row(row: dict[str, str]) -> Haddock:
 
 
 def _finite(text: str) -> float | None:
-    """A number; None where the text is none, or is infinite."""
+    """A number; None where the text is not a finite number."""
     try:
         value = float(text)
     except ValueError:

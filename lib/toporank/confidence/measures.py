@@ -79,6 +79,6 @@ def _local(pae: np.ndarray) -> float:
 
 
 def interface_pae(pae: np.ndarray, pairs: np.ndarray) -> float:
-    """Mean PAE of pairs, of which there is at least one, in both directions; Å."""
+    """Mean PAE of one pair or more, in both directions; Å."""
     first, second = pairs.T
     return float((pae[first, second].mean() + pae[second, first].mean()) / 2)

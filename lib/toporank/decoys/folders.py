@@ -51,7 +51,7 @@ def _listed(folder: Path | os.DirEntry) -> list[os.DirEntry]:
 
 
 def _is_folder(entry: os.DirEntry) -> bool:
-    """Whether it is a folder or a link to one; a link in a circle is none."""
+    """Whether it is a folder or a link to one; a link in a circle is not."""
     try:
         return entry.is_dir()
     except OSError:
@@ -124,7 +124,7 @@ def folder_to_give(folder: Path, files: list[Path]) -> Path | None:
 
 
 def _target_folder(holder: Path) -> Path:
-    """The folder of the target of which a folder holds decoys: itself, or the one around a sample's folder."""
+    """The folder of the target whose decoys a folder holds: itself, or the one around a sample's folder."""
     sample = holder.parent if holder.name == "predictions" else holder
     return sample.parent if SAMPLE_FOLDER.fullmatch(sample.name) else holder
 

@@ -50,7 +50,7 @@ class Decoy(NamedTuple):
         of a refused decoy are `table_name`s; its path may hold any character.
     model : which of the models of the file it is, from 1; 0 for the only one
     lacks : which chains it lacks that most models of its target have, in words
-    spare : names of its chains of which most models of its target have fewer copies, separated by blanks
+    spare : names of its chains that most models of its target have in fewer copies, separated by blanks
     folder : what its target would be called after its folder, where the target has another name
     """
 

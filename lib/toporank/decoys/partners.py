@@ -98,9 +98,9 @@ def partners_of(
     of_targets: Mapping[str, str],
     of_labels: Mapping[tuple[str, str], str],
 ) -> dict[tuple[str, str], str]:
-    """(target, decoy) → its partners as text; those of which nothing is said are left out.
+    """(target, decoy) → its partners as text; those without partners are left out.
 
-    for_all : of every target of which a table says nothing, or empty. of_targets : target → partners. of_labels :
+    for_all : of every target that no table names, or empty. of_targets : target → partners. of_labels :
         those of a label table. Raises ConfigError when two tables contradict each other.
     """
     found = {}

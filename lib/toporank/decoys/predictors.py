@@ -68,7 +68,7 @@ def programs(decoys: Iterable[Decoy]) -> str:
 def all_decoys(dataset: str, folder: Path) -> list[Decoy]:
     """The decoys of a folder; where there are none, those of the several folders below it that hold decoys.
 
-    These may be the runs of a predictor, one for each seed. Targets of the same name are told apart by their run.
+    These may be the runs of a predictor, one for each seed. Targets of the same name get the name of their run, too.
     Raises ConfigError as `find_decoys` does.
     """
     if decoys := find_decoys(dataset, folder):

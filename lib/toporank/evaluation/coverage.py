@@ -103,8 +103,8 @@ def _row(
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
 
-    Where partners are given, the chains that they name count, and `building` has seen to these. Otherwise a chain of
-    which the other models of the target have fewer copies may lie apart. A decoy without any interface has none,
+    Where partners are given, the chains that they name count, and `building` has seen to these. Otherwise a further
+    copy of a chain, which the other models of the target lack, may lie apart. A decoy without any interface has none,
     unless partners are given.
     """
     if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):

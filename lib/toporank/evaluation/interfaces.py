@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -130,10 +130,11 @@ def _summary(rows: list[InterfaceRow]) -> Interfaces:
     return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
 
 
-def partners_hint(rows: Iterable[InterfaceRow]) -> str:
+def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) -> str:
     """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
 
-    Of all chains that touch in every decoy, those whose number of contacts changes least, such as those of an antibody.
+    Of all chains that touch in every decoy, two of an antibody, or else those whose number of contacts changes least.
+    antibody : names of the chains with a variable domain.
     """
     contacts: dict[str, list[int]] = {}
     rows = list(rows)
@@ -145,18 +146,25 @@ def partners_hint(rows: Iterable[InterfaceRow]) -> str:
     always = {name: found for name, found in contacts.items() if min(found) > 0}
     if len(chains) < 3 or not always or any("+" in chain for chain in chains):
         return ""
-    name = min(always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    paired = [name for name in always if set(name.split(":")) <= set(antibody)]
+    name = min(paired or always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
     first, second = name.split(":")
     others = [chain for chain in chains if chain not in (first, second)]
     partners = ":".join([f"{first}+{second}", *others])
-    return f"{first} and {second} touch in every decoy; if they are one partner, say partners={partners}"
+    if paired:
+        return f"{first} and {second} look like one antibody: say partners={partners}, or scores are of {name}, too"
+    return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
 
 
-def hints(table: Iterable[InterfaceRow]) -> list[str]:
-    """Which chains may be one partner: a line for each of the first different hints, with the targets it is for."""
+def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Collection[str]] | None = None) -> list[str]:
+    """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
+
+    antibodies : target → names of the chains with a variable domain.
+    """
+    known = antibodies or {}
     of_hint: dict[str, list[str]] = {}
     for target, rows in groupby(table, key=attrgetter("target")):
-        if hint := partners_hint(rows):
+        if hint := partners_hint(rows, known.get(target, ())):
             of_hint.setdefault(hint, []).append(target)
     lines = [f"{found[0]}{f' and {len(found) - 1} more' * (len(found) > 1)}: {hint}" for hint, found in of_hint.items()]
     return lines[:MOST_HINTS]

@@ -101,7 +101,7 @@ def ranking(
 ) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
-    A decoy of which a partner touches no other, or which lacks a chain, is ranked below every scored decoy of its
+    A decoy that lacks a chain, or has a partner that touches no other, is ranked below every scored decoy of its
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
     comes last and has no rank. Copies share the rank of the first, and with `fold_twins` twins the best one among
     them. Ties go by decoy name.
@@ -210,7 +210,7 @@ def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
     lines = [
         f"{row.target:{width}}  {row.decoy}, {_shown(row)}{_interval(row)} ({class_of(row.shown_dockq)})"
         if row.pred_dockq is not None
-        else f"{row.target:{width}}  no decoy was scored"
+        else f"{row.target:{width}}  no model was scored"
         for row in first[:LISTED]
     ]
     more = [f"and {len(first) - LISTED} more targets"] if len(first) > LISTED else []

@@ -57,6 +57,10 @@ class Contacts(Parameters):
         " `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.",
     )
 
+    @property
+    def reach(self) -> float:
+        return 0.0  # atoms of partners only
+
 
 def columns(parameters: Contacts) -> list[str]:
     """Columns that are equal in both directions come first."""
@@ -93,7 +97,8 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     """
     from toporank.features.kernels.contacts import typed_distances  # imports numba, which is slow
 
-    heavy = along_principal_axes(complex_.without_hydrogens())  # points on spheres do not turn with the complex
+    # points on spheres do not turn with the complex
+    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
     pairs, distance = node_pairs(heavy, nodes, parameters.cutoff)
     types, potentials = atom_types(heavy, nodes), read_potentials()
     limits, classes = np.array(LIMITS), np.array([*CLASSES.values()])

@@ -40,7 +40,7 @@ def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndar
     is taken.
     """
     table = dssp_topology_nodes(parameters, complex_, residues, topology)
-    heavy = along_principal_axes(complex_.without_hydrogens())
+    heavy = along_principal_axes(complex_.without_hydrogens(), residues)
     values = _surface_columns(heavy, residues)
     values = np.sign(values) * np.sqrt(np.abs(values))
     values[[bool(reason) for reason in table.lost]] = 0.0

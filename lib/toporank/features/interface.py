@@ -11,7 +11,7 @@ from pydantic import Field
 
 from toporank.decoys.partners import partner_name
 from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
-from toporank.features.neighbours import pairs_between_groups, smallest_distance
+from toporank.features.neighbours import members, pairs_between_groups, smallest_distance
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
 
@@ -77,6 +77,10 @@ class CaCutoff(Parameters):
         " writes as HETATM, as published.",
     )
 
+    @property
+    def reach(self) -> float:
+        return 0.0  # atoms of partners only
+
 
 @register(
     "interface/ca_cutoff/v1",
@@ -121,7 +125,7 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
     """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int, (n,)."""
     there = np.unique(body)
-    without = [partner_name(chains) for i, chains in enumerate(complex_.bodies) if i not in there]
+    without = [partner_name(complex_.bodies[i]) for i in np.setdiff1d(np.arange(len(complex_.bodies)), there)]
     if complex_.partners and without:
         raise ChainMissingError(f"partner {without[0]} has no CA atoms", facts={"n_chains": len(complex_.chains)})
     remedy = "write all chains, each with a name of its own, into one model"
@@ -137,21 +141,41 @@ def _meetings(
     complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
 ) -> list[Meeting]:
     """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,)."""
-    there = np.unique(body).tolist()
     met, which = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
-    touching = {tuple(both): which.ravel() == k for k, both in enumerate(met.tolist())}
-    points = {i: xyz[body == i] for i in there}
-    others = list(itertools.combinations(there, 2))
+    touching = dict(zip(map(tuple, met.tolist()), members(which.ravel(), len(met)), strict=True))
+    places = members(body, len(complex_.bodies))
+    there = [i for i, place in enumerate(places) if len(place)]
+    points = {i: xyz[places[i]] for i in there}
     if len(there) > MOST_BODIES:
         alone = set(there) - {i for both in touching for i in both}
-        nearest = {i: min((smallest_distance(points[i], points[j]), j) for j in there if j != i)[1] for i in alone}
+        nearest = _nearest_bodies(xyz, body, places, alone)
         others = sorted({*touching, *((min(pair), max(pair)) for pair in nearest.items())})
+    else:
+        others = list(itertools.combinations(there, 2))
     names, found = [partner_name(chains) for chains in complex_.bodies], []
     for i, j in others:
         here = touching.get((i, j))
         if here is None:
             numbers = 0, 0, smallest_distance(points[i], points[j])
         else:
-            numbers = len(np.unique(pairs[here])), int(here.sum()), float(distance[here].min())
+            numbers = len(np.unique(pairs[here])), len(here), float(distance[here].min())
         found.append(Meeting(names[i], names[j], *numbers[:2], round(numbers[2], 2)))
+    return found
+
+
+def _nearest_bodies(xyz: np.ndarray, body: np.ndarray, places: list[np.ndarray], alone: set[int]) -> dict[int, int]:
+    """The body that has the point nearest to one of each body of `alone`. places : the points of each body."""
+    from scipy.spatial import cKDTree  # only for many partners: the import takes longer than many decoys
+
+    tree = cKDTree(xyz) if alone else None
+    found = {}
+    for i in sorted(alone):
+        looked_at, others = 1, np.zeros(0, dtype=bool)
+        while not others.any():
+            looked_at = min(4 * looked_at, len(xyz))
+            distance, index = tree.query(xyz[places[i]], looked_at)
+            farthest = distance[:, -1].min() if looked_at < len(xyz) else np.inf
+            others = (body[index] != i) & (distance <= farthest)
+        nearest = distance[others].min()
+        found[i] = int(body[index[others & (distance == nearest)]].min())
     return found

@@ -48,6 +48,10 @@ class Invariant(Parameters):
         " `per_decoy`: every column to [0, 1] within each decoy. `none`: Å, counts and cosines as they are.",
     )
 
+    @property
+    def reach(self) -> float:
+        return 0.0  # atoms of partners only
+
 
 def columns(parameters: Invariant) -> list[str]:
     """Columns that are equal in both directions come first."""

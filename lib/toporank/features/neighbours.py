@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,27 +19,72 @@ def pairs_between_groups(
 
     xyz : float64, shape (n, 3). group : int, shape (n,). The search ends once more than `most` pairs are found. Pairs
     within groups, which can be very many, are never held all at once.
-
-    Points are compared with those that follow them within reach along one axis: for a few thousand points as quick as
-    a tree, whose library takes longer to import than many decoys to compare.
     """
-    axis = np.ptp(xyz, axis=0).argmax() if len(xyz) else 0
-    order = np.argsort(xyz[:, axis])
-    along = xyz[order, axis]
-    reach = np.searchsorted(along, np.nextafter(along + cutoff, np.inf), side="right")
-    follow = reach - np.arange(len(xyz)) - 1
     pairs, distance = [np.zeros((0, 2), dtype=np.intp)], [np.zeros(0)]
-    for rows in portions(follow):
-        first = np.repeat(rows, follow[rows])
-        nth = np.arange(len(first)) - np.repeat(np.cumsum(follow[rows]) - follow[rows], follow[rows])
-        found = np.column_stack([order[first], order[first + 1 + nth]])
-        found = np.sort(found[group[found[:, 0]] != group[found[:, 1]]], axis=1)
+    for found in candidate_pairs(xyz, cutoff):
+        found = found[group[found[:, 0]] != group[found[:, 1]]]
         apart = np.linalg.norm(xyz[found[:, 0]] - xyz[found[:, 1]], axis=1)
         pairs.append(found[apart < cutoff])
         distance.append(apart[apart < cutoff])
         if sum(map(len, distance)) > most:
             break
     return np.concatenate(pairs), np.concatenate(distance)
+
+
+def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
+    """Pairs i < j of points, int, (m, 2), in portions: each pair nearer than `cutoff` once, and some farther ones.
+
+    xyz : float64, shape (n, 3). Points are sorted into cubes as wide as the cutoff, so that each is compared with those
+    of the cubes around it: the work for a point does not grow with their number. For a few thousand points this is as
+    quick as a tree, whose library takes longer to import than many decoys to compare.
+    """
+    cubes = Cubes.of(xyz, cutoff)
+    order = np.argsort(cubes.cell, kind="stable")
+    key = cubes.cell[order]
+    start = [np.arange(len(key)) + 1]  # its own row of cubes from the next point on, then the four rows behind it
+    stop = [np.searchsorted(key, key + 1, side="right")]
+    for row in cubes.rows[5:]:
+        start.append(np.searchsorted(key, key + row - 1, side="left"))
+        stop.append(np.searchsorted(key, key + row + 1, side="right"))
+    first, begin = np.tile(np.arange(len(key)), len(start)), np.concatenate(start)
+    count = np.concatenate(stop) - begin
+    for rows in portions(count):
+        n = count[rows]
+        nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        found = np.column_stack([order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]])
+        yield np.sort(found, axis=1)
+
+
+class Cubes(NamedTuple):
+    """Space cut into cubes.
+
+    cell : int, (n,), the number of the cube that each point is in; neighbours along z have neighbouring numbers.
+    rows : int, (9,), rising: cube c and the 26 around it are those from c + row - 1 to c + row + 1.
+    """
+
+    cell: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, xyz: np.ndarray, width: float) -> Cubes:
+        """Points nearer to each other than `width`, Å, are in one cube or in neighbours. xyz : float64, (n, 3)."""
+        x, y, z = (_steps(np.floor(along / (width * (1 + 1e-9)))) for along in xyz.T)
+        n_y, n_z = (along.max(initial=0) + 3 for along in (y, z))  # empty ones between the last and the first
+        rows = np.array([(i * n_y + j) * n_z for i in (-1, 0, 1) for j in (-1, 0, 1)])
+        return cls((x * n_y + y) * n_z + z, rows)
+
+
+def _steps(cells: np.ndarray) -> np.ndarray:
+    """Small whole numbers for cells along an axis, float64, (n,): neighbours stay neighbours, and gaps become short."""
+    there, which = np.unique(cells, return_inverse=True)
+    return np.cumsum(np.minimum(np.diff(there, prepend=there[:1] - 1), 2)).astype(np.int64)[which]
+
+
+def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """The places of each group in `group`, int, (n,), in rising order. Negative numbers are of no group."""
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(n_groups + 1))
+    return [order[start:end] for start, end in pairwise(ends.tolist())]
 
 
 def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:

@@ -21,6 +21,9 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the decoy out"
 
+DSSP_REACH = 20.0
+"""Å. States of a residue depend on bonds with residues whose CA is within 9 Å, and these on others within 9 Å of them;
+accessibility depends on atoms within 6.6 Å."""
 MAX_ACCESSIBILITY = {
     "A": 106, "R": 248, "N": 157, "D": 163, "C": 135, "Q": 198, "E": 194, "G": 84, "H": 184, "I": 169,
     "L": 164, "K": 205, "M": 188, "F": 197, "P": 136, "S": 130, "T": 142, "W": 227, "Y": 222, "V": 142,
@@ -71,6 +74,10 @@ class DsspTopology(Parameters):
     def calls_mkdssp(self) -> bool:
         return self.dssp == "mkdssp"
 
+    @property
+    def reach(self) -> float:
+        return float("inf") if self.scaling == "per_decoy" else DSSP_REACH
+
 
 def columns(parameters: DsspTopology) -> list[str]:
     """Names of this module's own columns; the topology columns follow them."""
@@ -103,7 +110,7 @@ def dssp_topology_nodes(
     """
     known = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":
-        known = along_principal_axes(known)
+        known = along_principal_axes(known, residues)
     dssp = run_dssp(known) if parameters.dssp == "mkdssp" else builtin_dssp(known, residues)
     return assemble_nodes(parameters, complex_, residues, topology, dssp)
 
@@ -114,13 +121,15 @@ def without_modified(complex_: Complex) -> Complex:
     return replace(complex_, parents=tuple(parents))
 
 
-def along_principal_axes(complex_: Complex) -> Complex:
+def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
     """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
 
     Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
-    Only chains that partners name count.
+    Only partners of the interface count, so that a chain far away turns nothing. residues : int, shape (N,), the
+    interface.
     """
-    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & (complex_.body_of >= 0)]]
+    counts = np.isin(complex_.body_of, complex_.body_of[residues])
+    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & counts]]
     centre = ca.mean(axis=0)
     _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
     axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)

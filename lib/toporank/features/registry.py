@@ -42,6 +42,11 @@ class Parameters(BaseModel):
         """Whether computing with these parameters runs that program."""
         return False
 
+    @property
+    def reach(self) -> float:
+        """Å from the partners beyond which no atom changes what is computed. Infinite unless a module knows better."""
+        return float("inf")
+
 
 @dataclass(frozen=True)
 class Module:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.features.neighbours import Cubes
 from toporank.structures.complex import Complex
 
 PROBE = 1.4
@@ -60,8 +61,13 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff
     counts = heavy.is_protein & (heavy.body_of >= 0)
     close = ((xyz > low) & (xyz < high)).all(axis=1) & counts[heavy.residue_of]
-    around = np.unique(heavy.residue_of[close])
-    return near_atoms(xyz, start, atoms, around, *_balls(xyz, start, around), cutoff)
+    around, own = np.unique(heavy.residue_of[close]), np.unique(heavy.residue_of[atoms])
+    residues = np.union1d(around, own)
+    centre, radius = _balls(xyz, start, residues)
+    cubes = Cubes.of(centre, cutoff + 2 * radius.max())
+    ball_of = np.searchsorted(residues, heavy.residue_of[atoms])
+    balls = ball_of, residues, np.isin(residues, around), centre, radius
+    return near_atoms(xyz, start, atoms, *balls, cutoff, cubes.cell, cubes.rows)
 
 
 def _balls(xyz: np.ndarray, start: np.ndarray, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,8 @@ FRAGMENT = 0.5
 """Nor is one that shares fewer than this part of the residues that the best shares."""
 MOST = 720
 """Most mappings that are all tried; of more, those that superposing one chain suggests."""
+SUPERPOSED = 240
+"""Most pairs of chains that are superposed; 15 identical chains have 225."""
 
 
 class Chain(Protocol):
@@ -92,19 +94,25 @@ def _permuted(own: list[str], others: list[str], alike: dict[str, list[str]]) ->
 def _near_superpositions(
     native: Chains, decoy: Chains, alike: dict[str, list[str]], families: list[tuple[list[str], list[str]]]
 ) -> list[Mapping]:
-    """One mapping for each chain superposed on each of its counterparts: of the rest, what comes nearest."""
+    """One mapping for each chain superposed on each of its counterparts: of the rest, what comes nearest.
+
+    Of more than `SUPERPOSED` such pairs of chains the first count.
+    """
     common = {(n, d): _common_ca(native[n], decoy[d]) for own, _ in families for n in own for d in alike[n]}
     pairs = [pair for pair, (fixed, _) in common.items() if len(fixed) >= FEWEST]
-    centres = {pair: [ca.mean(axis=0) for ca in common[pair]] for pair in pairs}
+    centres = np.array([[ca.mean(axis=0) for ca in common[pair]] for pair in pairs]).reshape(-1, 2, 3)
     found: dict[tuple, Mapping] = {}
-    for pair in pairs:
+    for pair in pairs[:SUPERPOSED]:
         fixed, moved = common[pair]
         turn, shift = superposition(moved, fixed)
-        apart = {pair: np.linalg.norm(moved @ turn + shift - fixed) for pair, (fixed, moved) in centres.items()}
+        apart = np.linalg.norm(centres[:, 1] @ turn + shift - centres[:, 0], axis=1)
         mapping: Mapping = {}
-        for own, other in sorted(pairs, key=apart.get):
-            if own not in mapping and other not in mapping.values():
+        taken = set()
+        for k in np.argsort(apart, kind="stable").tolist():
+            own, other = pairs[k]
+            if own not in mapping and other not in taken:
                 mapping[own] = other
+                taken.add(other)
         found[tuple(sorted(mapping.items()))] = mapping
     return list(found.values()) or [{}]
 

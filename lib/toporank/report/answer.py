@@ -15,10 +15,11 @@ from toporank.evaluation.leakage import SEEN, LeakageRow
 from toporank.evaluation.metrics import CAPRI_NAMES, class_of
 from toporank.evaluation.ranking import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
+from toporank.report.rankings import partners_hints
 from toporank.report.results import Result, Study, by_target
 
 DISAGREE = 0.15
-"""Standard deviation over the networks from which on it is a caveat by itself."""
+"""Standard deviation over the networks that is a caveat by itself, or more."""
 DOUBTFUL = 0.6
 """ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
 CLOSE = 0.02
@@ -29,13 +30,14 @@ def answers(study: Study) -> list[dict[str, Any]]:
     """For each target, in the order of `by_target`, its best decoy, the next, and caveats in words.
 
     `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `ranked_by` as from
-    `ranked_by`, `lost` as from `lost`.
+    `ranked_by`, `hint` says which chains may be one partner, `lost` as from `lost`.
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
     iptm = {(d, row.target, row.decoy): row.iptm for d, rows in study.confidence.items() for row in rows}
+    hint = partners_hints(study)
     return [
-        {"dataset": key[0], "target": key[1], "decoys": rows, "lost": lost(rows)}
+        {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
         | _answer(rows, known.get(key), differ.get(key), iptm)
         for key, rows in by_target(study.decoys)
     ]
@@ -72,7 +74,7 @@ def caveats(
     """
     found = []
     if all(row.shown_capri == CAPRI_NAMES[0] for row in (best, *others)):
-        found.append("no decoy is predicted to be acceptable: rather make new ones than build on this one")
+        found.append("no model is predicted to be acceptable: generate more models before using this one")
     if best.domain:
         found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
     if seen and seen.seen_in_training == SEEN:
@@ -87,9 +89,9 @@ def caveats(
     if best.pred_network is not None:
         alone = class_of(best.pred_network)
         if alone != best.pred_capri:
-            found.append(f"the networks alone say {number(best.pred_network, 2)} ({alone})")
+            found.append(f"the networks alone predict {number(best.pred_network, 2)} ({alone})")
     if best.cluster_rank and best.cluster_rank > 1:
-        found.append(f"its cluster ranks {best.cluster_rank} only")
+        found.append(f"its cluster ranks only number {best.cluster_rank}")
     if differs:
         value = f"{MEASURES[differs.measure]} {differs.value:.3g}"
         found.append(
@@ -98,18 +100,18 @@ def caveats(
     if iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
-        found.append("scores are surer where a target has several decoys")
+        found.append("a single model: scores are more reliable with several")
     return found
 
 
 def lost(rows: list[Result]) -> str:
-    """`2 of 10 decoys have no score: 1 chain missing, 1 unreadable`, or nothing."""
+    """`2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing."""
     fates = Counter(row.fate for row in rows if row.fate != SCORED)
     if not fates:
         return ""
     why = ", ".join(f"{n:,} {fate_name(fate)}" for fate, n in fates.most_common())
     return (
-        f"{fates.total():,} of {counted(len(rows), 'decoy')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
+        f"{fates.total():,} of {counted(len(rows), 'model')} {'has' if fates.total() == 1 else 'have'} no score: {why}"
     )
 
 

@@ -13,7 +13,7 @@ from toporank.scorer.embeddings import principal_places
 FEWEST = 3
 """Decoys that make a map."""
 AXES = 8
-"""Principal axes, of which a map shows two and t-SNE is made from all."""
+"""Principal axes: a map shows two, and t-SNE is made from all."""
 STEPS = 999
 """Places along the longest axis of a map."""
 

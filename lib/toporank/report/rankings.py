@@ -26,13 +26,22 @@ def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -
 
     metrics : rows of `metrics.per_target` by data set and target.
     """
-    meetings = interfaces_of_targets(study)
     differ = {(name, found.target): str(found) for name, of in study.disagreements.items() for found in of}
+    said = partners_hints(study)
     return [
         target_line(dataset, target, rows, metrics.get((dataset, target)))
-        | {"hint": partners_hint(meetings.get((dataset, target), [])), "differs": differ.get((dataset, target), "")}
+        | {"hint": said.get((dataset, target), ""), "differs": differ.get((dataset, target), "")}
         for (dataset, target), rows in by_target(study.decoys)
     ]
+
+
+def partners_hints(study: Study) -> dict[tuple[str, str], str]:
+    """(data set, target) → which of its chains may be one partner, or nothing."""
+    found = {}
+    for (dataset, target), rows in interfaces_of_targets(study).items():
+        antibody = study.antibodies.get(dataset, {}).get(target, ())
+        found[dataset, target] = partners_hint(rows, antibody)
+    return found
 
 
 def interfaces_of_targets(study: Study) -> dict[tuple[str, str], list[InterfaceRow]]:
@@ -62,7 +71,7 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
 
 
 def out_of_domain(study: Study) -> tuple[int, int] | None:
-    """How many decoys are out of the domain of the scorer, of how many of which that is known; None if of none."""
+    """How many decoys are out of the domain of the scorer, and of how many this is known; None if of no decoy."""
     known = [row for row in study.decoys if row.pred_low is not None]
     return (sum(bool(row.domain) for row in known), len(known)) if known else None
 
@@ -71,9 +80,9 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
     """The decoys of all targets for the page's script: lists of equal length, by rank, targets as `target_lines`.
 
     d names, r ranks, p predicted and e expected DockQ, l and h bounds of its interval, m why it is out of domain,
-    s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks, o
-    consensus, t twin and x copy of which decoy, f place in `fates`; P and Y one character a decoy, the predicted and
-    true CAPRI class or `-`.
+    s disagreement of the ensemble, y true DockQ, n interface residues, c chains, k clusters, K their ranks,
+    o consensus, t twin of, and x copy of, another decoy, f place in `fates`; P and Y one character a decoy, the
+    predicted and true CAPRI class or `-`.
     u addresses of files in which * stands for the name, and U which of them each decoy has.
     i names of interfaces, where there are several, and I for each of them the predicted DockQ of every decoy, or what
     is wrong in words; N how many there are where that is more. q names and decimals of measures of the predictor's
@@ -104,7 +113,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
 def interface_lists(rows: list[Result], interfaces: list[InterfaceRow]) -> dict[str, Any]:
     """One target's interfaces for `decoys_for_script`: none if there is one only.
 
-    Of too many those predicted worst, on average over the decoys, of which one that lacks a prediction counts as 0.
+    Of too many those predicted worst, on average over the decoys, where a missing prediction counts as 0.
     """
     predicted: dict[str, list[float]] = {}
     for row in interfaces:

@@ -12,7 +12,7 @@ MOST = 1000
 
 
 def profiles_for_script(study: Study) -> list[dict[str, Any]]:
-    """The targets of which residues are known, and of each the decoys ranked first, at most `MOST` in all.
+    """The targets whose residues are known, and of each the decoys ranked first, at most `MOST` in all.
 
     t target, s data set, d decoys: n name, r rank, c for each chain its name, residues and their quality in per cent
     with spaces between, `-` where it is unknown.

@@ -25,7 +25,7 @@ from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.scorer.embeddings import Vectors, read_embeddings
 from toporank.scorer.scorer import Scorer
 from toporank.similarity.splits import decided
-from toporank.similarity.tables import read_splits, split_of_targets
+from toporank.similarity.tables import antibodies, read_chains, read_splits, split_of_targets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +104,7 @@ class Study:
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
+    antibodies : by data set and target, names of the chains of antibodies.
     residues : by data set, of the decoys ranked first. scorer : None where a page says nothing of it.
     """
 
@@ -118,6 +119,7 @@ class Study:
     confidence: dict[str, list[Confidence]] = field(default_factory=dict)
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
+    antibodies: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
@@ -149,6 +151,7 @@ def read_study(
     scorer: Path,
     interfaces: Iterable[Path] = (),
     leakage: Iterable[Path] = (),
+    chains: Iterable[Path] = (),
     splits: Path | None = None,
     folds: Path | None = None,
     confidence: Iterable[Path] = (),
@@ -190,6 +193,7 @@ def read_study(
         said,
         differ,
         crossed,
+        {path.parent.name: antibodies(read_chains(path)) for path in chains},
         folders,
         vectors,
         learned,

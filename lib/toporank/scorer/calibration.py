@@ -241,18 +241,24 @@ def estimates(
     pooled: Floats,
     alone: ArrayLike | bool = False,
     held: ArrayLike | None = None,
+    from_predictor: ArrayLike | bool = True,
 ) -> list[Estimate]:
     """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
 
-    alone : whether each is the only decoy of its target. held : scores from `expected.held_against_others`, by default
-    as predicted. Raises RecordError when the calibration is for vectors of another length.
+    alone : whether each is the only model of its target. held : scores from `expected.held_against_others`, by default
+    as predicted. from_predictor : whether a structure predictor made it; what to expect is known of these models only,
+    docked poses have an interval around their score. Raises RecordError when the calibration is for vectors of another
+    length.
     """
     scores = np.asarray(predicted, dtype=np.float64)
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
-    among = calibration.expected or calibration.intervals
-    lone = (calibration.expected_alone if calibration.expected else calibration.alone) or among
-    against = scores if held is None else np.asarray(held, dtype=np.float64)
-    rows = np.where(alone, _judged(lone, scores), _judged(among, against if calibration.expected else scores))
+    among = _judged(calibration.intervals, scores)
+    rows = np.where(alone, _judged(calibration.alone, scores) if calibration.alone else among, among)
+    if calibration.expected:
+        against = scores if held is None else np.asarray(held, dtype=np.float64)
+        among = _judged(calibration.expected, against)
+        expected = np.where(alone, _judged(calibration.expected_alone or calibration.expected, scores), among)
+        rows = np.where(from_predictor, expected, rows)
     found = [(low, high, None if np.isnan(dockq) else dockq) for low, high, dockq in rows.round(DECIMALS).T.tolist()]
     return [Estimate(low, high, reason, dockq) for (low, high, dockq), reason in zip(found, reasons, strict=True)]
 

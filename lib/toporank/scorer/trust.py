@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from toporank.scorer.scorer import Scorer
 
 
 def how_far_to_trust(
-    scorer: Scorer, coverage: Iterable[CoverageRow], scores: Iterable[Score]
+    scorer: Scorer,
+    coverage: Iterable[CoverageRow],
+    scores: Iterable[Score],
+    from_predictor: Container[tuple[str, str]],
 ) -> tuple[dict[tuple[str, str], Estimate], str]:
     """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
 
-    scores : of the scorer. Raises RecordError when its calibration is damaged.
+    scores : of the scorer. from_predictor : target and decoy of the models that a structure predictor made. Raises
+    RecordError when the calibration is damaged.
     """
     if scorer.calibration is None:
         return {}, ""
@@ -41,5 +45,6 @@ def how_far_to_trust(
         np.array([score.pooled for score in decoys.values()]),
         [models[target] < 2 for target in targets],
         held_against_others(predicted, targets, originals),
+        [key in from_predictor for key in decoys],
     )
     return dict(zip(decoys, found, strict=True)), ""

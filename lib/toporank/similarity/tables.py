@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, RecordError
-from toporank.similarity.chains import PROTEIN
+from toporank.similarity.chains import ANTIBODY, PROTEIN
 from toporank.spreadsheets import read_rows, write_rows
 
 DAMAGED = "delete it and run again"
@@ -40,6 +40,15 @@ def read_chains(path: Path | str) -> list[Chain]:
         return [Chain(**row) for row in read_rows(path)]
     except TypeError as error:
         raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
+
+
+def antibodies(rows: Iterable[Chain]) -> dict[str, set[str]]:
+    """Target → names of its chains with a variable domain of an antibody, nanobody or T-cell receptor."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        if row.kind == ANTIBODY:
+            found.setdefault(row.target, set()).update(row.chains.split())
+    return found
 
 
 def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ def copies(model: gemmi.Model, parents: list[list[str]]) -> dict[str, str]:
     """Chains that stand in the place of an earlier one: name of the copy → name of that chain.
 
     A copy has the same amino acids in the same order, and each CA within `SAME_PLACE` of its counterpart; a chain with
-    the same sequence somewhere else is none. parents : of the residues of each chain, "" for what is not protein.
+    the same sequence somewhere else is not a copy. parents : of the residues of each chain, "" for what is not protein.
     """
     sequences: dict[str, list[str]] = defaultdict(list)
     for chain, of_chain in zip(model, parents, strict=True):

@@ -19,7 +19,7 @@ from toporank.decoys.identity import Decoy, table_name
 from toporank.decoys.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, printable
 from toporank.labelling.alignment import align
-from toporank.similarity.chains import containments, kmers, sample
+from toporank.similarity.chains import K, Sample, sample
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -30,10 +30,10 @@ LEAST_IDENTITY = 0.9
 """Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends, missing loops."""
 LEAST_COVERAGE = 0.5
 """And of the longer chain's: a domain by itself is another construct."""
-LEAST_KMERS = 0.5
+LEAST_KMERS = 0.4
 """Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
-FEW = 32
-"""Sequences that are compared one by one; more are compared by a sparse matrix, which takes SciPy."""
+INDEXED = 64
+"""5-mers by which the first sequence of a kind is found again."""
 FLAT = 4
 """How many times as many models need to be complete before one that lies beside them in the folder lacks a chain;
 otherwise it is another complex."""
@@ -84,7 +84,7 @@ def group(
 
     Raises ConfigError where two files would be the same decoy.
     """
-    single = [one for decoy in decoys for one in _models(decoy, sketches.get(decoy.path))]
+    single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
     kinds = _kinds({s for decoy in single for s in _sequences(sketches.get(decoy.path))})
     models = [
         _Model(decoy, decoy.target, {name: kinds[s] for name, s in _chains(sketches.get(decoy.path))})
@@ -117,52 +117,60 @@ def _sequences(seen: Sketch | None) -> list[str]:
 
 
 def _kinds(sequences: Iterable[str]) -> dict[str, int]:
-    """Sequence → its kind, a number: the place of the first sequence of that kind, in order of length and letters."""
-    ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
-    first = list(range(len(ordered)))
-    for i, j in _candidates(ordered):
-        i, j = first[i], first[j]
-        while first[i] != i:
-            i = first[i]
-        while first[j] != j:
-            j = first[j]
-        if i != j and same_kind(ordered[i], ordered[j]):
-            first[max(i, j)] = min(i, j)
-    for place, start in enumerate(first):
-        first[place] = first[start]  # the first of a kind comes before all others
-    return dict(zip(ordered, first, strict=True))
+    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and letters."""
+    kinds: dict[str, int] = {}
+    firsts: list[tuple[str, Sample]] = []
+    having: dict[int, list[int]] = {}
+    for sequence in sorted(set(sequences), key=lambda s: (-len(s), s)):
+        own = sample(sequence)
+        shared = Counter(kind for kmer in own.hashes.tolist() if kmer in having for kind in having[kmer])
+        near = [kind for kind, n in shared.most_common() if _share(n, own, firsts[kind][1]) >= LEAST_KMERS]
+        kind = next((kind for kind in near if same_kind(firsts[kind][0], sequence)), None)
+        if kind is None:
+            kind = len(firsts)
+            firsts.append((sequence, own._replace(hashes=own.hashes[:INDEXED])))
+            for kmer in own.hashes[:INDEXED].tolist():
+                having.setdefault(kmer, []).append(kind)
+        kinds[sequence] = kind
+    return kinds
 
 
-def _candidates(sequences: list[str]) -> Iterable[tuple[int, int]]:
-    """Pairs of places, i < j, of sequences that share enough k-mers to be of one kind."""
-    if len(sequences) <= FEW:
-        known = [set(kmers(sequence).tolist()) for sequence in sequences]
-        for j, own in enumerate(known):
-            for i in range(j):
-                if own and len(own & known[i]) >= LEAST_KMERS * min(len(own), len(known[i])):
-                    yield i, j
-        return
-    one, other, share = containments(sequences, [sample(sequence) for sequence in sequences])
-    near = (one < other) & (share >= LEAST_KMERS)
-    yield from sorted(zip(one[near].tolist(), other[near].tolist(), strict=True), key=lambda pair: pair[::-1])
+def _share(n: int, own: Sample, first: Sample) -> float:
+    """Share of the k-mers that two chains have in common, if n of those that were kept of the first are."""
+    return n / len(first.hashes) * first.n_kmers / min(own.n_kmers, first.n_kmers)
 
 
-def same_kind(one: str, other: str, least: float = LEAST_IDENTITY) -> bool:
-    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges.
-
-    least : share of the shorter one's residues that are the same.
-    """
+def same_kind(one: str, other: str) -> bool:
+    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges."""
     shorter, longer = sorted((one, other), key=len)
     if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
         return False
-    if shorter in longer:
-        return True
-    if len(one) == len(other):
-        equal = np.frombuffer(one.encode(), np.uint8) == np.frombuffer(other.encode(), np.uint8)
-        if equal.mean() >= least:
-            return True
+    if _equal_letters(shorter, longer) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)):
+        return True  # which spares the alignment
     alignment = align(longer, shorter)
-    return alignment.identity >= least and alignment.n_identical >= LEAST_COVERAGE * len(longer)
+    return alignment.identity >= LEAST_IDENTITY and alignment.n_identical >= LEAST_COVERAGE * len(longer)
+
+
+def _equal_letters(shorter: str, longer: str) -> int:
+    """The most letters that are equal where the shorter sequence is laid on the longer one, without gaps.
+
+    It is laid where one of a few pieces of it first occurs.
+    """
+    starts = [i * (len(shorter) - K) // 4 for i in range(5)] if len(shorter) >= K else []
+    shifts = {longer.find(shorter[i : i + K]) - i for i in starts if shorter[i : i + K] in longer}
+    one, other = (np.frombuffer(text.encode(), np.uint8) for text in (shorter, longer))
+    overlaps = ((one[max(0, -by) :], other[max(0, by) :]) for by in shifts)
+    return max((int((a[: len(b)] == b[: len(a)]).sum()) for a, b in overlaps), default=0)
+
+
+def same_protein(one: str, other: str) -> bool:
+    """Whether two sequences of one kind have no exchange: ends and loops may be missing of either."""
+    residue = align(*sorted((one, other), key=len, reverse=True)).residue
+    of_longer = np.flatnonzero(residue >= 0)
+    of_shorter = residue[of_longer]
+    ends = max(len(one), len(other)), min(len(one), len(other))
+    steps = [np.diff(places, prepend=-1, append=end) for places, end in zip((of_longer, of_shorter), ends, strict=True)]
+    return bool((np.minimum(*steps) == 1).all())
 
 
 def _complexes(models: list[_Model]) -> list[list[_Model]]:
@@ -175,31 +183,42 @@ def _complexes(models: list[_Model]) -> list[list[_Model]]:
     for model in models:
         parts.setdefault(frozenset(model.kinds.values()), []).append(model)
     unknown = parts.pop(frozenset(), [])
-    ordered = sorted(parts, key=lambda kinds: (-len(parts[kinds]), -len(kinds), sorted(kinds)))
+    usual = {kinds: _usual(of_them) for kinds, of_them in parts.items()}
     whole: list[frozenset[int]] = []
-    for kinds in ordered:
-        home = next((known for known in whole if _lacks_chains(parts[kinds], parts[known])), None)
-        if home is None:
-            whole.append(kinds)
-        else:
+    having: dict[int, list[frozenset[int]]] = {}
+    for kinds in sorted(parts, key=lambda kinds: (-len(parts[kinds]), -len(kinds), sorted(kinds))):
+        larger = having.get(min(kinds), [])
+        n = len(parts[kinds])
+        home = next((k for k in larger if kinds < k and _lacks_chains(usual[kinds], n, usual[k], len(parts[k]))), None)
+        if home is not None:
             parts[home] += parts.pop(kinds)
+            continue
+        whole.append(kinds)
+        for kind in kinds:
+            having.setdefault(kind, []).append(kinds)
     found = [parts[kinds] for kinds in whole]
-    if len(found) == 1:
-        return [found[0] + unknown]
+    if len(found) < 2:
+        return [[model for own in found for model in own] + unknown]
     return [*found, *([model] for model in unknown)]
 
 
-def _lacks_chains(models: list[_Model], complete: list[_Model]) -> bool:
-    """Whether models are of a complex that `complete` has, without some of its chains."""
-    usual, own = _usual(complete), _usual(models)
+def _lacks_chains(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_complete: int) -> bool:
+    """Whether n models are of a complex that n_complete models have, without some of its chains.
+
+    own, usual : their chains, kind → number of copies.
+    """
     if not own.keys() < usual.keys() or any(own[kind] > usual[kind] for kind in own):
         return False
-    return sum(own.values()) == 1 or FLAT * len(models) <= len(complete)
+    return sum(own.values()) == 1 or FLAT * n <= n_complete
 
 
 def _usual(models: Iterable[_Model]) -> dict[int, int]:
-    """Kind → copies that more than half of the models have; kinds that fewer models have are left out."""
+    """Kind → copies that more than half of the models have; kinds that fewer models have are left out.
+
+    Models of a single chain count only where there are no others: a single chain is no complex.
+    """
     counts = [Counter(model.kinds.values()) for model in models if model.kinds]
+    counts = [count for count in counts if count.total() > 1] or counts
     kinds = {kind for count in counts for kind in count}
     usual = {kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2] for kind in kinds}
     return {kind: n for kind, n in usual.items() if n}
@@ -224,16 +243,15 @@ def _joined(
 def _same_proteins(one: list[_Model], other: list[_Model], sketches: Sketches) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange: no mutant."""
     first, second = (_longest(models, sketches) for models in (one, other))
-    return first.keys() == second.keys() and all(same_kind(first[kind], second[kind], least=1.0) for kind in first)
+    return first.keys() == second.keys() and all(same_protein(first[kind], second[kind]) for kind in first)
 
 
 def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
-    """Kind → the longest sequence of it."""
+    """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     found: dict[int, str] = {}
     for path, kinds in {model.decoy.path: model.kinds for model in models}.items():
         for name, sequence in _chains(sketches.get(path)):
-            if len(sequence) > len(found.get(kinds[name], "")):
-                found[kinds[name]] = sequence
+            found[kinds[name]] = max(found.get(kinds[name], ""), sequence, key=lambda s: (len(s), s))
     return found
 
 
@@ -324,7 +342,7 @@ def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[s
 
 
 def _spare(model: _Model, usual: Mapping[int, int]) -> str:
-    """Chains of which a model has more copies than most models of its target, separated by blanks."""
+    """Chains that a model has in more copies than most models of its target, separated by blanks."""
     own = Counter(model.kinds.values())
     return " ".join(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
 

@@ -60,19 +60,40 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
 
 
 @compiled
-def near_atoms(xyz, start, wanted, residues, centre, radius, cutoff):
-    """The atoms, of `residues`, within `cutoff` of each wanted atom, itself not among them.
+def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cutoff, cell, rows):
+    """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among them.
 
-    start : (R + 1,), the atoms of residue r. centre : (n, 3) and radius : (n,), balls around the residues' atoms.
+    start : (R + 1,), the atoms of residue r. ball_of : (w,), the place in `residues` of each wanted atom's; atoms of
+    one residue stand together. counts : (n,), bool. centre : (n, 3) and radius : (n,), balls around residues' atoms.
+    cell : (n,), the number of the cube that each centre is in, and rows : (9,), see `features.neighbours.Cubes`; cubes
+    are as wide as two balls and the cutoff.
     Returns near_start (w + 1,) and near.
     """
     near_start = np.zeros(len(wanted) + 1, np.int64)
     near = np.empty(64 * len(wanted) + 64, np.int64)
-    found = 0
+    order = np.argsort(cell, kind="mergesort")
+    key, around = cell[order], np.empty(len(cell), np.int64)
+    found, own, candidates = 0, -1, 0
     for k in range(len(wanted)):
         a = wanted[k]
         x, y, z = xyz[a, 0], xyz[a, 1], xyz[a, 2]
-        for n in range(len(residues)):
+        if ball_of[k] != own:
+            own, candidates = ball_of[k], 0
+            for row in rows:
+                first = np.searchsorted(key, cell[own] + row - 1)
+                for s in range(first, len(key)):
+                    if key[s] > cell[own] + row + 1:
+                        break
+                    n, square = order[s], 0.0
+                    for axis in range(3):
+                        square += (centre[n, axis] - centre[own, axis]) ** 2
+                    far = cutoff + radius[n] + radius[own] + 1e-6
+                    if counts[n] and square <= far * far:
+                        around[candidates] = n
+                        candidates += 1
+            around[:candidates] = np.sort(around[:candidates])
+        for c in range(candidates):
+            n = around[c]
             far = cutoff + radius[n]
             if (centre[n, 0] - x) ** 2 + (centre[n, 1] - y) ** 2 + (centre[n, 2] - z) ** 2 > far * far:
                 continue

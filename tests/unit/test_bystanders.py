@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from structures_text import Atom, alanine, changed, pair, pdb, write
+from toporank.features.bystanders import not_looked_at
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.neighbours import near_any
-from toporank.features.surroundings import not_looked_at
 from toporank.structures.read import read_complex
 
 
