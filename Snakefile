@@ -5,7 +5,7 @@
 # results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
 # results/{training,finetune}/<run>/       results/{training,final}/best.ckpt   sweep and fine-tune phases; checkpoints
 # results/scores/<dataset>/ranking.csv    leakage.csv    confidence.csv   ranked decoys; what training saw of them; predictors
-# results/evaluation/<dataset>/            results/report.html            metrics, and a page to look at
+# results/{evaluation/<dataset>/,report.html}                             metrics, and a page to look at
 from snakemake.utils import min_version
 
 min_version("9.16")

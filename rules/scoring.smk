@@ -63,8 +63,8 @@ rule read_confidence:
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         code=jobs.step_code(REPOSITORY, "read_confidence.py"),
     shell:
-        'read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --store "$TOPORANK_STORE"'
-        " --plddt {params.plddt} --table {output.table} > {log} 2>&1"
+        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --plddt {params.plddt}"
+        ' --store "$TOPORANK_STORE" --table {output.table} > {log} 2>&1'
 
 
 rule evaluate_ranking:

@@ -1054,7 +1054,7 @@ Models of one complex are a target: they are held against each other and ranked.
   `<folder>_<file>`. A folder to which `partners.csv` gives other partners is kept apart.
 - Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is no complex.
 
-The first lines of `toporank score` say where sequences and folders differ. `toporank score --targets folder`, or
+The first lines of its answer say where sequences and folders differ. `toporank score FOLDER --targets folder`, or
 `group_by: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,
 folders count by default.
 

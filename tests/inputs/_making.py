@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from structures_text import EXAMPLES, Atom, changed, mmcif, pair, pdb, pdb_line, write
-from toporank.structures.read import MAX_BYTES
+from toporank.structures.text import MAX_BYTES
 
 
 def base() -> list[Atom]:

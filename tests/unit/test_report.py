@@ -34,7 +34,7 @@ from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.results import Study, read_study, validation_random_pick
 from toporank.scorer.prediction import Estimate
-from toporank.similarity.tables import TargetSplit, write_splits
+from toporank.similarity.tables import TargetSplit, write_chains, write_splits
 from toporank.spreadsheets import read_rows
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "write_report.py"
@@ -460,6 +460,7 @@ def test_the_answer_says_of_a_graph_without_score_what_the_page_says(scored_only
         (layout.CONFIDENCE, write_confidence),
         (layout.LEAKAGE, write_leakage),
         (layout.SCORED_INTERFACES, write_interfaces),
+        (layout.CHAINS, write_chains),
     ):
         write_table(Path(pattern.format(dataset="models")), [])
     lines, _ = answer(Path(), "models")

@@ -20,7 +20,10 @@ from toporank.command import score
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.predictors import part_to_score
 
-TABLES = (layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE, layout.CONFIDENCE)
+TABLES = (
+    *(layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE, layout.CONFIDENCE),
+    layout.CHAINS,
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def scored(predictor_outputs: Path, tmp_path_factory: pytest.TempPathFactory) ->
                 link.parent.mkdir(parents=True)
                 link.symlink_to(decoy.path)
         tables = [table.format(dataset="all") for table in TABLES]
-        Study(home).run(*tables, "--config", f"score_decoys={home / 'all'}")
+        Study(home).run(*tables, "--config", f"score_decoys={home / 'all'}", "group_by=folder")
         for page in PREDICTORS:
             for table in TABLES:
                 rows_of(page, home / table.format(dataset="all"), home / page / "toporank_FOLDER" / table)

@@ -133,16 +133,24 @@ def test_a_second_run_does_nothing_and_says_so(finished):
     assert "Nothing to be done" in again.stdout
 
 
-def test_changed_code_of_scores_and_reports_is_followed_by_the_last_steps_alone(finished, tmp_path):
+@pytest.mark.parametrize(
+    ("file", "text", "steps"),
+    [
+        ("report/style.css", "/* changed */", {"report_scores", "report_study"}),
+        (
+            "scorer/trust.py", "CHANGED = True",
+            {"score_decoys", "evaluate_ranking", "report_scores", "report_study"},
+        ),
+    ],
+)  # fmt: skip
+def test_changed_code_is_followed_by_the_steps_that_use_it_alone(finished, tmp_path, file, text, steps):
     """Also where the program lies in another place."""
     clone = clone_to(tmp_path / "toporank")
-    with open(clone / "lib/toporank/report/style.css", "a") as style:
-        style.write("/* changed */\n")
+    with open(clone / "lib/toporank" / file, "a") as changed:
+        changed.write(f"{text}\n")
     printed = Study(finished.home, clone).run("all", "-n").stdout
-    assert set(re.findall(r"^([a-z]\w+) +\d+$", printed, re.MULTILINE)) == {
-        "all", "select_final", "score_decoys", "read_confidence", "evaluate_ranking", "report_scores", "report_study",
-        "total",
-    }  # fmt: skip
+    planned = set(re.findall(r"^([a-z]\w+) +\d+$", printed, re.MULTILINE))
+    assert planned == {"all", "total", *steps}
 
 
 def test_the_same_seeds_give_the_same_results(finished, tmp_path):

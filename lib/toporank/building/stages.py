@@ -36,6 +36,7 @@ from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
+from toporank.structures.text import check_file
 
 NEEDED = {
     "interface": ("interface",),
@@ -108,8 +109,6 @@ def stage_features(choices: dict[str, Choice], stage: str) -> str:
 
 def structure_digest(path: Path) -> str:
     """SHA-256 of the file of a decoy. Raises StructureError when it cannot be read."""
-    from toporank.structures.read import check_file  # imports gemmi, which is needed only to read a file
-
     check_file(path)
     try:
         with open(path, "rb") as file:

@@ -31,7 +31,8 @@ from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.features.neighbours import pairs_between_groups
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.read import read_complex, read_text
+from toporank.structures.read import read_complex
+from toporank.structures.text import read_text
 
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""

@@ -48,21 +48,13 @@ Ints = NDArray[np.int64]
 
 
 def capri_class(dockq: ArrayLike) -> Ints:
-    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class.
-
-    >>> capri_class([0.1, 0.23, 0.6, 0.9]).tolist()
-    [0, 1, 2, 3]
-    """
+    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class."""
     values = _finite(dockq, "DockQ")
     return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
 
 
 def class_of(dockq: float) -> str:
-    """The name of the CAPRI class of one DockQ.
-
-    >>> class_of(0.23)
-    'acceptable'
-    """
+    """The name of the CAPRI class of one DockQ."""
     return CAPRI_NAMES[int(capri_class(dockq))]
 
 

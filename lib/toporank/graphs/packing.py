@@ -80,16 +80,8 @@ def write_pack(
     old, place = _reusable(path, precision)
     n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
-        new = partial(Growing, files, path.parent)
-        tensors = {
-            "x": new(precision),
-            "edge_index": new("int32", axis=1),
-            "edge_attr": new(precision),
-            "node_start": new("int64"),
-            "edge_start": new("int64"),
-            "y": new("float32"),
-            **({"edge_y": new("float32")} if any(member.quality_sha256 for member in members) else {}),
-        }
+        graded = any(member.quality_sha256 for member in members)
+        tensors = _empty(partial(Growing, files, path.parent), precision, graded=graded)
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
@@ -121,6 +113,19 @@ def write_pack(
         }
         write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
     return n_read
+
+
+def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict[str, Growing]:
+    """The tensors of a pack, without rows. graded : whether edges have a local quality."""
+    tensors = {
+        "x": new(precision),
+        "edge_index": new("int32", axis=1),
+        "edge_attr": new(precision),
+        "node_start": new("int64"),
+        "edge_start": new("int64"),
+        "y": new("float32"),
+    }
+    return tensors | ({"edge_y": new("float32")} if graded else {})
 
 
 def _sound(member: Member, restore: Restore | None) -> Member:

@@ -13,27 +13,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from toporank.decoys.identity import Decoy, table_name
 from toporank.decoys.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, printable
-from toporank.labelling.alignment import align
-from toporank.similarity.chains import K, Sample, sample
+from toporank.targets.kinds import kinds_of, same_protein
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
 
 BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
-LEAST_IDENTITY = 0.9
-"""Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends, missing loops."""
-LEAST_COVERAGE = 0.5
-"""And of the longer chain's: a domain by itself is another construct."""
-LEAST_KMERS = 0.4
-"""Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
-INDEXED = 64
-"""5-mers by which the first sequence of a kind is found again."""
 FLAT = 4
 """How many times as many models need to be complete before one that lies beside them in the folder lacks a chain;
 otherwise it is another complex."""
@@ -85,7 +74,7 @@ def group(
     Raises ConfigError where two files would be the same decoy.
     """
     single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
-    kinds = _kinds({s for decoy in single for s in _sequences(sketches.get(decoy.path))})
+    kinds = kinds_of({s for decoy in single for s in _sequences(sketches.get(decoy.path))})
     models = [
         _Model(decoy, decoy.target, {name: kinds[s] for name, s in _chains(sketches.get(decoy.path))})
         for decoy in single
@@ -114,63 +103,6 @@ def _chains(seen: Sketch | None) -> tuple[tuple[str, str], ...]:
 
 def _sequences(seen: Sketch | None) -> list[str]:
     return [sequence for _, sequence in _chains(seen)]
-
-
-def _kinds(sequences: Iterable[str]) -> dict[str, int]:
-    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and letters."""
-    kinds: dict[str, int] = {}
-    firsts: list[tuple[str, Sample]] = []
-    having: dict[int, list[int]] = {}
-    for sequence in sorted(set(sequences), key=lambda s: (-len(s), s)):
-        own = sample(sequence)
-        shared = Counter(kind for kmer in own.hashes.tolist() if kmer in having for kind in having[kmer])
-        near = [kind for kind, n in shared.most_common() if _share(n, own, firsts[kind][1]) >= LEAST_KMERS]
-        kind = next((kind for kind in near if same_kind(firsts[kind][0], sequence)), None)
-        if kind is None:
-            kind = len(firsts)
-            firsts.append((sequence, own._replace(hashes=own.hashes[:INDEXED])))
-            for kmer in own.hashes[:INDEXED].tolist():
-                having.setdefault(kmer, []).append(kind)
-        kinds[sequence] = kind
-    return kinds
-
-
-def _share(n: int, own: Sample, first: Sample) -> float:
-    """Share of the k-mers that two chains have in common, if n of those that were kept of the first are."""
-    return n / len(first.hashes) * first.n_kmers / min(own.n_kmers, first.n_kmers)
-
-
-def same_kind(one: str, other: str) -> bool:
-    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges."""
-    shorter, longer = sorted((one, other), key=len)
-    if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
-        return False
-    if _equal_letters(shorter, longer) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)):
-        return True  # which spares the alignment
-    alignment = align(longer, shorter)
-    return alignment.identity >= LEAST_IDENTITY and alignment.n_identical >= LEAST_COVERAGE * len(longer)
-
-
-def _equal_letters(shorter: str, longer: str) -> int:
-    """The most letters that are equal where the shorter sequence is laid on the longer one, without gaps.
-
-    It is laid where one of a few pieces of it first occurs.
-    """
-    starts = [i * (len(shorter) - K) // 4 for i in range(5)] if len(shorter) >= K else []
-    shifts = {longer.find(shorter[i : i + K]) - i for i in starts if shorter[i : i + K] in longer}
-    one, other = (np.frombuffer(text.encode(), np.uint8) for text in (shorter, longer))
-    overlaps = ((one[max(0, -by) :], other[max(0, by) :]) for by in shifts)
-    return max((int((a[: len(b)] == b[: len(a)]).sum()) for a, b in overlaps), default=0)
-
-
-def same_protein(one: str, other: str) -> bool:
-    """Whether two sequences of one kind have no exchange: ends and loops may be missing of either."""
-    residue = align(*sorted((one, other), key=len, reverse=True)).residue
-    of_longer = np.flatnonzero(residue >= 0)
-    of_shorter = residue[of_longer]
-    ends = max(len(one), len(other)), min(len(one), len(other))
-    steps = [np.diff(places, prepend=-1, append=end) for places, end in zip((of_longer, of_shorter), ends, strict=True)]
-    return bool((np.minimum(*steps) == 1).all())
 
 
 def _complexes(models: list[_Model]) -> list[list[_Model]]:

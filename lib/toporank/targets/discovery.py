@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import toporank
-from toporank.code import source_digest
+from toporank.code import code_of
 from toporank.decoys.identity import Decoy
 from toporank.decoys.predictors import all_decoys
 from toporank.errors import StructureError
@@ -77,8 +76,7 @@ def _look(path: str) -> Sketch | None:
 
 
 def _code() -> str:
-    folder = Path(toporank.__file__).parent / "structures"
-    return source_digest(str(folder / name) for name in ("sketch.py", "read.py", "columns.py", "copies.py"))
+    return code_of("structures.sketch")
 
 
 def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:

@@ -1,0 +1,78 @@
+"""The text of a structure file: every way in which a file cannot be read becomes a StructureError."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import stat
+import zlib
+from pathlib import Path
+
+from toporank.decoys.identity import structure_format
+from toporank.errors import StructureError
+
+MAX_BYTES = 1 << 28
+"""Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
+
+
+def check_file(path: Path) -> None:
+    """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device might never end."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        remedy = "a broken link?" if path.is_symlink() else "is it still there?"
+        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
+    if not stat.S_ISREG(found.st_mode):
+        what = "Is a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+        raise StructureError(f"cannot be read: {what}", where=path, remedy="put the structure file in its place")
+    if found.st_size > MAX_BYTES:
+        raise _too_large(path)
+
+
+def _too_large(path: Path) -> StructureError:
+    return StructureError(
+        f"more than {MAX_BYTES >> 20} MiB of text", where=path, remedy="not a single decoy? split or replace it"
+    )
+
+
+def read_text(path: Path) -> str:
+    """A structure file's text; every way a file can be unreadable becomes a StructureError."""
+    check_file(path)
+    _, zipped = structure_format(path)
+    try:
+        data = path.read_bytes()
+        data = _unzipped(data) if zipped else data
+    except gzip.BadGzipFile as error:
+        plain = str(error).startswith("Not a gzipped file")
+        remedy = "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
+        raise StructureError(f"damaged gzip file: {error}", where=path, remedy=remedy) from error
+    except (EOFError, zlib.error) as error:
+        raise StructureError(f"damaged gzip file: {error}", where=path, remedy="fetch or compress it again") from error
+    except OSError as error:
+        remedy = "make it readable for the user who runs the workflow"
+        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(path)
+    if not data.strip():
+        raise StructureError("the file is empty", where=path, remedy="make or fetch it again")
+    if data.startswith(b"\x1f\x8b"):
+        remedy = "compressed twice: unpack it once" if zipped else "rename it to end in .gz"
+        raise StructureError("binary data, not text: it is gzipped", where=path, remedy=remedy)
+    if b"\0" in data:
+        raise StructureError("binary data, not text", where=path, remedy="fetch it again, or save it as plain text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")  # one letter for each byte: the columns stay where they are
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The content of a gzip file; of a larger one MAX_BYTES + 1 bytes."""
+    whole = zlib.decompressobj(wbits=31)
+    with contextlib.suppress(zlib.error):
+        text = whole.decompress(data, MAX_BYTES + 1)
+        if whole.eof and not whole.unused_data:
+            return text
+    with gzip.open(io.BytesIO(data)) as several:  # files of several parts, and damaged ones: gzip says how
+        return several.read(MAX_BYTES + 1)
