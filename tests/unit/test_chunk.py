@@ -428,7 +428,7 @@ def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
         ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
         ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
         ("graphs/pyg_file.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
-        ("structures/read.py", "1 << 28", "1 << 27", {"complex", "interface"}),
+        ("structures/text.py", "1 << 28", "1 << 27", {"complex", "interface"}),
     ],
 )
 def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edit, name, old, new, concerned):

@@ -20,9 +20,8 @@ from toporank.targets.complexes import (
     common_name,
     group,
     partners_of_each,
-    same_kind,
-    same_protein,
 )
+from toporank.targets.kinds import same_kind, same_protein
 
 A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
 
