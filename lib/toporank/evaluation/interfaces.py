@@ -21,6 +21,8 @@ from toporank.scorer.prediction import DECIMALS, Score
 from toporank.spreadsheets import read_rows, write_rows
 
 MOST_HINTS = 3
+MOST_CHAINS = 12
+"""Chains of a target up to which a hint is short enough to be read."""
 APART = "apart"
 """Status of an interface whose partners do not touch."""
 
@@ -144,7 +146,7 @@ def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) 
         contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
     chains = sorted({chain for name in contacts for chain in name.split(":")})
     always = {name: found for name, found in contacts.items() if min(found) > 0}
-    if len(chains) < 3 or not always or any("+" in chain for chain in chains):
+    if not 3 <= len(chains) <= MOST_CHAINS or not always or any("+" in chain for chain in chains):
         return ""
     paired = [name for name in always if set(name.split(":")) <= set(antibody)]
     name = min(paired or always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))

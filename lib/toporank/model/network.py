@@ -243,6 +243,8 @@ def _exact(values: Tensor) -> Tensor:
 def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
     """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
     values = _exact(values)
+    if n_graphs == 1 and len(values):
+        return values.mean(dim=0, keepdim=True)  # ten times as fast, and scoring computes one graph at a time
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
     count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
     return total / count.clamp(min=1).unsqueeze(1)

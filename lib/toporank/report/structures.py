@@ -199,7 +199,8 @@ def _in_common(one: Complex, other: Complex, chains: Mapping[str, str | None]) -
 def _traces(complex_: Complex) -> dict[str, Trace]:
     """The chains of a complex: their residues with a CA."""
     kept = np.flatnonzero(complex_.ca >= 0)
-    letters = "".join(complex_.letters[r] for r in kept)
+    of_residues = complex_.letters
+    letters = "".join(of_residues[r] for r in kept)
     found = traces(
         (complex_.residues[r] for r in kept), letters, complex_.xyz[complex_.ca[kept]], np.zeros((0, 2), int)
     )

@@ -57,7 +57,7 @@ class Complex:
         """bool, shape (R,)."""
         return np.array([bool(parent) for parent in self.parents], dtype=bool)
 
-    @property
+    @cached_property
     def letters(self) -> str:
         """One-letter code of each residue as its parent, `X` for others; length R."""
         return "".join(STANDARD.get(parent, "X") for parent in self.parents)
