@@ -591,14 +591,14 @@ def test_an_occupancy_that_is_no_number_counts_as_none(read, occupancy):
 
 
 def test_text_that_unpacks_beyond_the_limit_is_an_error(read, monkeypatch):
-    monkeypatch.setattr("toporank.structures.read.MAX_BYTES", 500)
+    monkeypatch.setattr("toporank.structures.text.MAX_BYTES", 500)
     with pytest.raises(StructureError, match="MiB of text"):
         read(pdb(pair()), "bomb.pdb.gz")
 
 
 @pytest.mark.parametrize("parts", [1, 2])
 def test_no_more_is_unpacked_than_the_limit_tells(tmp_path, monkeypatch, parts):
-    monkeypatch.setattr("toporank.structures.read.MAX_BYTES", 100_000)  # more than the file itself has
+    monkeypatch.setattr("toporank.structures.text.MAX_BYTES", 100_000)  # more than the file itself has
     (tmp_path / "d.pdb.gz").write_bytes(gzip.compress(bytes(20 << 20)) * parts)
     tracemalloc.start()
     with pytest.raises(StructureError, match="MiB of text"):
