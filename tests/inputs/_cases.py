@@ -298,7 +298,7 @@ CASES: dict[str, list[Case]] = {
             "one chain a model (biological assembly files)",
             text("d.pdb", lambda: models(chain("A"), chain("B"))),
             UNREADABLE,
-            "the first model alone is no complex",
+            "the first model alone is not a complex",
             r"only one protein chain \('A'\).*2 models, the first is used",
             "write all chains into one model",
         ),
@@ -307,7 +307,7 @@ CASES: dict[str, list[Case]] = {
             "several models of one chain (NMR)",
             text("d.pdb", lambda: models(chain("A"), shifted(chain("A"), 9.0))),
             UNREADABLE,
-            "one chain is no complex",
+            "one chain is not a complex",
             r"only one protein chain \('A'\).*an ensemble of 2 models of one chain, the first is used",
             "leave it out",
         ),
@@ -337,7 +337,7 @@ CASES: dict[str, list[Case]] = {
             "two identical copies on top of each other",
             in_pdb(lambda: chain("A") + changed(chain("A"), chain="B")),
             UNREADABLE,
-            "a chain that is written twice is read once, and one chain is no complex",
+            "a chain that is written twice is read once, and one chain is not a complex",
             r"only one protein chain \('A'\).*chain B is a copy of chain A in the same place: left out",
             "write each chain in its own place",
         ),
@@ -1052,7 +1052,7 @@ Models of one complex are a target: they are held against each other and ranked.
 - Models of one complex in several folders are one target, where copies of chains are as many and no residue is
   exchanged; a mutant in a folder of its own is a target of its own. Files of the same name are then called
   `<folder>_<file>`. A folder to which `partners.csv` gives other partners is kept apart.
-- Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is no complex.
+- Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is not a complex.
 
 The first lines of its answer say where sequences and folders differ. `toporank score FOLDER --targets folder`, or
 `group_by: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,

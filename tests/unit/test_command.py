@@ -21,7 +21,7 @@ import pytest
 from conftest import REPOSITORY
 from toporank.__main__ import main
 from toporank.command import doctor, score, study, unpacking
-from toporank.command.given import check_partners, look_at, name_of
+from toporank.command.given import chains_of_models, check_partners, look_at, name_of
 from toporank.command.run import (
     Progress,
     claimed,
@@ -533,16 +533,18 @@ def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends
 
 
 @pytest.mark.parametrize("partners", ["A:Z", "a:b", "A:B+C", "table.csv"])
-@pytest.mark.parametrize("natives", [[], ["--natives", "."]])
-def test_partners_that_no_model_has_are_refused_before_a_good_run_is_replaced(
+@pytest.mark.parametrize("natives", [[], ["--natives", "natives"]])
+def test_partners_that_nothing_has_are_refused_before_a_good_run_is_replaced(
     tmp_path, monkeypatch, decoys, good_run, partners, natives
 ):
     monkeypatch.chdir(tmp_path)
+    Path("natives").mkdir()
+    shutil.copy(next(decoys.glob("1AVZ/*.pdb")), "natives/1AVZ.pdb")
     Path("table.csv").write_text("target,partners\n1AVZ,A:Y\n")
     before = contents(good_run)
     command = "label" if natives else "score"
     said = refused(command, decoys, "-o", good_run, "--partners", partners, *natives)
-    assert "no model has the chains" in said
+    assert re.search(f"no {'native' if natives else 'model'}( of 1AVZ)? has the chains", said)
     assert ".pdb" in said
     assert "has A, B" in said
     assert contents(good_run) == before
@@ -555,9 +557,11 @@ def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(
     assert contents(good_run) == before
 
 
-def test_partners_that_a_model_has_are_taken(decoys, tmp_path):
-    for partners in ("A:B", "B:A", None):
-        check_partners(partners, decoys, tmp_path)
+def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(decoys, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
+    for partners in ("A:B", "B:A", None, str(table)):
+        check_partners(partners, "model", chains_of_models(decoys, tmp_path))
 
 
 # ---- in a wheel ---------------------------------------------------------------------------------------------

@@ -44,9 +44,9 @@ def put(example: str, place: str) -> Path:
     return path
 
 
-def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None = None):
-    """Label the folder `decoys` by the folder `natives`; the rows by decoy."""
-    rows = planned(find_decoys("set", Path("decoys")), {}, partners)
+def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None = None, own=None):
+    """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by chains of the decoy."""
+    rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
     ((name, members),) = deal(rows, len(rows)).items()
     write_plans("set", {f"{name}.0": members})
     found = label_chunk("set", f"{name}.0", find_natives(Path("natives")), store or Store(Path("store")))
@@ -99,6 +99,15 @@ def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
         assert reason in said[decoy][1]
     assert "6 decoys = 2 no_native + 2 ok + 1 other_protein + 1 unreadable" in describe(found.values())[0]
     assert "1KTZ/itself" in describe(found.values())[1]
+
+
+def test_partners_are_those_of_the_native_also_where_the_decoy_calls_its_chains_otherwise():
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid1", "decoys/1KTZ/one")
+    key = "1KTZ", "one"
+    alike, renamed = (run(partners={key: "A:B"}, own=own)[key] for own in (None, {key: "6:7"}))
+    assert renamed == alike
+    assert (renamed.status, renamed.partners) == ("ok", "A:B")
 
 
 def test_partners_are_named_by_chains_of_the_native():

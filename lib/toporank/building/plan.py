@@ -30,7 +30,8 @@ NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
 class PlannedDecoy(NamedTuple):
     """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read.
 
-    partners : as `partners.partners_text` writes them; empty when each chain is one. model, lacks, spare : as in
+    partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
+    partners_given : as they were given, if by other names. model, lacks, spare : as in
     `decoys.identity.Decoy`.
     """
 
@@ -45,6 +46,12 @@ class PlannedDecoy(NamedTuple):
     model: int = 0
     lacks: str = ""
     spare: str = ""
+    partners_given: str = ""
+
+    @property
+    def native_partners(self) -> str:
+        """The partners by the chains of its native, which are those that a user names."""
+        return self.partners_given or self.partners
 
     @property
     def key(self) -> tuple[str, str]:
@@ -60,8 +67,12 @@ def planned(
     decoys: Iterable[Decoy],
     labels: Mapping[tuple[str, str], float],
     partners: Mapping[tuple[str, str], str] | None = None,
+    own: Mapping[tuple[str, str], str] | None = None,
 ) -> list[PlannedDecoy]:
-    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text)."""
+    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text).
+
+    own : partners by the chains of each decoy's own file; as `partners` by default.
+    """
     rows = []
     for decoy in decoys:
         try:
@@ -72,9 +83,10 @@ def planned(
         dockq = labels.get(decoy.key)
         label = "" if dockq is None else repr(float(dockq))
         path = "" if decoy.refused else decoy.path
-        said = partners.get(decoy.key, "") if partners else ""
-        state = path, size, mtime, label, decoy.refused, said
-        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, decoy.model, decoy.lacks, decoy.spare))
+        given = (partners or {}).get(decoy.key, "")
+        of_file = (own or {}).get(decoy.key, given)
+        state = path, size, mtime, label, decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
+        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, given if given != of_file else ""))
     return rows
 
 

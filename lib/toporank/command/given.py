@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,9 @@ from toporank.command.run import claimed
 from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
 from toporank.decoys.identity import split_suffix
+from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import is_file, parse_partners, partner_name, read_partners
-from toporank.decoys.predictors import all_decoys, part_to_score, programs
+from toporank.decoys.predictors import part_to_score, programs
 from toporank.errors import ConfigError, printable
 from toporank.targets.complexes import BY_SEQUENCE
 from toporank.targets.discovery import decoys_of, sketches
@@ -90,28 +92,47 @@ def partners_setting(partners: str | None) -> dict[str, str]:
     return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
 
 
-def check_partners(partners: str | None, folder: Path, out: Path) -> None:
-    """Raise ConfigError when partners name chains that no model of a folder has together, before results are replaced.
+class Chains(NamedTuple):
+    """The chains of a model or native. targets : names that a table of partners may have for it. file : its name."""
 
-    partners : as `--partners` takes them. out : has the reuse store, which knows the chains.
+    targets: set[str]
+    file: str
+    names: set[str]
+
+
+def chains_of_models(folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[Chains]:
+    """The chains of the models in a folder. out : has the reuse store. by : as for `look_at`."""
+    decoys, _, kinds = decoys_of(folder.name, folder, by, out / STORE)
+    return [Chains({d.target, d.folder}, Path(d.path).name, {*kinds[d.key]}) for d in decoys if kinds[d.key]]
+
+
+def chains_of_natives(folder: Path, out: Path) -> list[Chains]:
+    """The chains of the natives in a folder. out : has the reuse store."""
+    natives = find_natives(folder)
+    seen = sketches(map(str, natives.values()), out / STORE)
+    known = {target: (path.name, found) for target, path in natives.items() if (found := seen[str(path)])}
+    return [Chains({target}, file, {*dict(found.chains)}) for target, (file, found) in known.items()]
+
+
+def check_partners(partners: str | None, what: str, known: Iterable[Chains]) -> None:
+    """Raise ConfigError when partners name chains that nothing has together, before results are replaced.
+
+    A table may also have targets that are not there. partners : as `--partners` takes them. what : `model` or `native`.
     """
-    if not partners:
-        return
-    of_rows = read_partners(Path(partners)).values() if is_file(partners) else [partners]
-    seen = sketches(all_decoys(folder.name, folder), out / STORE)
-    chains = {path: {name for name, _ in seen_.chains} for path, seen_ in seen.items() if seen_}
-    for text in of_rows:
+    rows = read_partners(Path(partners)) if is_file(partners or "") else {"": partners} if partners else {}
+    chains = list(known) if rows else []
+    for target, text in rows.items():
+        able = [each for each in chains if not target or target in each.targets]
         named = {chain for partner in parse_partners(text, "--partners") for chain in partner}
-        if chains and not any(named <= there for there in chains.values()):
-            path, there = max(chains.items(), key=lambda item: len(item[1] & named))
-            what = f"no model has the chains {', '.join(_written(named))}; {printable(Path(path).name)} has"
+        if able and not any(named <= each.names for each in able):
+            nearest = max(able, key=lambda each: len(each.names & named))
+            missing = f"no {what}{f' of {target}' if target else ''} has the chains {', '.join(_written(named))}"
+            there = f"{printable(nearest.file)} has {', '.join(_written(nearest.names))}"
             remedy = "is a name misspelled? Nothing was changed"
-            raise ConfigError(
-                f"{what} {', '.join(_written(there)) or 'none'}", where=f"--partners {text}", remedy=remedy
-            )
+            raise ConfigError(f"{missing}; {there}", where=f"--partners {text}", remedy=remedy)
 
 
-def _written(chains: set[str]) -> list[str]:
+def _written(chains: Iterable[str]) -> list[str]:
     """Names of chains as `--partners` takes them."""
     return [printable(partner_name((chain,))) for chain in sorted(chains)]
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toporank.command.given import PARTNERS, check_partners, look_at, name_of, partners_setting
+from toporank.command.given import PARTNERS, chains_of_models, check_partners, look_at, name_of, partners_setting
 from toporank.command.run import LOG, SETTINGS, claimed, make, only_shows
 from toporank.confidence.table import ALWAYS, NEVER
 from toporank.config import load_config
@@ -45,7 +45,7 @@ def score(args: argparse.Namespace) -> int:
     print(given.said, flush=True)
     claimed(out)
     if not only_shows(args.snakemake_args):
-        check_partners(args.partners, given.folder, out)
+        check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
     settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
     settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
     if args.plddt:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.command.given import PARTNERS, check_partners, name_of, partners_setting
+from toporank.command.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.command.run import SETTINGS, claimed, make, only_shows
 from toporank.errors import ConfigError
 from toporank.files import write_text_if_changed
@@ -53,7 +53,7 @@ def run_study(args: argparse.Namespace) -> int:
         raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
     out = claimed(args.out)
     if folder and not only_shows(args.snakemake_args):
-        check_partners(args.partners, args.config, out)
+        check_partners(args.partners, "native", chains_of_natives(args.natives, out))
     config = _for_natives(args, out) if folder else args.config
     if make(target, config, out, args):
         print("\n".join(str(path) for pattern in results for path in sorted(out.glob(pattern))))

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from toporank.decoys.identity import free_name
 from toporank.labelling.alignment import align
 from toporank.labelling.mapping import LEAST_IDENTITY, mappings
 
@@ -122,16 +123,10 @@ def _possible(known: Mapping[str, Traces], first: str) -> tuple[dict[str, list[C
     for name in [first, *sorted(examples.values())]:
         own = known[name].chains
         mapped = set(mappings(frame, own)[0].values()) if name != first else set(own)
-        for chain in own.keys() - mapped:
-            frame[_free(chain, frame)] = own[chain]
+        for chain in [chain for chain in own if chain not in mapped]:
+            frame[free_name(chain, frame)] = own[chain]
     found = {variant: _maps(frame, known[name].chains) for variant, name in examples.items()}
     return {name: found[variants[name]] for name in known}, frame
-
-
-def _free(name: str, taken: Mapping[str, object]) -> str:
-    """The name, or the first of `name_2`, `name_3` … that is not taken."""
-    names = (f"{name}_{k}" if k > 1 else name for k in range(1, len(taken) + 2))
-    return next(one for one in names if one not in taken)
 
 
 def _maps(frame: Mapping[str, Trace], own: Mapping[str, Trace]) -> list[ChainMap]:
@@ -139,11 +134,9 @@ def _maps(frame: Mapping[str, Trace], own: Mapping[str, Trace]) -> list[ChainMap
     found = []
     for mapping in mappings(frame, own):
         one = {other: name for name, other in mapping.items()}
-        taken = dict.fromkeys(one.values())
         for chain in own:
             if chain not in one:
-                one[chain] = _free(chain, taken)
-                taken[one[chain]] = None
+                one[chain] = free_name(chain, {*frame, *one.values()})
         found.append(one)
     return found
 

@@ -45,7 +45,7 @@ class BFactors(NamedTuple):
     same_in_residue: float
 
     def of(self, complex_: Complex) -> np.ndarray:
-        """Those of the residues of a complex, NaN where there is none; shape (R,)."""
+        """The B factor of each residue of a complex, shape (R,); NaN for residues that the file lacks."""
         return np.array([self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from toporank.decoys.identity import Decoy, name_problem, split_suffix, table_name
+from toporank.decoys.identity import Decoy, name_problem, same_name, split_suffix, table_name
 from toporank.errors import ConfigError, printable
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
@@ -143,12 +143,7 @@ def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
             decoy = _named(dataset, target, name, path)
             twin = found.setdefault(decoy.key, decoy)
             if twin is not decoy:
-                raise ConfigError(
-                    f"{printable(twin.path)} and {printable(path)} are both decoy {decoy.name!r} of target"
-                    f" {decoy.target!r}",
-                    where=f"dataset {dataset}",
-                    remedy="rename or remove one of them",
-                )
+                raise same_name(twin, decoy)
     except OSError as error:
         raise ConfigError(
             f"the decoy folder cannot be listed: {error.strerror}",

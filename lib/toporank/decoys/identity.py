@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Container
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, printable
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
@@ -50,7 +52,7 @@ class Decoy(NamedTuple):
         of a refused decoy are `table_name`s; its path may hold any character.
     model : which of the models of the file it is, from 1; 0 for the only one
     lacks : which chains it lacks that most models of its target have, in words
-    spare : names of its chains that most models of its target have in fewer copies, separated by blanks
+    spare : its chains that most models of its target have in fewer copies, as `partners.partner_name` writes them
     folder : what its target would be called after its folder, where the target has another name
     """
 
@@ -95,6 +97,25 @@ def table_name(name: str) -> str:
     digest = "~" + hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
     shown = "".join(letter if letter.isprintable() else "_" for letter in name)
     return shown.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore") + digest
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or the first of `name_2`, `name_3` … that is not taken.
+
+    >>> free_name("A", {"A", "A_2"})
+    'A_3'
+    """
+    return next(free for k in count(1) if (free := name if k == 1 else f"{name}_{k}") not in taken)
+
+
+def same_name(first: Decoy, second: Decoy) -> ConfigError:
+    """The error of two files that would be the same decoy."""
+    return ConfigError(
+        f"{printable(first.path)} and {printable(second.path)} are both decoy {second.name!r} of target"
+        f" {second.target!r}",
+        where=f"dataset {second.dataset}",
+        remedy="rename or remove one of them",
+    )
 
 
 def split_suffix(filename: str) -> tuple[str, str] | None:

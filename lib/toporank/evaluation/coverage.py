@@ -107,21 +107,20 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     copy of a chain, which the other models of the target lack, may lie apart. A decoy without any interface has none,
     unless partners are given.
     """
+    if plan.lacks and not plan.partners and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
+        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
     if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
         meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
         bodies = sorted({name for meeting in meetings for name in meeting[:2]})
         touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
         apart = [name for name in bodies if name not in touching]
-        if plan.lacks and not plan.partners:
-            return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, *notes]))
-        spare = [] if plan.partners or not touching else [name for name in apart if name in plan.spare.split()]
+        further_copies = plan.spare.split("+") if touching and not plan.partners else []
+        spare = [name for name in apart if name in further_copies]
         if apart := [name for name in apart if name not in spare]:
             why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
             return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))
         further = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
         return fate.status, fate.stage, "; ".join(filter(None, [*further, *notes]))
-    if plan.lacks and not plan.partners and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
-        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
     return fate.status, fate.stage, fate.reason
 
 

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from toporank.decoys.identity import Decoy, table_name
-from toporank.decoys.partners import parse_partners, partners_text
-from toporank.errors import ConfigError, printable
+from toporank.decoys.identity import Decoy, free_name, same_name, table_name
+from toporank.decoys.partners import parse_partners, partner_name, partners_text
+from toporank.errors import printable
 from toporank.targets.kinds import kinds_of, same_protein
 
 if TYPE_CHECKING:
@@ -203,14 +203,8 @@ def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[lis
             name = folders[0]
         else:
             name = (common_name(alone) if len(alone) == len(folders) else "") or common_name(files) or given
-        found.setdefault(table_name(_free(name, found)), []).append(models)
+        found.setdefault(table_name(free_name(name, found)), []).append(models)
     return found
-
-
-def _free(name: str, taken: Mapping[str, object]) -> str:
-    """The name, or the first of `name_2`, `name_3` … that is not taken."""
-    names = (name if k == 1 else f"{name}_{k}" for k in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken)
 
 
 def common_name(names: list[str]) -> str:
@@ -243,12 +237,7 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str]) -> Gro
             kinds[decoy.key] = model.kinds
             other = found.setdefault(decoy.key, decoy)
             if other is not decoy:
-                raise ConfigError(
-                    f"{printable(other.path)} and {printable(decoy.path)} are both decoy {decoy.name!r} of target"
-                    f" {target!r}",
-                    where=f"dataset {decoy.dataset}",
-                    remedy="rename or remove one of them",
-                )
+                raise same_name(other, decoy)
     return Grouped(sorted(found.values()), notes, kinds)
 
 
@@ -274,9 +263,9 @@ def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[s
 
 
 def _spare(model: _Model, usual: Mapping[int, int]) -> str:
-    """Chains that a model has in more copies than most models of its target, separated by blanks."""
+    """Chains that a model has in more copies than most models of its target, as `partner_name` writes them."""
     own = Counter(model.kinds.values())
-    return " ".join(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
+    return partner_name(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
 
 
 def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toporank.code import code_of
-from toporank.decoys.identity import Decoy
 from toporank.decoys.predictors import all_decoys
 from toporank.errors import StructureError
 from toporank.files import write_text
@@ -36,12 +35,13 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     listed or two files are the same decoy.
     """
     decoys = all_decoys(dataset, folder)
-    return group(decoys, sketches(decoys, store), by, folder.resolve().name, partners)
+    seen = sketches((decoy.path for decoy in decoys if not decoy.refused), store)
+    return group(decoys, seen, by, folder.resolve().name, partners)
 
 
-def sketches(decoys: Iterable[Decoy], store: Path) -> Sketches:
-    """What a look into the file of each decoy finds, by path; None where it cannot be read."""
-    paths = dict.fromkeys(decoy.path for decoy in decoys if not decoy.refused)
+def sketches(paths: Iterable[str], store: Path) -> Sketches:
+    """What a look into each file finds, by path; None where it cannot be read."""
+    paths = dict.fromkeys(paths)
     states = {path: state for path in paths if (state := _state(path))}
     known = _read(store / CACHE)
     new = [path for path, state in states.items() if known.get(os.path.abspath(path), (None, None))[0] != state]

@@ -149,11 +149,11 @@ class Labelling:
         except tuple(STATUS_OF) as error:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
-            return LabelledDecoy(*member.key, member.partners, None, "", status, error.reason, [])
+            return LabelledDecoy(*member.key, member.native_partners, None, "", status, error.reason, [])
         dockq, mapping, reason, interfaces = json.loads(entry.content)
         interfaces = [InterfaceLabel(*one) for one in interfaces]
         said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
-        return LabelledDecoy(*member.key, member.partners, *said)
+        return LabelledDecoy(*member.key, member.native_partners, *said)
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
         """Where the CA of each residue of a labelled decoy is in the native, as `labelling.label.counterparts` says.
@@ -167,7 +167,7 @@ class Labelling:
 
     def _entries(self, member: PlannedDecoy, digest: str) -> tuple[Entry, Entry]:
         """Label and counterparts."""
-        native = self._native(member.target, member.partners)
+        native = self._native(member.target, member.native_partners)
         decoy = making(member, digest, {}, self._store).complex
 
         @functools.cache
@@ -185,7 +185,7 @@ class Labelling:
             complex_, found = compared()
             return counterparts(native.native, complex_, found.mapping).astype("<f4").tobytes(), {}
 
-        made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.partners}
+        made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.native_partners}
         depends_on = {**made_of, "code": code_digest("label", {})}
         return (
             self._store.obtain("label", depends_on, ".label", make_label),

@@ -237,8 +237,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
     partners = partners_of([decoy.key for decoy in decoys], for_all, own | of_targets, of_labels)
-    partners = partners_of_each(partners, kinds)
-    rows = planned(decoys, {label[:2]: label.dockq for label in of_decoys(labels)}, partners)
+    dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
+    rows = planned(decoys, dockq, partners, partners_of_each(partners, kinds))
     whole = survey(name, deal(rows, size), result._recipes, again=again)
     part = whole
     if config.targets:
