@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from structures_text import Atom, alanine, changed, pair, pdb, write
 from toporank.features.bystanders import not_looked_at
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.neighbours import near_any
 from toporank.structures.read import read_complex
 
 
@@ -58,13 +56,3 @@ def test_hydrogens_touch_nothing(noted):
 def test_of_many_the_rest_is_counted(noted):
     (note,) = noted(*[het(f"L{n:02d}", n) for n in range(10)])
     assert note.endswith("L05 (A:5), 4 others")
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_points_near_others_are_those_that_every_pair_tells(seed, monkeypatch):
-    monkeypatch.setattr("toporank.features.neighbours.PAIRS_AT_ONCE", 50)
-    draw = np.random.default_rng(seed)
-    points, others = draw.uniform(0, 30, (60, 3)), draw.uniform(5, 25, (80, 3))
-    every = np.linalg.norm(points[:, None] - others, axis=2)
-    assert near_any(points, others, 3.0).tolist() == (every < 3.0).any(axis=1).tolist()
-    assert near_any(points[:0], others, 3.0).tolist() == []

@@ -233,6 +233,12 @@ def test_each_model_of_a_file_is_a_decoy_and_an_ensemble_of_a_single_chain_is_on
     ]  # fmt: skip
 
 
+def test_models_of_one_file_that_are_of_different_complexes_are_different_targets():
+    first, second = (("A", A), ("B", B)), (("A", C), ("B", D))
+    found = grouped({"T/best": Sketch((1, 2, 3), first, (second, first))})
+    assert targets(found) == {"best": ["best#1", "best#3"], "best_2": ["best#2"]}
+
+
 def test_models_numbered_alike_are_numbered_by_their_place():
     found = grouped({"T/a": Sketch((1, 1, 1), (("A", A), ("B", B)))})
     assert targets(found) == {"T": ["a#1", "a#2", "a#3"]}

@@ -12,6 +12,7 @@ import numpy as np
 from toporank.confidence.decoy import Asked, Examined, examine
 from toporank.confidence.table import AUTO, INCOMPLETE, Choice, Confidence
 from toporank.errors import TopoRankError, printable
+from toporank.labelling.dockq import FEWEST, superposition
 from toporank.structures.complex import Complex
 
 log = logging.getLogger(__name__)
@@ -77,12 +78,10 @@ def _several_poses(sharing: list[Asked]) -> bool:
 
 def rmsd(first: Complex, second: Complex) -> float:
     """RMSD in Å of the CA atoms of the residues that both have, superposed; infinite if these are fewer than three."""
-    from scipy.spatial.transform import Rotation  # imported only where models share B factors
-
     places = [{c.residues[i]: c.xyz[c.ca[i]] for i in np.flatnonzero(c.ca >= 0)} for c in (first, second)]
     both = [residue for residue in places[0] if residue in places[1]]
-    if len(both) < 3:
+    if len(both) < FEWEST:
         return float("inf")
-    one, other = (np.array([of_model[residue] for residue in both]) for of_model in places)
-    _, distance = Rotation.align_vectors(one - one.mean(axis=0), other - other.mean(axis=0))
-    return float(distance / len(both) ** 0.5)
+    moving, fixed = (np.array([of_model[residue] for residue in both]) for of_model in places)
+    turn, shift = superposition(moving, fixed)
+    return float(np.sqrt(np.square(moving @ turn + shift - fixed).sum(axis=1).mean()))

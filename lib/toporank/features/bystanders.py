@@ -6,7 +6,6 @@ from collections import defaultdict
 
 import numpy as np
 
-from toporank.features.neighbours import near_any
 from toporank.structures.complex import Complex
 
 REACH = 5.0
@@ -31,11 +30,13 @@ def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
 
 def _touching(complex_: Complex, others: np.ndarray, interface: np.ndarray) -> list[int]:
     """Those of some residues that have a heavy atom near one of an interface residue."""
+    from scipy.spatial import cKDTree  # slow to import, and needed only for complexes with more than protein
+
     heavy = ~complex_.is_hydrogen
     of_others = np.flatnonzero(np.isin(complex_.residue_of, others) & heavy)
     of_interface = np.isin(complex_.residue_of, interface) & heavy
-    near = near_any(complex_.xyz[of_others], complex_.xyz[of_interface], REACH)
-    return np.unique(complex_.residue_of[of_others[near]]).tolist()
+    apart, _ = cKDTree(complex_.xyz[of_interface]).query(complex_.xyz[of_others], distance_upper_bound=REACH)
+    return np.unique(complex_.residue_of[of_others[np.isfinite(apart)]]).tolist()
 
 
 def _names(complex_: Complex, residues: list[int]) -> list[str]:

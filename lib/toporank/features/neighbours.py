@@ -97,24 +97,6 @@ def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.sqrt(max(least, 0.0)))
 
 
-def near_any(points: np.ndarray, others: np.ndarray, cutoff: float) -> np.ndarray:
-    """Which points are nearer than `cutoff` to any of the others, bool, shape (n,).
-
-    points : float64, shape (n, 3). others : float64, shape (m, 3). Searched along one axis, as in
-    `pairs_between_groups`.
-    """
-    axis = np.ptp(others, axis=0).argmax()
-    others = others[np.argsort(others[:, axis])]
-    first, stop = (np.searchsorted(others[:, axis], points[:, axis] + by) for by in (-cutoff, cutoff))
-    near = np.zeros(len(points), dtype=bool)
-    for rows in portions(stop - first):
-        count = stop[rows] - first[rows]
-        point = np.repeat(rows, count)
-        other = np.arange(len(point)) + np.repeat(first[rows] - (np.cumsum(count) - count), count)
-        near[point[np.linalg.norm(points[point] - others[other], axis=1) < cutoff]] = True
-    return near
-
-
 def portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
     """The places of `sizes` in portions that have no more than `PAIRS_AT_ONCE` in all, or one place each."""
     start, ends = 0, np.cumsum(sizes)

@@ -6,9 +6,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gemmi
+import numpy as np
 
+from toporank.errors import StructureError
+from toporank.structures.columns import PdbText
 from toporank.structures.complex import STANDARD
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
+
+Chains = tuple[tuple[str, str], ...]
+"""Name and sequence of each protein chain of a model, in the order of the file. A sequence has a letter for each protein
+residue, as `read_complex` counts them: X for an unknown one, M for MSE."""
+RESIDUE = (slice(17, 21), slice(21, 25), slice(25, 27))
+"""Columns of a PDB record: residue name, chain with most of the number, its end and the insertion code."""
 
 
 class Sketch(NamedTuple):
@@ -17,12 +26,17 @@ class Sketch(NamedTuple):
     Attributes
     ----------
     models : the number of each model as the file has it; a file without MODEL records has one model, number 1
-    chains : name and sequence of each protein chain of the first model, in the order of the file. Letters are one for
-        each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
+    chains : of the first model
+    further : of each further model, if one of them has other chains; none where they cannot be read
     """
 
     models: tuple[int, ...]
-    chains: tuple[tuple[str, str], ...]
+    chains: Chains
+    further: tuple[Chains, ...] = ()
+
+    def of_model(self, place: int) -> Chains:
+        """The chains of a model. place : in the file, from 1; 0 for the only one."""
+        return self.further[place - 2] if place > 1 and self.further else self.chains
 
 
 def sketch(path: Path) -> Sketch:
@@ -32,17 +46,42 @@ def sketch(path: Path) -> Sketch:
     """
     with reading(path) as (file_format, text):
         if file_format == "pdb":
-            lines = pdb_text(text)
-            return _of(model_of(lines, 0), tuple(model.number for model in lines.models))
-        structure = gemmi_mmcif(text)[1]
-        return _of(structure, tuple(model.num for model in structure))
+            return _of_pdb(pdb_text(text))
+        first, *others = gemmi_mmcif(text)[1]
+        further = [_chains(model) for model in others]
+        return _sketch((first.num, *(model.num for model in others)), _chains(first), further)
 
 
-def _of(structure: gemmi.Structure, models: tuple[int, ...]) -> Sketch:
-    """The sketch of gemmi's structure, whose first model is looked at."""
-    found, _ = residues_of(structure[0])
+def _of_pdb(lines: PdbText) -> Sketch:
+    first, further = _chains(model_of(lines, 0)[0]), []
+    like_first = _residues(lines, 0) if len(lines.models) > 1 and len(first) > 1 else b""
+    for place in range(1, len(lines.models) if like_first else 0):
+        further.append(first if _residues(lines, place) == like_first else _chains_if_read(lines, place))
+    return _sketch(tuple(model.number for model in lines.models), first, further)
+
+
+def _sketch(models: tuple[int, ...], first: Chains, further: list[Chains]) -> Sketch:
+    return Sketch(models, first, tuple(further) if any(chains != first for chains in further) else ())
+
+
+def _residues(lines: PdbText, place: int) -> bytes:
+    """The columns that name the residue of every atom of a model: equal ones have equal chains."""
+    bounds = np.searchsorted(lines.atoms, lines.models[place][1:])
+    atoms = lines.atoms[slice(*bounds)]
+    return b"".join(lines.numbers(columns, atoms).tobytes() for columns in RESIDUE)
+
+
+def _chains_if_read(lines: PdbText, place: int) -> Chains:
+    try:
+        return _chains(model_of(lines, place)[0])
+    except StructureError:  # reading this model fails later, with the reason
+        return ()
+
+
+def _chains(model: gemmi.Model) -> Chains:
+    found, _ = residues_of(model)
     chains: dict[str, list[str]] = {}
     for name, parent in zip(found.chains, found.parents, strict=True):
         if parent:
             chains.setdefault(name, []).append(STANDARD.get(parent, "X"))
-    return Sketch(models, tuple((name, "".join(letters)) for name, letters in chains.items()))
+    return tuple((name, "".join(letters)) for name, letters in chains.items())

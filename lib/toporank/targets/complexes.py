@@ -74,11 +74,8 @@ def group(
     Raises ConfigError where two files would be the same decoy.
     """
     single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
-    kinds = kinds_of({s for decoy in single for s in _sequences(sketches.get(decoy.path))})
-    models = [
-        _Model(decoy, decoy.target, {name: kinds[s] for name, s in _chains(sketches.get(decoy.path))})
-        for decoy in single
-    ]
+    kinds = kinds_of({sequence for decoy in single for _, sequence in _chains(decoy, sketches)})
+    models = [_Model(decoy, decoy.target, {n: kinds[s] for n, s in _chains(decoy, sketches)}) for decoy in single]
     of_folders: dict[str, list[_Model]] = {}
     for model in models:
         of_folders.setdefault(model.folder, []).append(model)
@@ -97,12 +94,9 @@ def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
     return [decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)]
 
 
-def _chains(seen: Sketch | None) -> tuple[tuple[str, str], ...]:
-    return seen.chains if seen else ()
-
-
-def _sequences(seen: Sketch | None) -> list[str]:
-    return [sequence for _, sequence in _chains(seen)]
+def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
+    seen = sketches.get(decoy.path)
+    return seen.of_model(decoy.model) if seen else ()
 
 
 def _complexes(models: list[_Model]) -> list[list[_Model]]:
@@ -181,8 +175,8 @@ def _same_proteins(one: list[_Model], other: list[_Model], sketches: Sketches) -
 def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     found: dict[int, str] = {}
-    for path, kinds in {model.decoy.path: model.kinds for model in models}.items():
-        for name, sequence in _chains(sketches.get(path)):
+    for decoy, _, kinds in models:
+        for name, sequence in _chains(decoy, sketches):
             found[kinds[name]] = max(found.get(kinds[name], ""), sequence, key=lambda s: (len(s), s))
     return found
 

@@ -89,8 +89,9 @@ def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:
             return {}
         texts = content["sequences"]
         return {
-            name: ((size, time), Sketch(tuple(models), tuple((chain, texts[i]) for chain, i in chains)))
+            name: ((size, time), Sketch(tuple(models), first, tuple(further)))
             for name, (size, time, models, chains) in content["files"].items()
+            for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
         return {}
@@ -99,10 +100,11 @@ def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:
 def _write(path: Path, known: Mapping[str, tuple[_State, Sketch | None]]) -> None:
     """Keep what was seen; files that cannot be read are looked into again."""
     places: dict[str, int] = {}
-    files = {
-        name: [*state, seen.models, [(chain, places.setdefault(text, len(places))) for chain, text in seen.chains]]
-        for name, (state, seen) in known.items()
-        if seen
-    }
+
+    def kept(seen: Sketch) -> list[list[tuple[str, int]]]:
+        each = (seen.chains, *seen.further)
+        return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
+
+    files = {name: [*state, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))
