@@ -11,13 +11,13 @@ from snakemake.utils import min_version
 min_version("9.16")
 
 
-# seconds of work each: not worth a cluster job
-localrules:
+localrules:  # seconds of work each, not worth a cluster job
     all,
     build_graphs,
     score,
     write_coverage,
     check_coverage,
+    publish,
 
 
 include: "rules/common.smk"
@@ -43,13 +43,13 @@ rule all:
     default_target: True
     input:
         JOBS.rankings(),
-        JOBS.reports() + JOBS.made_scorer(),
+        JOBS.reports() + JOBS.made_scorer() + JOBS.published(),
 
 
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
-        expand(layout.COVERAGE, dataset=JOBS.datasets),
+        expand(layout.PUBLISHED, dataset=JOBS.datasets),
         JOBS.training_inputs(layout.COVERAGE_CHECK),
 
 

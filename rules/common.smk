@@ -10,10 +10,10 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from toporank import layout
-from toporank.building.stages import code_digest, stage_features
+from toporank.building.stages import code_digest, recipes
 from toporank.config import load_config
 from toporank.errors import TopoRankError
-from toporank.features.registry import call_mkdssp
+from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.training.provenance import training_code
 from toporank.workflow import jobs, locks, preflight, progress
 from toporank.workflow.environment import use_this_environment
@@ -47,15 +47,20 @@ try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
 except TopoRankError:
     SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
-BUILD_CHUNK = (
-    "build_chunk.py --stage {params.stage} --dataset {wildcards.dataset} --chunk {wildcards.chunk}"
-    ' --features {params.features:q} --store "$TOPORANK_STORE" > {log} 2>&1'
-)
+FEATURES = canonical(records(CHOICES))
+
+
+def make_again(pattern, wildcards):
+    """Have Snakemake make a file that it takes for finished, if the preflight says so; no input."""
+    path = pattern.format(**wildcards)
+    if CHECK and path in CHECK.again:
+        workflow.dag.forcefiles.add(path)
+    return []
 
 
 wildcard_constraints:
     dataset=jobs.one_of(JOBS.datasets),
-    chunk=r"\d+-[0-9a-f]{16}\.\d+",
+    chunk=r"\d+-[0-9a-f]{16}",
     run=jobs.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 

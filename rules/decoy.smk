@@ -13,9 +13,10 @@ rule coverage:
 
 
 rule decoy_graph:
-    """The graph of one decoy; no other decoy is built."""
+    """The graph of one decoy and what it was made from; no other decoy is built."""
     input:
         ledger=JOBS.decoy_ledger,
+        again=lambda wildcards: make_again(layout.GRAPH, wildcards),
     output:
         graph=update(layout.GRAPH),
     log:
@@ -25,5 +26,9 @@ rule decoy_graph:
         decoy="[^/]+",
     conda:
         "../envs/features.yaml"
+    params:
+        features=FEATURES,
+        chunk=lambda wildcards, input: Path(input.ledger).stem,
     shell:
-        "check_decoy.py --ledger {input.ledger} 2>&1 | tee {log:q}"
+        "publish.py --dataset {wildcards.dataset} --chunk {params.chunk} --features {params.features:q}"
+        ' --store "$TOPORANK_STORE" 2>&1 | tee {log:q}'

@@ -1,104 +1,35 @@
-# Decoys → interface → topology → nodes → graphs, a chunk of decoys at a time, then coverage.
+# Decoys → interface → topology → nodes → graphs, a chunk of decoys at a time; then coverage, and artefacts as files.
 
 
-rule extract_interfaces:
-    """Interface residues of the decoys of a chunk."""
+rule build_chunk:
+    """Interface residues, topology, node features, edges and graph of the decoys of a chunk."""
     input:
         plan=layout.PLAN,
-    output:
-        ledger=layout.of_stage(layout.LEDGER, "interface"),
-    log:
-        layout.of_stage(layout.LOG, "interface"),
-    benchmark:
-        layout.of_stage(layout.TIMES, "interface")
-    group:
-        "chunk"
-    conda:
-        "../envs/features.yaml"
-    resources:
-        mem_mb=jobs.raised(2000),
-        runtime=jobs.raised(20),
-    params:
-        stage="interface",
-        features=stage_features(CHOICES, "interface"),
-        code=code_digest("interface", CHOICES),
-    shell:
-        BUILD_CHUNK
-
-
-rule compute_topology:
-    """Persistent homology around every interface residue."""
-    input:
-        upstream=rules.extract_interfaces.output.ledger,
-    output:
-        ledger=layout.of_stage(layout.LEDGER, "topology"),
-    log:
-        layout.of_stage(layout.LOG, "topology"),
-    benchmark:
-        layout.of_stage(layout.TIMES, "topology")
-    group:
-        "chunk"
-    conda:
-        "../envs/features.yaml"
-    params:
-        stage="topology",
-        features=stage_features(CHOICES, "topology"),
-        code=code_digest("topology", CHOICES),
-    shell:
-        BUILD_CHUNK
-
-
-rule assemble_nodes:
-    """Node features, with secondary structure and accessibility by DSSP."""
-    input:
-        upstream=rules.compute_topology.output.ledger,
-    output:
-        ledger=layout.of_stage(layout.LEDGER, "nodes"),
-    log:
-        layout.of_stage(layout.LOG, "nodes"),
-    benchmark:
-        layout.of_stage(layout.TIMES, "nodes")
-    group:
-        "chunk"
-    conda:
-        "../envs/features.yaml"
-    params:
-        stage="nodes",
-        features=stage_features(CHOICES, "nodes"),
-        code=code_digest("nodes", CHOICES),
-    shell:
-        BUILD_CHUNK
-
-
-rule assemble_graphs:
-    """Edges, and one graph a decoy with its label."""
-    input:
-        upstream=rules.assemble_nodes.output.ledger,
         labels=JOBS.chunk_labels,
+        again=lambda wildcards: make_again(layout.LEDGER, wildcards),
     output:
-        ledger=layout.of_stage(layout.LEDGER, "graphs"),
+        ledger=layout.LEDGER,
     log:
-        layout.of_stage(layout.LOG, "graphs"),
+        layout.LOG,
     benchmark:
-        layout.of_stage(layout.TIMES, "graphs")
+        layout.TIMES
     group:
         "chunk"
     conda:
         "../envs/features.yaml"
     resources:
         mem_mb=jobs.raised(3000),
-        runtime=jobs.raised(30),
+        runtime=jobs.raised(120),
     params:
-        stage="graphs",
-        features=stage_features(CHOICES, "graphs"),
-        code=code_digest("graphs", CHOICES),
-        labels=lambda wildcards, input: "--labelled" if input.labels else "",
+        features=FEATURES,
+        code=[code for code, _ in recipes(CHOICES).values()],
     shell:
-        BUILD_CHUNK.replace(" --store", " {params.labels} --store")
+        "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
+        ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule write_coverage:
-    """What became of every decoy and every label of a data set, and its chains; artefacts of removed decoys go."""
+    """What became of every decoy and every label of a data set, and its chains."""
     input:
         ledgers=JOBS.ledgers,
         labels=JOBS.label_table,
@@ -133,3 +64,22 @@ rule check_coverage:
     shell:
         "check_coverage.py --dataset {wildcards.dataset} --table {input.table} --check {output.check}"
         " --minimum-percent {params.minimum_percent} --fail-on-missing {params.fail_on_missing} 2>&1 | tee {log}"
+
+
+rule publish:
+    """The artefacts of all decoys of a data set as files; those of removed decoys go."""
+    input:
+        ledgers=JOBS.ledgers,
+        coverage=layout.COVERAGE,
+        again=lambda wildcards: make_again(layout.PUBLISHED, wildcards),
+    output:
+        table=update(layout.PUBLISHED),
+    log:
+        "logs/publish/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    params:
+        features=FEATURES,
+    shell:
+        "publish.py --dataset {wildcards.dataset} --features {params.features:q}"
+        ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'

@@ -18,7 +18,7 @@ rule pack_graphs:
         mem_mb=jobs.raised(4000),
     params:
         precision=CONFIG.workflow.pack_precision,
-        features=stage_features(CHOICES, "graphs"),
+        features=FEATURES,
         code=jobs.step_code(REPOSITORY, "pack_graphs.py"),
         natives=lambda wildcards: JOBS.natives_option(wildcards, REPOSITORY),
     shell:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toporank.building.chunk import run_chunk
 from toporank.building.ledger import LedgerRow
-from toporank.building.plan import deal, planned, write_plans
+from toporank.building.plan import Current, deal, planned, write_current, write_plans
+from toporank.building.published import publish
 from toporank.building.store import Store
 from toporank.decoys.identity import Decoy
 from toporank.features.registry import Choice
-from toporank.layout import STAGES
 
 
 def build(
@@ -16,13 +16,12 @@ def build(
     choices: dict[str, Choice],
     store: Store,
     labels: dict[tuple[str, str], float] | None = None,
-    stages: tuple[str, ...] = STAGES,
     partners: dict[tuple[str, str], str] | None = None,
 ) -> list[LedgerRow]:
-    """Build decoys of one data set in the working directory; the rows of the ledger of the last stage."""
-    dataset, rows = decoys[0].dataset, []
-    ((content, members),) = deal(planned(decoys, labels or {}, partners), len(decoys)).items()
-    write_plans(dataset, {f"{content}.0": members})
-    for stage in stages:
-        rows = run_chunk(stage, dataset, f"{content}.0", choices, store)
+    """Build and publish decoys of one data set in the working directory; the rows of their ledger."""
+    dataset, chunks = decoys[0].dataset, deal(planned(decoys, labels or {}, partners), len(decoys))
+    write_plans(dataset, chunks)
+    write_current(dataset, Current(("in", "/in"), [*chunks], [*chunks]))
+    rows = [row for chunk in chunks for row in run_chunk(dataset, chunk, choices, store)]
+    publish(dataset, choices, store)
     return rows

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bring one feature stage up to date for the decoys of one chunk."""
+"""Take the decoys of one chunk through all feature stages."""
 
 import argparse
 import gc
@@ -12,7 +12,6 @@ from toporank.building.chunk import run_chunk
 from toporank.building.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import choose
-from toporank.layout import STAGES
 from toporank.targets.labelled import dockq_of
 
 GARBAGE = 100_000
@@ -21,11 +20,10 @@ GARBAGE = 100_000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stage", required=True, choices=STAGES)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--chunk", required=True, help="name of the chunk, whose ledger is written")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
-    parser.add_argument("--labelled", action="store_true", help="take the labels that natives gave the chunk")
+    parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -33,8 +31,8 @@ def main() -> None:
     gc.set_threshold(GARBAGE)
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
-        labels = dockq_of(args.dataset, args.chunk) if args.labelled else None
-        run_chunk(args.stage, args.dataset, args.chunk, choices, Store(args.store), labels)
+        labels = dockq_of(args.dataset, args.chunk) if args.labels else None
+        run_chunk(args.dataset, args.chunk, choices, Store(args.store), labels)
     except RecordError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit

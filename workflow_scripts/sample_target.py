@@ -24,8 +24,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
-    stage = {"dataset": layout.SAMPLING, "stage": layout.SAMPLING, "chunk": args.target}
-    noting = layout.PROGRESS.format(**stage)
+    noting = layout.PROGRESS.format(dataset=layout.SAMPLING, chunk=args.target)
     rows = sample(
         args.target,
         args.native,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write what became of every decoy and label of a data set and the chains of its targets; remove what is of none."""
+"""Write what became of every decoy and label of a data set, and the chains of its targets; remove old records."""
 
 import argparse
 import sys
@@ -9,7 +9,6 @@ from toporank import layout
 from toporank.building.ledger import last_fates, remove_old
 from toporank.building.plan import read_chunk, read_current
 from toporank.building.store import Store
-from toporank.building.view import remove_orphans
 from toporank.decoys.labels import read_split_labels
 from toporank.errors import TopoRankError
 from toporank.evaluation.coverage import counts, coverage_table, write_coverage
@@ -34,9 +33,6 @@ def main() -> None:
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
         store = Store(args.store)
         table = coverage_table(decoys, fates.values(), labels, chain_maps_of(decoys, fates, store))
-        orphans = remove_orphans(args.dataset, (decoy.key for decoy in decoys))
-        if orphans:
-            print(f"{args.dataset}: removed {len(orphans)} artefacts of decoys that are gone, such as {orphans[0]}")
         remove_old(args.dataset, current)
         earlier = read_chains(args.chains) if args.chains.exists() else []
         write_chains(args.chains, target_chains(decoys, fates, earlier, store))

@@ -5,7 +5,7 @@ train, label, report the same for a configuration
 doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
-store list           the reuse store by kind: entries, size, how many a results folder shows, age
+store list           what is in the reuse store by kind, its size and age
 store prune          what would be deleted; with --yes, deletes it
 config               every configuration key, as Markdown (the source of config/README.md)
 compile              compiles what is compiled, once after installing
@@ -78,25 +78,23 @@ def _add_store(commands: Any) -> None:
     prune = store.add_parser("prune", help="delete entries: lists them, and deletes them with --yes")
     for command in (store.add_parser("list", help="what is in it"), prune):
         command.add_argument("--store", type=Path, default=Path(Workflow().reuse_store), help="default: %(default)s")
-    prune.add_argument("--unused", action="store_true", help="entries that no results folder on this disk links to")
-    prune.add_argument("--older-than", type=float, metavar="DAYS", help="entries older than this many days")
+    what = "files that were not used for this many days"
+    prune.add_argument("--older-than", type=float, metavar="DAYS", required=True, help=what)
     prune.add_argument("--yes", action="store_true", help="really delete")
 
 
 def _store(args: argparse.Namespace) -> str:
-    """Raises ConfigError when there is no such store, or when nothing says what to prune."""
+    """Raises ConfigError when there is no such store."""
     if not args.store.is_dir():
         raise ConfigError("no such folder", where=args.store, remedy="give the reuse store with --store")
     kept = storekeeping.contents(args.store)
     if args.what == "list":
         return storekeeping.table(kept)
-    if not args.unused and args.older_than is None:
-        raise ConfigError("nothing says what to prune", remedy="give --unused, --older-than DAYS or both")
-    going = storekeeping.to_prune(kept, unused=args.unused, older_than=args.older_than)
+    going = storekeeping.to_prune(kept, args.older_than)
     if args.yes:
         storekeeping.remove(going)
     verb = "deleted" if args.yes else "would be deleted (delete with --yes)"
-    return f"{storekeeping.table(going)}{len(going)} of {len(kept)} entries {verb}\n"
+    return f"{storekeeping.table(going)}{len(going)} of {len(kept)} files {verb}\n"
 
 
 def _compile(_: argparse.Namespace) -> str:

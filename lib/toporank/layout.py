@@ -1,6 +1,6 @@
 """Where everything lies under `results/`: the one place that knows the path grammar.
 
-Patterns carry Snakemake wildcards; `{stage}`, `{chunk}` and so on are explained in `docs/workflow.md`.
+Patterns carry Snakemake wildcards; `{chunk}` and so on are explained in `docs/workflow.md`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ STAGES = ("interface", "topology", "nodes", "graphs")
 SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", "graphs": ".pt"}
 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
-LEDGER = "results/{dataset}/ledger/{stage}/{chunk}.tsv"
 CURRENT = "results/{dataset}/plan/current.json"
-LOG = "logs/{stage}/{dataset}/{chunk}.log"
-TIMES = "benchmarks/{stage}/{dataset}/{chunk}.tsv"
-PROGRESS = ".toporank/progress/{dataset}/{stage}/{chunk}"
+LEDGER = "results/{dataset}/ledger/{chunk}.tsv"
+LOG = "logs/chunks/{dataset}/{chunk}.log"
+TIMES = "benchmarks/chunks/{dataset}/{chunk}.tsv"
+PROGRESS = ".toporank/progress/{dataset}/{chunk}"
 LABELLED = "results/{dataset}/ledger/labels/{chunk}.json"
 LABEL_LOG = "logs/labels/{dataset}/{chunk}.log"
 OF_CHUNKS = (PLAN, LEDGER, LOG, TIMES, PROGRESS, LABELLED, LABEL_LOG)
@@ -24,6 +24,8 @@ LOCK = ".toporank/locks/{name}"
 GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
 GAP = "results/{dataset}/gap.tsv"
 ARTEFACTS = "results/{dataset}/{stage}"
+PUBLISHED = "results/{dataset}/published.tsv"
+"""Which artefacts `results/` shows, with their checksums."""
 LABELS = "results/{dataset}/labels.csv"
 DOCKQ = "results/{dataset}/dockq.csv"
 LABELS_INTERFACES = "results/{dataset}/labels_interfaces.csv"
@@ -37,7 +39,7 @@ INTERFACES = "results/{dataset}/interfaces.csv"
 INTERFACE_PACK = "results/{dataset}/interfaces.safetensors"
 
 SAMPLING = "sampling"
-"""Stands for data set and stage where sampling reports its progress; its decoys are a folder to give as `decoys`."""
+"""Stands for a data set where sampling reports its progress; its decoys are a folder to give as `decoys`."""
 SAMPLED = "results/sampling/{target}"
 POSES = "poses.csv"
 """In the folder of a sampled target: every decoy, and whatever failed; in the folder above: those of all targets."""
@@ -99,11 +101,6 @@ BESIDE_PAGE = (TOP_PML, TOP_CXC, MULTIQC)
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
 EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"
-
-
-def of_stage(pattern: str, stage: str) -> str:
-    """A pattern for the chunks of one stage."""
-    return pattern.replace("{stage}", stage)
 
 
 def beside(table: str) -> list[str]:

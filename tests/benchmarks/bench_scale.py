@@ -29,12 +29,11 @@ from pathlib import Path
 
 from one_node import cluster, missing
 
-from toporank.building import view
 from toporank.building.ledger import Ledger, read_ledger, write_ledger
 from toporank.building.plan import chunk_names, read_chunk
-from toporank.decoys.identity import Status
+from toporank.building.published import Published, place, write_published
 from toporank.files import link_or_copy
-from toporank.layout import LEDGER, PLAN, STAGES
+from toporank.layout import LEDGER, PLAN
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = REPOSITORY / "resources" / "example"
@@ -119,23 +118,22 @@ def lay_out(home: Path, sample: Path) -> None:
     """
     make_dataset(sample, N_SOURCES, distinct=False)
     snakemake(sample)
-    ledgers = {
-        stage: [read_ledger(path) for path in (sample / "results/many/ledger" / stage).iterdir()] for stage in STAGES
-    }
-    fates = {stage: {r.decoy: r for ledger in found for r in ledger.rows} for stage, found in ledgers.items()}
-    names = sorted(fates["graphs"])
+    ledgers = [read_ledger(path) for path in (sample / "results/many/ledger").glob("*.tsv")]
+    fates = {row.decoy: row for ledger in ledgers for row in ledger.rows}
+    names, table = sorted(fates), {}
     with contextlib.chdir(home):
-        for stage, chunk in itertools.product(STAGES, chunk_names(Path(PLAN.format(dataset="many", chunk="x")).parent)):
+        for chunk in chunk_names(Path(PLAN.format(dataset="many", chunk="x")).parent):
             rows = []
             for member in read_chunk("many", chunk):
-                fate = fates[stage][names[int(member.decoy[1:]) % N_SOURCES]]
-                place, mtime = view.place("many", stage, member.key), 0
-                if fate.status == Status.OK:
-                    link_or_copy(sample.resolve() / view.place("many", stage, fate.key), place)
-                    mtime = place.stat().st_mtime_ns
-                rows.append(fate._replace(target=member.target, decoy=member.decoy, mtime_ns=mtime))
-            path = Path(LEDGER.format(dataset="many", stage=stage, chunk=chunk))
-            write_ledger(path, Ledger(ledgers[stage][0].recipe, rows))
+                fate = fates[names[int(member.decoy[1:]) % N_SOURCES]]
+                for stage, digest in fate.artefacts.items():
+                    path = place("many", stage, *member.key)
+                    link_or_copy(sample.resolve() / place("many", stage, *fate.key), path)
+                    state = path.stat()
+                    table[stage, *member.key] = Published(digest, (state.st_size, state.st_mtime_ns))
+                rows.append(fate._replace(target=member.target, decoy=member.decoy))
+            write_ledger(Path(LEDGER.format(dataset="many", chunk=chunk)), Ledger(ledgers[0].recipes, rows))
+        write_published("many", table)
     snakemake(home, "--touch")
     snakemake(home)  # the coverage
 

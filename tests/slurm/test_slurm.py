@@ -150,8 +150,7 @@ def test_decoys_to_report(study, tmp_path):
     jobs = study.jobs()
     asked = Counter((row.comment.split("_wildcards")[0], row.memory, row.minutes) for row in jobs.itertuples())
     assert asked == {
-        # one submission a chunk: the memory of its largest stage, the time of all of them
-        ("rule_chunk_assemble_graphs_assemble_nodes_compute_topology_extract_interfaces", "3000M", "2:50:00"): 2,
+        ("rule_chunk_build_chunk", "3000M", "2:00:00"): 2,
         ("rule_pack_graphs", "4000M", "1:00:00"): 1,
         ("rule_train_sweep", "6000M", "12:00:00"): 1,
         ("rule_score_decoys", "4000M", "1:00:00"): 1,
@@ -170,9 +169,9 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
     subprocess.run(["scancel", killed], env=study.environment, check=True)
     assert process.wait(PATIENCE) == 0, (study.home / "printed.txt").read_text()
     jobs = study.jobs().set_index("id")
-    assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == ["CANCELLED", "3000M", "2:50:00"]
+    assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == ["CANCELLED", "3000M", "2:00:00"]
     others = Counter(jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None))
-    assert others == {("COMPLETED", "3000M", "2:50:00"): 1, ("COMPLETED", "6000M", "5:40:00"): 1}
+    assert others == {("COMPLETED", "3000M", "2:00:00"): 1, ("COMPLETED", "6000M", "4:00:00"): 1}
     assert len(study.graphs()) == 4
     assert "\tunreadable\t" in (study.home / "results/mini/coverage.tsv").read_text()
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from building import build
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
-from toporank.building.plan import Current, chunk_names, write_current
 from toporank.building.store import Store
 from toporank.comparison.compare import Compared, Comparison, clusters, compare
 from toporank.comparison.contacts import contact_bytes, interface_residues, residue_contacts
@@ -27,7 +26,6 @@ from toporank.errors import StructureError
 from toporank.evaluation.comparison import comparison_table, stored_contacts, write_comparison
 from toporank.evaluation.coverage import CoverageRow
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.layout import LEDGER
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
@@ -283,12 +281,7 @@ def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_i
         Path("in/T").mkdir(parents=True, exist_ok=True)
         shutil.copy(EXAMPLES / "1AVZ" / name, f"in/T/{name}")
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
-    build(find_decoys("ds", Path("in")), choices, Store(Path("store")), stages=("interface",))
-    (chunk,) = chunk_names(Path("results/ds/plan"))
-    last = Path(LEDGER.format(dataset="ds", stage="graphs", chunk=chunk))
-    last.parent.mkdir()
-    shutil.copy(LEDGER.format(dataset="ds", stage="interface", chunk=chunk), last)
-    write_current("ds", Current(("in", "in"), [chunk], [chunk]))
+    build(find_decoys("ds", Path("in")), choices, Store(Path("store")))
     store, key = Store(Path("store")), ("T", "far1")
     first = stored_contacts("ds", [], store)(key)
     assert first == Compared("far1", contact_bytes(read_complex(Path("in/T/far1.pdb"))))

@@ -1,15 +1,13 @@
-"""The coverage gap: what is still to do, told from plans, receipts and ledgers alone."""
+"""The coverage gap: what is still to do, told from plans and ledgers alone."""
 
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 
 from toporank import layout
-from toporank.building import view
 from toporank.building.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.plan import Chunks, deal, planned, write_plans
 from toporank.decoys.folders import find_decoys
@@ -19,17 +17,16 @@ from toporank.workflow.gap import (
     COLUMNS,
     DecoyGap,
     State,
-    Survey,
     describe_fates,
     describe_reasons,
     describe_stages,
+    failed_before,
     survey,
     write_gap,
 )
 
-RECIPES = {stage: f"c0de {stage}-parameters" for stage in layout.STAGES}
+RECIPES = {stage: ["c0de", f"{stage}-parameters"] for stage in layout.STAGES}
 ALL_DONE = (State.UP_TO_DATE,) * 4
-SHA256_1234 = "03ac674216f3e15c761ee1a5e255f067953623c8b388b4459e13f978d7c846f4"  # sha256sum of `1234`
 
 
 @pytest.fixture(autouse=True)
@@ -45,33 +42,28 @@ def dealt(labels: dict | None = None) -> Chunks:
     return deal(planned(find_decoys("ds", Path("in")), labels or {}), 10)
 
 
-def look(recipes: dict[str, str] = RECIPES, labels: dict | None = None, again: bool = False) -> Survey:
-    return survey("ds", dealt(labels), recipes, again=again)
+def ledger(chunk: str) -> Path:
+    return Path(layout.LEDGER.format(dataset="ds", chunk=chunk))
 
 
-def build(recipes: dict[str, str] = RECIPES, labels: dict | None = None, stages=layout.STAGES) -> str:
-    """As the jobs do: plan, artefacts and ledgers of all stages. `bad` fails in the node stage. Name of the chunk."""
-    chunks = look(recipes, labels).chunks
+def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -> str:
+    """As a job does: plan and ledger. `bad` fails in the node stage. Name of the chunk."""
+    chunks = dealt(labels)
     (chunk,) = chunks
     write_plans("ds", chunks)
-    for stage in stages:
-        rows = []
-        for name in ("bad", "good"):
-            if name == "bad" and stage in ("nodes", "graphs"):
-                rows.append(LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed", 2, 9))
-                continue
-            product = view.place("ds", stage, ("T", name))
-            product.parent.mkdir(parents=True, exist_ok=True)
-            product.write_text("1234")
-            mtime = product.stat().st_mtime_ns
-            rows.append(LedgerRow("T", name, Status.OK, stage, "", 2, 9, "", "cd", "ef", SHA256_1234, 4, mtime))
-        write_ledger(Path(layout.LEDGER.format(dataset="ds", stage=stage, chunk=chunk)), Ledger(recipes[stage], rows))
+    rows = [LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"), LedgerRow("T", "good", Status.OK, "graphs")]
+    rows = [row for row in rows if Path(f"in/T/{row.decoy}.pdb").exists()]
+    write_ledger(ledger(chunk), Ledger(recipes, rows))
     return chunk
 
 
-def gap(recipes: dict[str, str] = RECIPES, labels: dict | None = None) -> dict[str, tuple[str, ...]]:
+def look(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, damaged=frozenset()) -> list[DecoyGap]:
+    return survey("ds", dealt(labels), recipes, damaged)
+
+
+def gap(*args, **keywords) -> dict[str, tuple[str, ...]]:
     """State of each decoy in each stage."""
-    return {row.decoy: row.states for row in look(recipes, labels).decoys}
+    return {row.decoy: row.states for row in look(*args, **keywords)}
 
 
 # ---- states -----------------------------------------------------------------------------------------------
@@ -86,26 +78,10 @@ def test_after_a_build_nothing_is_to_do_but_for_what_failed():
     assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
 
 
-def test_a_stage_that_never_finished_is_new():
-    build(stages=layout.STAGES[:2])
-    assert gap()["good"] == (State.UP_TO_DATE, State.UP_TO_DATE, State.NEW, State.NEW)
-
-
-@pytest.mark.parametrize("stage", layout.STAGES[:3])
-def test_a_stage_whose_ledger_is_gone_is_new_and_the_chunk_is_attempted_again(stage):
-    """Snakemake makes no file again that only later jobs need, once these are done."""
-    chunk = build()
-    Path(f"results/ds/ledger/{stage}/{chunk}.tsv").unlink()
-    place = layout.STAGES.index(stage)
-    assert gap()["good"] == (State.UP_TO_DATE,) * place + (State.NEW,) * (4 - place)
-    assert list(look().chunks) == [chunk.replace(".0", ".1")]
-
-
 def test_a_ledger_that_lacks_a_decoy_is_named():
     chunk = build()
-    ledger = Path(f"results/ds/ledger/nodes/{chunk}.tsv")
-    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(RecordError, match=rf"nodes/{chunk}.tsv: other decoys than in the plan .* \(delete it and run"):
+    ledger(chunk).write_text("".join(ledger(chunk).read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(RecordError, match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run"):
         look()
 
 
@@ -128,7 +104,7 @@ def test_a_moved_data_set_is_up_to_date():
     build()
     Path("in").rename("moved")
     moved = planned([Decoy("ds", "T", n, f"moved/T/{n}.pdb") for n in ("bad", "good")], {})
-    assert survey("ds", deal(moved, 10), RECIPES).decoys[1].states == ALL_DONE
+    assert survey("ds", deal(moved, 10), RECIPES)[1].states == ALL_DONE
 
 
 def test_a_changed_label_concerns_the_graph_alone():
@@ -137,7 +113,9 @@ def test_a_changed_label_concerns_the_graph_alone():
 
 
 @pytest.mark.parametrize(
-    ("now", "state"), [("c0de other", State.PARAMETER), ("c0df topology-parameters", State.CODE)], ids=["par", "code"]
+    ("now", "state"),
+    [(["c0de", "other"], State.PARAMETER), (["c0df", "topology-parameters"], State.CODE)],
+    ids=["parameter", "code"],
 )
 def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(now, state):
     build()
@@ -145,56 +123,21 @@ def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(n
     assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
 
 
-def garble(path: Path) -> None:
-    path.write_text("4321")
-    os.utime(path, ns=(time.time_ns(), time.time_ns()))  # the clock of a file system may lag behind
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda p: p.write_text("12"), garble, Path.unlink], ids=["truncated", "same size", "deleted"]
-)
-def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else(damage):
+def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else():
     build()
-    damage(Path("results/ds/topology/T/good.parquet"))
-    assert gap()["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
-    assert State.DAMAGED not in gap()["bad"]
+    states = gap(damaged={("topology", "T", "good"), ("interface", "U", "bad")})
+    assert states["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
+    assert State.DAMAGED not in states["bad"]
 
 
-# ---- chunks that are built again --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("stage", layout.STAGES)
-@pytest.mark.parametrize("damage", [lambda p: p.write_text("12"), garble, Path.unlink], ids=["cut", "size", "gone"])
-def test_a_chunk_is_attempted_again_when_an_artefact_is_not_what_its_ledger_says(stage, damage):
-    first = build()
-    damage(view.place("ds", stage, ("T", "good")))
-    for _ in range(2):  # looking does not make the next look forget
-        assert list(look().chunks) == [first.replace(".0", ".1")]
-    assert build() == first.replace(".0", ".1")
-    assert list(look().chunks) == [first.replace(".0", ".1")]
-    assert gap()["good"] == ALL_DONE
-
-
-def test_an_artefact_of_the_same_content_asks_for_nothing():
-    """Touched, or copied without its time."""
+def test_chunks_with_a_decoy_without_graph_are_named_so_that_they_can_be_tried_again():
+    assert failed_before("ds", dealt()) == []
     chunk = build()
-    os.utime(view.place("ds", "nodes", ("T", "good")), (1, 1))
-    assert list(look().chunks) == [chunk]
-
-
-def test_decoys_without_a_graph_are_tried_again_when_that_is_asked_for():
-    first = build()
-    assert list(look(again=True).chunks) == [first.replace(".0", ".1")]
+    assert failed_before("ds", dealt()) == [str(ledger(chunk))]
     Path("in/T/bad.pdb").unlink()
-    assert list(look(again=True).chunks) == list(look().chunks)
-
-
-def test_an_attempt_that_was_interrupted_goes_on():
-    first = build()
-    view.place("ds", "graphs", ("T", "good")).unlink()
-    build(stages=layout.STAGES[:1])
-    assert list(look().chunks) == [first.replace(".0", ".1")]
-    assert gap()["good"] == (*ALL_DONE[:3], State.DAMAGED)  # as the attempt before has it
+    assert failed_before("ds", dealt()) == []
+    build()
+    assert failed_before("ds", dealt()) == []
 
 
 def test_a_decoy_changed_back_finds_the_chunk_it_had():
@@ -204,7 +147,8 @@ def test_a_decoy_changed_back_finds_the_chunk_it_had():
     assert build() != first
     Path("in/T/good.pdb").write_text(text)
     os.utime("in/T/good.pdb", ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert list(look().chunks) == [first]
+    assert list(dealt()) == [first]
+    assert gap()["good"] == ALL_DONE
 
 
 # ---- words ------------------------------------------------------------------------------------------------
@@ -212,7 +156,7 @@ def test_a_decoy_changed_back_finds_the_chunk_it_had():
 
 def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_status():
     build()
-    rows = look({**RECIPES, "graphs": "c0de other"}).decoys
+    rows = look({**RECIPES, "graphs": ["c0de", "other"]})
     assert describe_stages(rows) == [
         "interface, topology: 2 up to date",
         "nodes: 1 failed before (1 failed) + 1 up to date",
@@ -236,7 +180,7 @@ def test_the_two_most_frequent_reasons_of_failures_are_counted():
 
 def test_the_list_names_every_decoy_with_states_and_reason():
     build()
-    write_gap("ds", look().decoys)
+    write_gap("ds", look())
     head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
     assert tuple(head.split("\t")) == COLUMNS
     assert bad.split("\t") == ["T", "bad", *["up to date"] * 2, *["failed before"] * 2, "failed", "mkdssp failed"]
@@ -246,14 +190,12 @@ def test_the_list_names_every_decoy_with_states_and_reason():
 def test_looking_changes_nothing():
     build()
     before = {path: path.read_bytes() for path in Path("results").rglob("*.*")}
-    view.place("ds", "nodes", ("T", "good")).write_text("4321")
-    before[view.place("ds", "nodes", ("T", "good"))] = b"4321"
     gap()
     assert {path: path.read_bytes() for path in Path("results").rglob("*.*")} == before
 
 
 def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monkeypatch):
-    """Ledgers of another chunk, and an artefact, go between listing them and looking at them."""
+    """Ledgers of another chunk go between listing them and looking at them."""
     removed = build()
     Path("in/T/good.pdb").write_text("other atoms")
     build()
@@ -262,11 +204,11 @@ def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monke
     def remove_what_is_listed(folder):
         entries = list(listed(folder))
         for entry in entries:
-            if entry.name in (f"{removed}.tsv", "good.pt"):
+            if entry.name == f"{removed}.tsv":
                 os.unlink(entry.path)
         return entries
 
     monkeypatch.setattr(os, "scandir", remove_what_is_listed)
     Path("in/T/good.pdb").write_text("atoms once more")
     assert gap()["good"] == (State.CHANGED,) * 4
-    assert not Path(f"results/ds/ledger/interface/{removed}.tsv").exists()
+    assert not ledger(removed).exists()

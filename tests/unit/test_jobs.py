@@ -12,11 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toporank.building.plan import Current, PlannedDecoy, write_current
-from toporank.building.stages import stage_features
 from toporank.config import Config, load_config
 from toporank.config.training import Hyperparameters
 from toporank.errors import ConfigError
-from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.training.run import Run
 from toporank.workflow.jobs import Jobs, default_config, one_of, raised
 from toporank.workflow.preflight import Preflight
@@ -41,7 +39,7 @@ STUDY = {
         },
     },
 }
-CHUNKS = {"one": ["001-aa.0", "002-bb.0"], "two": ["001-cc.0"], "bare": ["001-dd.0"]}
+CHUNKS = {"one": ["001-aa", "002-bb"], "two": ["001-cc"], "bare": ["001-dd"]}
 CHECK = Preflight(current={name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()})
 
 
@@ -63,7 +61,7 @@ def wildcards(**values: str) -> SimpleNamespace:
 
 
 def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rules):
-    ledgers = ["results/one/ledger/graphs/001-aa.0.tsv", "results/one/ledger/graphs/002-bb.0.tsv"]
+    ledgers = ["results/one/ledger/001-aa.tsv", "results/one/ledger/002-bb.tsv"]
     assert rules.ledgers(wildcards(dataset="one")) == ledgers
     job = Jobs(rules.config)
     assert job.ledgers(wildcards(dataset="one")) == []
@@ -124,7 +122,7 @@ def by_natives() -> Jobs:
     for dataset in study["datasets"][1:]:
         dataset["natives"] = "natives"
     natives = {"bare": {"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)}}
-    chunks = {"bare": {"001-dd.0": [PlannedDecoy("T", "d", "path", 1, 2, "")]}}
+    chunks = {"bare": {"001-dd": [PlannedDecoy("T", "d", "path", 1, 2, "")]}}
     return Jobs(load_config(study), Preflight(current=CHECK.current, natives=natives, chunks=chunks))
 
 
@@ -133,17 +131,17 @@ def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
     assert by_natives.dockq_tables() == ["results/two/dockq.csv", "results/bare/dockq.csv"]
     assert by_natives.label_table(wildcards(dataset="bare")) == ["results/bare/labels.csv"]
     assert by_natives.label_table(wildcards(dataset="two")) == []
-    labelled = ["results/bare/ledger/labels/001-dd.0.json"]
+    labelled = ["results/bare/ledger/labels/001-dd.json"]
     assert by_natives.labelled_chunks(wildcards(dataset="bare")) == labelled
-    assert by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd.0")) == labelled
-    assert by_natives.chunk_labels(wildcards(dataset="two", chunk="001-cc.0")) == []
+    assert by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd")) == labelled
+    assert by_natives.chunk_labels(wildcards(dataset="two", chunk="001-cc")) == []
     assert by_natives.known_labels(wildcards(dataset="bare")) == labelled
     assert by_natives.known_labels(wildcards(dataset="one")) == []
     assert by_natives.natives_option(wildcards(dataset="one"), Path()) == []
 
 
 def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(by_natives):
-    chunk = wildcards(dataset="bare", chunk="001-dd.0")
+    chunk = wildcards(dataset="bare", chunk="001-dd")
     before = by_natives.natives_state(chunk)
     natives = by_natives.check.natives["bare"]
     natives["U"] = ("natives/U.pdb", 7, 9)
@@ -211,31 +209,6 @@ def test_a_seed_no_generator_takes_is_a_config_error(part):
         load_config(study)
 
 
-def test_a_stage_depends_on_its_modules_and_those_before_it_and_no_other():
-    def texts(**changes: dict) -> dict[str, str]:
-        choices = resolve({**{stage: {} for stage in DEFAULT_MODULES}, **changes})
-        return {stage: stage_features(choices, stage) for stage in ("interface", "topology", "nodes", "graphs")}
-
-    default = texts()
-    changed = {
-        stage: {s for s, text in texts(**{stage: parameters}).items() if text != default[s]}
-        for stage, parameters in {
-            "interface": {"cutoff": 8},
-            "topology": {"radius": 6},
-            "nodes": {"scaling": "none"},
-            "edges": {"scaling": "none"},
-        }.items()
-    }
-    assert changed == {
-        "interface": {"interface", "topology", "nodes", "graphs"},
-        "topology": {"topology", "nodes", "graphs"},
-        "nodes": {"nodes", "graphs"},
-        "edges": {"graphs"},
-    }
-    record = {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "protein"}
-    assert json.loads(default["interface"]) == {"interface": record}
-
-
 # ---- scoring alone ----------------------------------------------------------------------------------------
 
 
@@ -249,7 +222,7 @@ def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
     assert rules.scoring_only
     assert rules.rankings() == ["results/scores/decoys/ranking.csv"]
     assert rules.reports() == ["results/scores/decoys/report.html"]
-    assert rules.evaluations() == rules.training_inputs("{dataset}") == []
+    assert rules.evaluations() == rules.training_inputs("{dataset}") == rules.published() == []
 
 
 def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():

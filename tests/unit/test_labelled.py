@@ -48,10 +48,10 @@ def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None 
     """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by chains of the decoy."""
     rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
     ((name, members),) = deal(rows, len(rows)).items()
-    write_plans("set", {f"{name}.0": members})
-    found = label_chunk("set", f"{name}.0", find_natives(Path("natives")), store or Store(Path("store")))
-    assert read_labelled("set", [f"{name}.0"]) == sorted(found)
-    assert dockq_of("set", f"{name}.0") == {row.key: row.dockq for row in found if row.dockq is not None}
+    write_plans("set", {name: members})
+    found = label_chunk("set", name, find_natives(Path("natives")), store or Store(Path("store")))
+    assert read_labelled("set", [name]) == sorted(found)
+    assert dockq_of("set", name) == {row.key: row.dockq for row in found if row.dockq is not None}
     return {row.key: row for row in found}
 
 

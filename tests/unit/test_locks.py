@@ -54,7 +54,7 @@ class Wildcards(SimpleNamespace):
     ("jobs", "claims"),
     [
         ([job("coverage"), job("build_graphs")], set()),
-        ([job("compute_topology", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
+        ([job("build_chunk", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
         ([job("write_coverage", dataset="a"), job("pack_graphs", dataset="b")], {"a", "b"}),
         ([job("train_sweep", "results/training/r/summary.json", run="r")], {"training"}),
         ([job("train_finetune", "results/finetune/r/summary.json", run="r")], {"training"}),

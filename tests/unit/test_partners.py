@@ -11,7 +11,7 @@ import pytest
 
 from building import build
 from structures_text import EXAMPLES
-from toporank.building.chunk import interface_graphs
+from toporank.building.chunk import artefact, interface_graphs
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
 from toporank.building.store import Store
@@ -230,14 +230,13 @@ def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     decoy = written("all", cut)
     (row,) = built((decoy, ""))
     member = PlannedDecoy(*decoy.key, str(decoy.path), 1, 0, "")
-    found = {
-        name: entry
-        for _, name, entry in interface_graphs([(member, row.structure_sha256)], CHOICES, Store(Path("store")))
-    }
+    known = (CHOICES, Store(Path("store")))
+    found = {name: digest for _, _, name, digest in interface_graphs([(member, row)], *known)}
     assert sorted(found) == ["A:H", "A:L", "H:L"]
-    for name, entry in found.items():
+    for name, digest in found.items():
+        content = artefact("graphs", digest, member, row, *known)
         built((decoy, name))
-        assert entry.content == Path("results/ds/graphs/T/all.pt").read_bytes()
+        assert content == Path("results/ds/graphs/T/all.pt").read_bytes()
 
 
 # ---- what becomes of a decoy ------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from toporank.building.plan import (
     Chunks,
     Current,
     PlannedDecoy,
-    attempts,
     chunk_names,
     deal,
     planned,
@@ -46,7 +45,7 @@ def run_of(chunks: Chunks, of_all: Chunks | None = None) -> Current:
 
 
 def first(n: int, chunk_size: int = 100) -> Chunks:
-    return {f"{name}.0": members for name, members in deal(rows(n), chunk_size).items()}
+    return deal(rows(n), chunk_size)
 
 
 # ---- decoys to chunks -------------------------------------------------------------------------------------
@@ -138,7 +137,7 @@ def test_a_refused_name_is_planned_without_its_path():
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
 def test_names_come_back_as_they_are(name):
     members = [PlannedDecoy(name, name, f"in/{name}", 1, 2, "0.5")]
-    run_of({f"{k}.0": v for k, v in deal(members, 1).items()})
+    run_of(deal(members, 1))
     (chunk,) = read_current("ds").chunks
     assert read_chunk("ds", chunk) == members
 
@@ -182,33 +181,21 @@ def test_without_a_record_of_the_last_run_there_was_none(content):
     assert read_current("ds") is None
 
 
-def test_the_last_attempt_that_was_begun_counts():
-    """A dry run plans one, too."""
-    one, other = "001-00000000000000aa", "002-00000000000000bb"
-    for folder, names in {"ledger/interface": [f"{one}.0", f"{one}.10", f"{one}.2", f"{other}.0", "notes"],
-                          "plan": [f"{one}.11"]}.items():  # fmt: skip
-        for name in names:
-            Path("results/ds", folder).mkdir(parents=True, exist_ok=True)
-            Path("results/ds", folder, f"{name}.tsv").touch()
-    assert attempts("ds") == {one: 10, other: 0}
-
-
 # ---- all ledgers together ---------------------------------------------------------------------------------
 
 
 def end(chunk: str, members: list[PlannedDecoy], reason: str) -> None:
-    """Ledgers, logs, times and progress of a chunk, as its jobs leave them."""
-    ledger = Ledger("recipe", [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members])
+    """Ledger, log, times and progress of a chunk, as its job leaves them."""
+    ledger = Ledger({}, [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members])
     for pattern in (layout.LOG, layout.TIMES, layout.PROGRESS):
-        path = Path(pattern.format(dataset="ds", stage="nodes", chunk=chunk))
+        path = Path(pattern.format(dataset="ds", chunk=chunk))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    for stage in layout.STAGES:
-        write_ledger(Path(layout.LEDGER.format(dataset="ds", stage=stage, chunk=chunk)), ledger)
+    write_ledger(Path(layout.LEDGER.format(dataset="ds", chunk=chunk)), ledger)
 
 
 def test_of_decoys_outside_a_part_the_latest_build_tells():
-    whole, part = first(4), {f"{k}.0": v for k, v in deal(rows(1), 1).items()}
+    whole, part = first(4), deal(rows(1), 1)
     earlier = run_of(whole)
     end(*next(iter(whole.items())), "whole")
     assert {row.reason for row in last_fates("ds", earlier).values()} == {"whole"}
@@ -219,19 +206,19 @@ def test_of_decoys_outside_a_part_the_latest_build_tells():
 
 
 def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_before():
-    old, new, part = first(3), first(4), {f"{k}.0": v for k, v in deal(rows(1), 1).items()}
+    old, new, part = first(3), first(4), deal(rows(1), 1)
     for chunks in (old, part, new):
         run_of(chunks)
         for chunk, members in chunks.items():
             end(chunk, members, "")
     write_current("ds", Current(("in", "/in"), list(new), list(new)))
     remove_old("ds", Current(("in", "/in"), list(part), list(new)))
-    folders = [Path("results/ds/plan"), *(Path("results/ds/ledger", stage) for stage in layout.STAGES)]
-    assert [len(chunk_names(folder)) for folder in folders] == [3] * 5
+    folders = [Path("results/ds/plan"), Path("results/ds/ledger")]
+    assert [len(chunk_names(folder)) for folder in folders] == [3] * 2
     remove_old("ds", Current(("in", "/in"), list(new), list(new)))
-    assert [chunk_names(folder) for folder in folders] == [list(new)] * 5
-    others = [Path("logs/nodes/ds"), Path("benchmarks/nodes/ds"), Path(".toporank/progress/ds/nodes")]
-    assert [[file.name.partition(".0")[0] + ".0" for file in folder.iterdir()] for folder in others] == [list(new)] * 3
+    assert [chunk_names(folder) for folder in folders] == [list(new)] * 2
+    others = [Path("logs/chunks/ds"), Path("benchmarks/chunks/ds"), Path(".toporank/progress/ds")]
+    assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [list(new)] * 3
     assert read_current("ds") is not None
 
 

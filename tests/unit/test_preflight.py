@@ -125,7 +125,7 @@ def test_what_is_built_is_told_from_what_is_not():
     members = {row.key: row for row in read_chunk("good", chunk)}
     fates = {("A", "d1"): Status.OK, ("A", "d2"): Status.FAILED, ("B", "d1"): Status.NO_INTERFACE}
     rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
-    write_ledger(Path(f"results/good/ledger/graphs/{chunk}.tsv"), Ledger("recipe", rows))
+    write_ledger(Path(f"results/good/ledger/{chunk}.tsv"), Ledger({}, rows))
     assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
 
 
@@ -147,10 +147,10 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
 
 def test_one_decoy_is_planned_by_itself():
     result = check(GOOD)
-    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1", again=False))
+    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1", retry=False))
     assert row.key == ("B", "d1")
     with pytest.raises(ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"):
-        result.chunk_of_decoy("good", "B", "d3", again=False)
+        result.chunk_of_decoy("good", "B", "d3", retry=False)
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():

@@ -7,7 +7,6 @@ import logging
 
 import pytest
 
-from toporank import layout
 from toporank.workflow.progress import Build, Part, TerminalBlock, duration, watch
 
 
@@ -29,7 +28,7 @@ def look(build: Build) -> str:
 
 
 def parts(*chunks: str, dataset: str = "mini") -> list[Part]:
-    return [Part(dataset, stage, chunk) for chunk in chunks for stage in layout.STAGES]
+    return [Part(dataset, chunk) for chunk in chunks]
 
 
 def note(job: Part, done: int, failed: int) -> None:
@@ -38,18 +37,18 @@ def note(job: Part, done: int, failed: int) -> None:
     job.path.write_text(f"{done}\t{failed}\n")
 
 
-def test_the_share_of_the_work_gives_rate_and_time_left():
+def test_the_share_of_the_decoys_gives_rate_and_time_left():
     clock = Clock()
-    interface, topology, nodes, graphs = jobs = parts("001-of-001")
-    build = Build("mini", dict.fromkeys(jobs, 1000), clock)
+    first, second = jobs = parts("001-of-002", "002-of-002")
+    build = Build("mini", dict.fromkeys(jobs, 500), clock)
     assert look(build) == "mini: 0/1,000 decoys, 0 without result, 0 % done"
     clock.now += 10
-    note(interface, 1000, 3)
-    note(topology, 250, 1)  # 1000 × 1 + 250 × 4 of 8000: a quarter in ten seconds
-    assert look(build) == ("mini: 0/1,000 decoys, 4 without result, 25 % done, 25/s, 30 s left")
+    note(first, 200, 3)
+    note(second, 50, 1)
+    assert look(build) == ("mini: 250/1,000 decoys, 4 without result, 25 % done, 25/s, 30 s left")
     clock.now += 30
-    for job in (topology, nodes, graphs):
-        note(job, 1000, 1)
+    note(first, 500, 3)
+    note(second, 500, 3)
     assert "1,000/1,000 decoys, 6 without result, 100 % done, 25/s, 0 s left" in look(build)
     assert build.finished
 
@@ -57,14 +56,14 @@ def test_the_share_of_the_work_gives_rate_and_time_left():
 def test_the_rate_is_that_of_the_last_two_minutes():
     """A quick start, by reuse say, promises nothing for long; what stands still has no rate."""
     clock = Clock()
-    graphs = Part("mini", "graphs", "001-of-001")
-    build = Build("mini", {graphs: 10_000}, clock)
-    note(graphs, 5000, 0)
+    chunk = Part("mini", "001-of-001")
+    build = Build("mini", {chunk: 10_000}, clock)
+    note(chunk, 5000, 0)
     clock.now += 5
     assert "1e+03/s, 5 s left" in look(build)
     for i in range(1, 15):
         clock.now += 10
-        note(graphs, 5000 + 10 * i, 0)
+        note(chunk, 5000 + 10 * i, 0)
         line = look(build)
     assert "1/s, 1 h 21 min left" in line
     for _ in range(15):
@@ -73,16 +72,8 @@ def test_the_rate_is_that_of_the_last_two_minutes():
     assert line == "mini: 5,140/10,000 decoys, 0 without result, 51 % done"
 
 
-def test_a_decoy_is_done_when_the_last_job_of_its_chunk_went_through_it():
-    first, second = Part("mini", "graphs", "001-of-002"), Part("mini", "nodes", "002-of-002")
-    build = Build("mini", {first: 4, second: 2, Part("mini", "graphs", "002-of-002"): 2}, Clock())
-    note(first, 3, 0)
-    note(second, 2, 0)
-    assert look(build).startswith("mini: 3/6 decoys, 0 without result, 70 % done")  # 3 + 2 × 2 of 4 + 2 × 2 + 2
-
-
 def test_an_attempt_that_starts_again_takes_its_counts_back():
-    job = Part("mini", "graphs", "001-of-001")
+    job = Part("mini", "001-of-001")
     build = Build("mini", {job: 4}, Clock())
     note(job, 3, 1)
     assert "3/4" in look(build)
@@ -113,7 +104,7 @@ def all_done(jobs: list[Part]) -> None:
 
 
 def test_a_line_for_each_data_set_until_it_is_through(caplog):
-    scenes = [lambda jobs: None, lambda jobs: all_done(jobs[:4]), all_done]
+    scenes = [lambda jobs: None, lambda jobs: all_done(jobs[:1]), all_done]
     assert watched(caplog, [*scenes, all_done]) == [
         "a: 0/2 decoys, 0 without result, 0 %", "b: 0/2 decoys, 0 without result, 0 %",
         "a: 2/2 decoys, 0 without result, 100 %",  # nothing new of b

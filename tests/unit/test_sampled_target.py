@@ -114,8 +114,8 @@ def dag(*rules: str):
 def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_openmm():
     check = Preflight(problems=["no decoys yet"], unsampled=["no OpenMM"])
     assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
-    assert jobs.problems(dag("extract_interfaces"), check) == ["no decoys yet"]
-    assert jobs.problems(dag("sample_target", "extract_interfaces"), check) == ["no decoys yet", "no OpenMM"]
+    assert jobs.problems(dag("build_chunk"), check) == ["no decoys yet"]
+    assert jobs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no OpenMM"]
 
 
 def test_only_labelling_by_natives_needs_natives():

@@ -6,13 +6,14 @@ import errno
 import hashlib
 import os
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.store import Store, cpu_seconds
+from toporank.building.store import Box, Entry, Store, cpu_seconds
 from toporank.files import link_or_copy, replacing, sha256, write_text, write_text_if_changed
 
 INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
@@ -46,38 +47,25 @@ def files_below(folder: Path) -> list[Path]:
 
 def test_the_same_ingredients_are_made_once(store):
     make = Maker()
-    first, second = (store.obtain("interface", INGREDIENTS, ".txt", make) for _ in range(2))
+    first, second = (store.obtain("interface", INGREDIENTS, make) for _ in range(2))
     assert make.calls == 1
-    assert first == second
+    assert first == second == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
     assert (store.computed, store.reused) == ({"interface": 1}, {"interface": 1})
 
 
-def test_an_entry_states_the_content_of_its_artefact(store):
-    entry = store.obtain("interface", INGREDIENTS, ".txt", Maker("hello"))
-    assert entry.path.read_text() == "hello"
-    assert (entry.sha256, entry.size, entry.facts) == (HELLO_SHA256, 5, {"n_chains": 2})
-
-
 def test_another_process_finds_the_work_again(store):
-    first = store.obtain("interface", INGREDIENTS, ".txt", Maker())
+    first = store.obtain("interface", INGREDIENTS, Maker())
     later, make = Store(store.root), Maker()
-    assert later.obtain("interface", INGREDIENTS, ".txt", make) == first
+    assert later.obtain("interface", INGREDIENTS, make) == first
     assert make.calls == 0
     assert not later.computed
 
 
 def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
     make = Maker()
-    store.obtain("interface", INGREDIENTS, ".txt", make)
-    store.obtain("interface", dict(reversed(INGREDIENTS.items())), ".txt", make)
+    store.obtain("interface", INGREDIENTS, make)
+    store.obtain("interface", dict(reversed(INGREDIENTS.items())), make)
     assert make.calls == 1
-
-
-def test_a_parameter_changed_there_and_back_computes_nothing_new(store):
-    make = Maker()
-    for cutoff in (10.0, 12.0, 10.0):
-        store.obtain("interface", {"module": {"cutoff": cutoff}}, ".txt", make)
-    assert make.calls == 2
 
 
 @pytest.mark.parametrize(
@@ -93,17 +81,18 @@ def test_a_parameter_changed_there_and_back_computes_nothing_new(store):
     ],
     ids=["structure", "parameter", "module", "type", "code", "label", "one more"],
 )
-def test_every_ingredient_makes_another_artefact(store, change):
-    first = store.obtain("interface", INGREDIENTS, ".txt", Maker("one"))
-    other = store.obtain("interface", {**INGREDIENTS, **change}, ".txt", Maker("other"))
-    assert other.path != first.path
-    assert (first.path.read_text(), other.path.read_text()) == ("one", "other")
+def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(store, change):
+    box = store.box("ab" * 32)
+    for ingredients, text in [(INGREDIENTS, "one"), ({**INGREDIENTS, **change}, "other"), (INGREDIENTS, "one")]:
+        assert box.obtain("interface", ingredients, Maker(text)).content == text.encode()
+        box.save()
+    assert store.computed == {"interface": 2}
 
 
 def test_kinds_with_equal_ingredients_stay_apart(store):
-    one = store.obtain("edges", INGREDIENTS, ".txt", Maker("one"))
-    other = store.obtain("graphs", INGREDIENTS, ".txt", Maker("other"))
-    assert one.path.with_suffix("") != other.path.with_suffix("")
+    box = store.box("ab" * 32)
+    assert box.obtain("edges", INGREDIENTS, Maker("one")).content == b"one"
+    assert box.obtain("graphs", INGREDIENTS, Maker("other")).content == b"other"
     assert store.computed == {"edges": 1, "graphs": 1}
 
 
@@ -117,121 +106,113 @@ DEPENDENCIES = st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3)
 
 @settings(deadline=None, max_examples=60)
 @given(DEPENDENCIES, DEPENDENCIES)
-def test_entries_are_shared_exactly_when_all_ingredients_are_equal(one, other):
+def test_artefacts_are_shared_exactly_when_all_ingredients_are_equal(one, other):
     with tempfile.TemporaryDirectory() as folder:
-        paths = [Store(Path(folder)).obtain("kind", d, ".txt", Maker()).path for d in (one, other)]
-    assert (paths[0] == paths[1]) == (one == other)
+        box, make = Store(Path(folder)).box("ab"), Maker()
+        for ingredients in (one, other):
+            box.obtain("kind", ingredients, make)
+    assert (make.calls == 1) == (one == other)
 
 
-# ---- sealed -----------------------------------------------------------------------------------------------
+# ---- boxes ------------------------------------------------------------------------------------------------
 
 
-def test_a_sealed_entry_is_one_file_that_is_read_only_if_it_is_whole(store):
-    entry = store.obtain("edges", INGREDIENTS, ".edges", lambda: (b"hello", {}))
-    assert [path for path in store.root.rglob("*") if path.is_file()] == [entry.path]
-    assert (entry.content, entry.sha256, entry.size) == (b"hello", HELLO_SHA256, 5)
-    assert store.obtain("edges", INGREDIENTS, ".edges", Maker("never called")) == entry
-    whole = entry.path.read_bytes()
-    for damaged in (whole[:-1], whole + b"x", whole[:10], b"", whole[:-1] + b"O"):
-        entry.path.write_bytes(damaged)
-        assert store.obtain("edges", INGREDIENTS, ".edges", lambda: (b"hello", {})) == entry
-        assert entry.path.read_bytes() == whole
+def filled(store: Store, **texts: str) -> Box:
+    """A saved box with an artefact of each kind."""
+    box = store.box("ab" * 32)
+    for kind, text in texts.items():
+        box.obtain(kind, INGREDIENTS, Maker(text))
+    box.save()
+    return box
+
+
+def test_a_box_is_one_file_that_any_zip_program_opens(store):
+    filled(store, nodes="one", edges="other")
+    (file,) = files_below(store.root)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.testzip() is None
+        assert [name.partition("/")[0] for name in archive.namelist()] == ["nodes", "edges"]
+
+
+def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(store):
+    filled(store, nodes="one")
+    filled(store, edges="other")
+    (file,) = files_below(store.root)
+    content = file.read_bytes()
+    file.unlink()
+    filled(store, nodes="one", edges="other")
+    assert file.read_bytes() == content
+
+
+def test_an_artefact_is_found_by_its_checksum(store):
+    box = filled(store, nodes="hello", edges="other")
+    assert Store(store.root).box("ab" * 32).find("nodes", HELLO_SHA256) == b"hello"
+    assert box.find("edges", HELLO_SHA256) is None
+    assert store.box("cd" * 32).find("nodes", HELLO_SHA256) is None
+
+
+def test_a_box_that_is_used_shows_it_by_its_time(store):
+    box = filled(store, nodes="one")
+    os.utime(box.path, (1, 1))
+    filled(store, nodes="one")
+    assert box.path.stat().st_mtime > 1
 
 
 # ---- damage -----------------------------------------------------------------------------------------------
 
 
-def truncate(entry):
-    entry.path.write_text("hel")
+def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
+    """Every third byte of a small box, and places where it may be cut."""
+    path = filled(store, nodes="hello", edges="other").path
+    whole = path.read_bytes()
+    flipped = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
+    for damaged in [*flipped, *(whole[:i] for i in range(0, len(whole), 29)), whole + b"x", b"garbage"]:
+        path.write_bytes(damaged)
+        box = store.box("ab" * 32)
+        assert box.obtain("nodes", INGREDIENTS, Maker("hello")) == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
+        assert box.obtain("edges", INGREDIENTS, Maker("other")).content == b"other"
+        box.save()
+        assert zipfile.ZipFile(path).testzip() is None
 
 
-def alter(entry):
-    entry.path.write_text("jello")
-
-
-def empty(entry):
-    entry.path.write_text("")
-
-
-def delete(entry):
-    entry.path.unlink()
-
-
-def forget(entry):
-    entry.path.with_suffix(".json").unlink()
-
-
-def record(content: bytes):
-    def damage(entry):
-        entry.path.with_suffix(".json").write_bytes(content)
-
-    return damage
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        truncate,
-        alter,
-        empty,
-        delete,
-        forget,
-        pytest.param(record(b""), id="empty record"),
-        pytest.param(record(b'{"kind":"interface","sha2'), id="half a record"),
-        pytest.param(record(b'{"size":5}'), id="record without digest"),
-        pytest.param(
-            record(b"\xff\xfe\x00"),
-            id="record of bytes",
-        ),
-        pytest.param(
-            record(b"null"),
-            id="record that is no table",
-        ),
-    ],
-)
-def test_a_damaged_entry_is_made_again(store, damage):
-    good = store.obtain("interface", INGREDIENTS, ".txt", Maker())
-    damage(good)
-    make = Maker()
-    assert store.obtain("interface", INGREDIENTS, ".txt", make) == good
-    assert make.calls == 1
-    assert good.path.read_text() == "hello"
-    assert store.obtain("interface", INGREDIENTS, ".txt", make) == good
-    assert make.calls == 1
+def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
+    box = filled(store, nodes="hello", edges="other")
+    box.path.write_bytes(box.path.read_bytes().replace(b"hello", b"jello"))
+    make, other = Maker(), Maker("never called")
+    box = store.box("ab" * 32)
+    assert box.obtain("edges", INGREDIENTS, other).content == b"other"
+    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
+    box.save()
+    assert store.box("ab" * 32).obtain("nodes", INGREDIENTS, make).content == b"hello"
+    assert (make.calls, other.calls) == (1, 0)
 
 
 @pytest.mark.parametrize("error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
 def test_an_exception_in_make_leaves_nothing_behind(store, error):
     with pytest.raises(type(error)):
-        store.obtain("interface", INGREDIENTS, ".txt", Maker(error=error))
+        store.obtain("interface", INGREDIENTS, Maker(error=error))
     assert files_below(store.root) == []
     assert not store.computed
     assert not store.reused
-    assert store.obtain("interface", INGREDIENTS, ".txt", Maker()).path.read_text() == "hello"
+    assert store.obtain("interface", INGREDIENTS, Maker()).content == b"hello"
 
 
-def test_an_entry_holds_the_bytes_that_were_compared_with_its_record(store):
-    """Whoever damages the file after that does no harm to who reads the entry."""
-    store.obtain("interface", INGREDIENTS, ".txt", Maker())
-    entry = store.obtain("interface", INGREDIENTS, ".txt", Maker())
-    alter(entry)
-    assert entry.content == b"hello"
+def test_what_is_removed_or_replaced_while_a_box_is_open_does_no_harm(store):
+    path = filled(store, nodes="hello").path
+    box = store.box("ab" * 32)
+    path.unlink()
+    assert box.obtain("nodes", INGREDIENTS, Maker("never called")).content == b"hello"
+    box.save()
 
 
-def test_making_one_entry_may_obtain_others(store):
+def test_making_one_artefact_may_obtain_others(store):
+    box = store.box("ab" * 32)
+
     def make() -> tuple[bytes, dict]:
-        return store.obtain("complex", INGREDIENTS, ".txt", Maker("before ")).content + b"and after", {}
+        return box.obtain("complex", INGREDIENTS, Maker("before ")).content + b"and after", {}
 
-    assert store.obtain("interface", INGREDIENTS, ".txt", make).content == b"before and after"
+    assert box.obtain("interface", INGREDIENTS, make).content == b"before and after"
     assert store.computed == {"complex": 1, "interface": 1}
-
-
-def test_a_killed_run_that_wrote_the_artefact_but_not_its_record_counts_as_nothing(store, monkeypatch):
-    monkeypatch.setattr("toporank.building.store.write_text", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        store.obtain("interface", INGREDIENTS, ".txt", Maker("unrecorded"))
-    monkeypatch.undo()
-    assert store.obtain("interface", INGREDIENTS, ".txt", Maker("hello")).path.read_text() == "hello"
 
 
 # ---- files ------------------------------------------------------------------------------------------------
@@ -337,10 +318,10 @@ def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):
             pass
         return b"", {}
 
-    store.obtain("nodes", {"n": 1}, ".txt", busy)
+    store.obtain("nodes", {"n": 1}, busy)
     assert store.make_seconds == 0
-    store.obtain("nodes", {"n": 2}, ".txt", busy)
+    store.obtain("nodes", {"n": 2}, busy)
     counted = store.make_seconds
     assert counted >= 0.049
-    store.obtain("nodes", {"n": 2}, ".txt", busy)
+    store.obtain("nodes", {"n": 2}, busy)
     assert store.make_seconds == counted

@@ -33,14 +33,14 @@ def wait_for(what, seconds: float = 300) -> None:
         time.sleep(0.02)
 
 
-def jobs(study: Study, stage: str) -> list[int]:
-    """Process ids of running feature jobs of a stage in this study."""
+def jobs(study: Study) -> list[int]:
+    """Process ids of running feature jobs in this study."""
     found = []
     for process in Path("/proc").iterdir():
         try:
             if process.name.isdecimal() and os.readlink(process / "cwd") == str(study.home):
                 words = (process / "cmdline").read_bytes().split(b"\0")
-                if any(w.endswith(b"build_chunk.py") for w in words[:3]) and stage.encode() in words:
+                if any(w.endswith(b"build_chunk.py") for w in words[:3]):
                     found.append(int(process.name))
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue

@@ -115,9 +115,10 @@ class Study:
         shutil.rmtree(self.home / "logs", ignore_errors=True)
 
     def tree(self) -> dict[str, bytes]:
-        """Every result file with its content; without plans, ledgers and gap, which tell of times and places."""
-        files = (p for p in self.results.rglob("*") if p.is_file() and not {"plan", "ledger"} & set(p.parts))
-        return {str(p.relative_to(self.results)): p.read_bytes() for p in files if p.name != "gap.tsv"}
+        """Every result file with its content; without those that tell of times and places."""
+        left_out = {"plan", "ledger", "gap.tsv", "published.tsv"}
+        files = (p for p in self.results.rglob("*") if p.is_file() and not left_out & set(p.parts))
+        return {str(p.relative_to(self.results)): p.read_bytes() for p in files}
 
 
 def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:

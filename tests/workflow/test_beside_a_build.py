@@ -27,8 +27,8 @@ def read_by_jobs(study: Study) -> dict[str, str]:
 def test_a_running_build_goes_by_what_it_began_with(fresh, few_built):
     """A job stands still until all is done beside it, so that the build is in its middle."""
     build = start(fresh)
-    wait_for(lambda: jobs(fresh, "interface"))
-    with standing_still(jobs(fresh, "interface")[:1]):
+    wait_for(lambda: jobs(fresh))
+    with standing_still(jobs(fresh)[:1]):
         began_with = read_by_jobs(fresh)
         for settings in (OTHER_CHUNKS, OTHER_FEATURES):
             assert "job stats" in fresh.run("build_graphs", "-n", "--config", settings).stdout.lower()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
+import zipfile
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +14,6 @@ import pytest
 from _running import jobs, standing_still, start, wait_for
 
 from conftest import FEW, FEW_SETTINGS, Study, make_study
-from toporank.building.store import SEALED
 
 
 @pytest.fixture
@@ -29,23 +28,22 @@ def graphs(study: Study) -> dict[str, bytes]:
 
 
 def finished_entries(study: Study) -> Counter[str]:
-    """Complete entries of the reuse store by kind."""
-    entries = list(study.home.glob(".toporank/store/??/[0-9a-f]*"))
-    kinds = Counter(SEALED[path.suffix] for path in entries if path.suffix in SEALED)
-    return kinds + Counter(json.loads(path.read_text())["kind"] for path in entries if path.suffix == ".json")
+    """What is in the reuse store, by kind."""
+    boxes = [zipfile.ZipFile(path) for path in study.home.glob(".toporank/store/??/[0-9a-f]*.zip")]
+    return Counter(name.partition("/")[0] for box in boxes for name in box.namelist())
 
 
 @pytest.mark.parametrize("victim", ["main process", "job"])
 def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_flight(fresh, few_built, victim):
     run = start(fresh)
-    wait_for(lambda: finished_entries(fresh)["topology"] >= 1 and jobs(fresh, "topology"))
+    wait_for(lambda: finished_entries(fresh)["complex"] >= 1 and jobs(fresh))
     if victim == "job":
-        os.kill(jobs(fresh, "topology")[0], signal.SIGKILL)
+        os.kill(jobs(fresh)[0], signal.SIGKILL)
         assert run.wait(300) != 0
     else:
         run.kill()
         run.wait(60)
-        wait_for(lambda: not any(jobs(fresh, stage) for stage in ("interface", "topology", "nodes", "graphs")))
+        wait_for(lambda: not jobs(fresh))
         assert "--unlock" in fresh.run("build_graphs", check=False).stdout
         fresh.run("--unlock")
     kept, all_entries = finished_entries(fresh), finished_entries(few_built)
@@ -59,16 +57,16 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
 def test_a_restart_beside_jobs_of_a_killed_run_ends_well(fresh, few_built):
     """The orphans stand still while the new run overtakes them, then write what is there already."""
     run = start(fresh)
-    wait_for(lambda: jobs(fresh, "interface"))
-    orphans = jobs(fresh, "interface")
+    wait_for(lambda: jobs(fresh))
+    orphans = jobs(fresh)
     with standing_still(orphans):
         run.kill()
         run.wait(60)
         fresh.run("--unlock")
         fresh.run("build_graphs")
         assert graphs(fresh) == graphs(few_built)
-        assert set(orphans) <= set(jobs(fresh, "interface"))
-    wait_for(lambda: not jobs(fresh, "interface"))
+        assert set(orphans) <= set(jobs(fresh))
+    wait_for(lambda: not jobs(fresh))
     fresh.forget_logs()
     fresh.run("build_graphs")
     assert fresh.computed() == Counter()
@@ -96,7 +94,7 @@ def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(fre
         stopped = fresh.run("build_graphs", check=False)
         assert stopped.returncode != 0
         assert "No space left on device" in stopped.stdout
-        ledgers = "".join(path.read_text() for path in fresh.results.rglob("ledger/*/*.tsv"))
+        ledgers = "".join(path.read_text() for path in fresh.results.rglob("ledger/*.tsv"))
         assert "failed" not in ledgers
         assert not (fresh.results / "mini/coverage.tsv").exists()
         subprocess.run(["mount", "-o", "remount,size=64m", str(fresh.home / "disk")], check=True)
@@ -116,7 +114,7 @@ def test_a_read_only_results_folder_is_named_before_anything_runs(fresh):
 
 def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well(fresh, few_built):
     first = start(fresh)
-    wait_for(lambda: jobs(fresh, "interface") or jobs(fresh, "topology"))
+    wait_for(lambda: jobs(fresh))
     second = fresh.run("build_graphs", check=False)
     assert second.returncode != 0
     assert "cannot be locked" in second.stdout

@@ -103,7 +103,6 @@ def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_
     study = copied(three, tmp_path / "study")
     before = study.tree()
     assert again(study, features={"edges": {"cutoff": 9.0}}) == Counter(edges=3, graphs=3)
-    assert not list(study.home.glob("logs/interface/mini/*.log"))
     assert study.tree() == afresh(study, tmp_path / "wider") != before
     (study.home / "decoys").rename(study.home / "moved decoys é")
     assert again(study, datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}]) == Counter()

@@ -104,7 +104,7 @@ def test_the_order_of_interfaces_can_decide(scored, finished):
     study = score(scored.home, finished, "rank_by=min_interface")
     rows = table(study, "ranking.csv").query("target == 'unsaid' and status == 'ok'")
     assert rows["min_interface"].astype(float).is_monotonic_decreasing
-    assert "extract_interfaces" not in study.printed
+    assert "build_chunk" not in study.printed
 
 
 def test_partners_can_be_said_in_the_configuration_a_table_or_the_labels(tmp_path):

@@ -1,9 +1,9 @@
 """Chunks: lists of decoys. Each feature job handles one chunk.
 
-Snakemake tracks one ledger for each chunk and stage, not four files for each decoy: ten thousand decoys cost as much as
-a hundred files. A chunk is named by its content, which states each decoy's file with size, modification time and label.
-So a plan never changes: when a decoy changes, a new chunk replaces the old one; its jobs compute what the change
-affects and take the rest from the reuse store. A dry run during a build may add plans, but changes none.
+Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost as much as a hundred
+files. A chunk is named by its content, which states each decoy's file with size, modification time and label. So a plan
+never changes: when a decoy changes, a new chunk replaces the old one; its job computes what the change affects and
+takes the rest from the reuse store. A dry run during a build may add plans, but changes none.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from toporank.decoys.identity import Decoy
 from toporank.errors import RecordError
 from toporank.files import write_text, write_text_if_changed
 
-NAME = re.compile(r"(?P<content>\d+-[0-9a-f]{16})\.(?P<attempt>\d+)")
-"""Name of a chunk: its number, a digest of its decoys, and how often it was rebuilt."""
+NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
+"""Name of a chunk: its number, and a digest of its decoys."""
 
 
 class PlannedDecoy(NamedTuple):
@@ -91,7 +91,7 @@ def planned(
 
 
 def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
-    """Deal decoys into chunks of about `chunk_size` by a hash of their names; the chunk names lack the attempt.
+    """Deal decoys into chunks of about `chunk_size` by a hash of their names.
 
     Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the same.
     """
@@ -108,15 +108,6 @@ def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
 
 def _digest(members: list[PlannedDecoy]) -> str:
     return hashlib.sha256(_text(members).encode()).hexdigest()[:16]
-
-
-def attempts(dataset: str) -> dict[str, int]:
-    """The last attempt at each chunk that was built before, by its name without the attempt."""
-    found: dict[str, int] = {}
-    for name in chunk_names(Path(layout.LEDGER.format(dataset=dataset, stage=layout.STAGES[0], chunk="x")).parent):
-        match = NAME.fullmatch(name)
-        found[match["content"]] = max(int(match["attempt"]), found.get(match["content"], 0))
-    return found
 
 
 def chunk_names(folder: Path) -> list[str]:

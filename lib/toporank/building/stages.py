@@ -1,8 +1,8 @@
 """The four feature stages, and the artefact each makes from a decoy.
 
 The file of a decoy is read once and the complex is kept in the reuse store. A stage takes this complex and the artefact
-of the stage before from the store, which checks their content. The key of its own artefact contains their checksums,
-the module with its parameters and the code: everything it was made from.
+of the stage before. The key of its own artefact contains their checksums, the module with its parameters and the code:
+everything it was made from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import functools
 import hashlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from toporank.building.store import Entry, Make, Store
+from toporank.building.store import Box, Entry, Make, Store
 from toporank.code import code_of, source_digest
 from toporank.comparison.contacts import contact_bytes
 from toporank.decoys.identity import ResidueId, structure_format
@@ -32,19 +32,13 @@ from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.graphs.pyg_file import FORMAT, graph_bytes
+from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
-from toporank.structures.text import check_file
+from toporank.structures.text import read_content
 
-NEEDED = {
-    "interface": ("interface",),
-    "topology": ("interface", "topology"),
-    "nodes": ("interface", "topology", "nodes"),
-    "graphs": ("interface", "topology", "nodes", "edges"),
-}
-"""The modules and parameters that each stage depends on: its own and those of the stages before."""
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
@@ -97,25 +91,14 @@ def _module(kind: str, choices: dict[str, Choice]) -> Choice:
     return choices["edges" if kind == "graphs" else kind]
 
 
-def recipe(stage: str, choices: dict[str, Choice]) -> str:
-    """Code, modules and parameters that a feature stage needs, in one line."""
-    return f"{code_digest(stage, choices)} {stage_features(choices, stage)}"
-
-
-def stage_features(choices: dict[str, Choice], stage: str) -> str:
-    """Modules and parameters a feature stage needs, as canonical JSON; no other affects it."""
-    return canonical({name: choices[name].record() for name in NEEDED[stage]})
+def recipes(choices: dict[str, Choice]) -> dict[str, list[str]]:
+    """Stage → digest of its code, and its module with parameters as canonical JSON."""
+    return {s: [code_digest(s, choices), canonical(_module(s, choices).record())] for s in STAGES}
 
 
 def structure_digest(path: Path) -> str:
     """SHA-256 of the file of a decoy. Raises StructureError when it cannot be read."""
-    check_file(path)
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        remedy = "make it readable for the user who runs the workflow"
-        raise StructureError(f"cannot be read: {error.strerror}", remedy=remedy) from error
+    return hashlib.sha256(read_content(path)).hexdigest()
 
 
 @dataclass
@@ -124,7 +107,7 @@ class Making:
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
     empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
-    from 1; 0 for its only one.
+    from 1; 0 for its only one. content : of the file, where it was read before.
     """
 
     path: Path
@@ -135,6 +118,7 @@ class Making:
     store: Store
     part_of: Making | None = None
     model: int = 0
+    content: bytes | None = field(default=None, repr=False)
 
     def finish(self, stage: str) -> Entry:
         """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
@@ -145,6 +129,11 @@ class Making:
             self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
         return entry
 
+    def save(self) -> None:
+        """Put what was made into the store."""
+        if "_box" in self.__dict__:
+            self._box.save()
+
     @functools.cached_property
     def complex(self) -> Entry:
         """Atoms and residues, as `structures.stored` keeps them."""
@@ -154,13 +143,18 @@ class Making:
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
 
-            complex_ = read_complex(self.path, self.model - 1 if self.model else None)
-            if structure_digest(self.path) != self.structure_sha256:
+            content = read_content(self.path) if self.content is None else self.content
+            if hashlib.sha256(content).hexdigest() != self.structure_sha256:
                 raise StructureError("the file was changed while it was built", remedy="run again")
-            return to_bytes(complex_), {}
+            return to_bytes(read_complex(self.path, self.model - 1 if self.model else None, content)), {}
 
         depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path), "model": self.model}
-        return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, ".complex", make)
+        return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, make)
+
+    @functools.cached_property
+    def _box(self) -> Box:
+        """What was made of these atoms."""
+        return self.part_of._box if self.part_of else self.store.box(self.complex.sha256)
 
     @functools.cached_property
     def interface(self) -> Entry:
@@ -185,9 +179,8 @@ class Making:
     @functools.cached_property
     def contacts(self) -> Entry:
         """What the decoys of a target are compared by, as `comparison.contacts` keeps it."""
-        made_of = {"complex": self.complex.sha256, **_said(partners_text(self.partners))}
-        depends_on = {**made_of, "code": code_digest("contacts", {})}
-        return self.store.obtain("contacts", depends_on, ".contacts", lambda: (contact_bytes(self._complex), {}))
+        depends_on = {**_said(partners_text(self.partners)), "code": code_digest("contacts", {})}
+        return self.obtain("contacts", depends_on, lambda: (contact_bytes(self._complex), {}))
 
     @functools.cached_property
     def topology(self) -> Entry:
@@ -232,7 +225,7 @@ class Making:
             edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
             return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
 
-        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make, ".edges")
+        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make)
 
     @functools.cached_property
     def graphs(self) -> Entry:
@@ -246,7 +239,7 @@ class Making:
             return graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata), {}
 
         made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
-        return self._obtain("graphs", {**made_of, "metadata": description}, make, ".pt")
+        return self._obtain("graphs", {**made_of, "metadata": description}, make)
 
     @functools.cached_property
     def interfaces(self) -> dict[str, Entry]:
@@ -283,9 +276,13 @@ class Making:
         """The partners, unless each chain is one."""
         return _said(self.interface.facts["partners"])
 
-    def _obtain(self, kind: str, made_of: dict[str, Any], make: Make, suffix: str = ".parquet") -> Entry:
-        depends_on = {"module": _module(kind, self.choices).record(), "code": code_digest(kind, self.choices)}
-        return self.store.obtain(kind, {"complex": self.complex.sha256, **made_of, **depends_on}, suffix, make)
+    def _obtain(self, kind: str, made_of: dict[str, Any], make: Make) -> Entry:
+        module = _module(kind, self.choices).record()
+        return self.obtain(kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make)
+
+    def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
+        """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
+        return self._box.obtain(kind, {"complex": self.complex.sha256, **depends_on}, make)
 
     @functools.cached_property
     def _complex(self) -> Complex:

@@ -33,13 +33,13 @@ from toporank.graphs.tensorfile import Growing, write_tensors
 log = logging.getLogger(__name__)
 
 PRECISIONS = ("float32", "float16")
-CHANGED_REMEDY = "it was changed after it was built; delete it, and the next run makes it again"
 
 
 class Member(NamedTuple):
-    """One graph to be packed. split : of its decoy, or the name of an interface. sha256, size : of its file.
+    """One graph to be packed. split : of its decoy, or the name of an interface. graph : its file.
 
-    quality_sha256 : of what its local quality is made of; empty where that is unknown.
+    sha256, content : checksum and bytes of a graph that is in no file. quality_sha256 : of what its local quality is
+    made of; empty where that is unknown.
     """
 
     target: str
@@ -47,12 +47,10 @@ class Member(NamedTuple):
     split: str
     graph: Path
     sha256: str | None = None
-    size: int | None = None
+    content: Callable[[], bytes] | None = None
     quality_sha256: str = ""
 
 
-Restore = Callable[[tuple[str, str]], None]
-"""Target and name of a decoy: puts its graph back as it was built."""
 Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 """Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
 
@@ -63,20 +61,19 @@ def write_pack(
     precision: str = "float32",
     joined: int = 0,
     quality: Quality | None = None,
-    restore: Restore | None = None,
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
     precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
-    quality : of the members with a `quality_sha256`. restore : for a file that is gone or was changed.
+    quality : of the members with a `quality_sha256`.
     The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
-    GraphError naming a graph that does not match its ledger's checksum and is not restored or does not fit into
-    `precision`, or two whose widths or feature modules differ.
+    GraphError naming a graph that is not there or does not fit into `precision`, or two whose widths or feature modules
+    differ.
     """
     if precision not in PRECISIONS:
         raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
     code = code_of("graphs.packing")
-    digests = [_source_digest(_sound(member, restore), code) for member in members]
+    digests = [_source_digest(member, code) for member in members]
     old, place = _reusable(path, precision)
     n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
@@ -86,7 +83,7 @@ def write_pack(
             if digest in place:
                 graph = old.graph(place[digest])
             else:
-                graph, n_read = _read(member, precision, quality, restore), n_read + 1
+                graph, n_read = _read(member, precision, quality), n_read + 1
             kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
@@ -128,22 +125,10 @@ def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict
     return tensors | ({"edge_y": new("float32")} if graded else {})
 
 
-def _sound(member: Member, restore: Restore | None) -> Member:
-    """The same member; its file is restored where it is gone or of another size than its ledger says."""
+def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
+    """A graph as a pack has it."""
     file = Path(member.graph)
-    if restore and member.sha256 is not None and not (file.is_file() and file.stat().st_size == member.size):
-        restore(member[:2])
-    return member
-
-
-def _read(member: Member, precision: str, quality: Quality | None, restore: Restore | None) -> Graph:
-    """A graph as a pack has it; raises GraphError when its file is not the one of its ledger and stays so."""
-    file = Path(member.graph)
-    if restore and member.sha256 not in (None, sha256(file)):
-        restore(member[:2])
-    if member.sha256 not in (None, sha256(file)):
-        raise GraphError("the graph does not match its ledger's checksum", where=file, remedy=CHANGED_REMEDY)
-    graph = by_destination(read_graph(file))
+    graph = by_destination(read_graph(file, member.content() if member.content else None))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     _check_metadata(metadata, file)
@@ -170,20 +155,13 @@ def _source_digest(member: Member, code: str) -> str:
 
 
 def _file_digest(member: Member) -> str:
-    """SHA-256 of the file of a graph, from its ledger or, without one, from the file."""
-    file = Path(member.graph)
-    if not file.exists():
-        raise GraphError("the graph file is missing", where=file, remedy="build the graph again")
-    if member.sha256 is None:
-        return sha256(file)
-    size = file.stat().st_size
-    if size != member.size:
-        raise GraphError(
-            f"the graph of {member.target}/{member.decoy} has {size} bytes, its ledger says {member.size}",
-            where=file,
-            remedy=CHANGED_REMEDY,
-        )
-    return member.sha256
+    """SHA-256 of a graph."""
+    if member.sha256 is not None:
+        return member.sha256
+    try:
+        return sha256(member.graph)
+    except FileNotFoundError as error:
+        raise GraphError("the graph file is missing", where=member.graph, remedy="build the graph again") from error
 
 
 def _check_metadata(metadata: dict[str, Any], file: Path) -> None:

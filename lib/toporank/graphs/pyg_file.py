@@ -146,15 +146,17 @@ def _value(value: Any) -> bytes:
 # ---- reading ----------------------------------------------------------------------------------------------
 
 
-def read_graph(path: Path) -> Graph:
+def read_graph(path: Path, content: bytes | None = None) -> Graph:
     """Read a graph file, ours or what anyone made with `torch.save`, without running code from it.
+
+    content : its bytes, where they are known; `path` then only names them.
 
     Numbers of another type become float32 or int64; attributes that no graph needs are ignored. Raises GraphError when
     the file is damaged, asks for more memory than it can need, holds something other than a `Data`, or lacks x,
     edge_index or edge_attr.
     """
     try:
-        with TorchFile(path, NAMES) as file:
+        with TorchFile(path if content is None else io.BytesIO(content), NAMES) as file:
             found = _attributes(file.content, path)
             x, edge_index, edge_attr = (_matrix(file, name, found, path) for name in ("x", "edge_index", "edge_attr"))
             y = found.get("y")

@@ -46,10 +46,11 @@ BACKBONE = ("N", "CA", "C", "O")
 """Atoms that make a residue missing from all dictionaries an amino acid."""
 
 
-def read_complex(path: Path, model: int | None = None) -> Complex:
+def read_complex(path: Path, model: int | None = None, content: bytes | None = None) -> Complex:
     """Read one model of a structure file.
 
     model : its position, from 0. None takes the first, and a note says so where there are more.
+    content : of the file, where it was read before.
 
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
     Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in `Complex.notes`.
@@ -57,7 +58,7 @@ def read_complex(path: Path, model: int | None = None) -> Complex:
     Raises StructureError when the file cannot be read, is not what its suffix says, has no such model, holds no atoms,
     or holds invalid numbers.
     """
-    with reading(path) as (file_format, text):
+    with reading(path, content) as (file_format, text):
         structure, notes = parse_pdb(text, model) if file_format == "pdb" else parse_mmcif(text, model)[1:]
         complex_ = _complex(structure, notes, with_labels=file_format == "mmcif")
         check_density(complex_)
@@ -65,10 +66,10 @@ def read_complex(path: Path, model: int | None = None) -> Complex:
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[tuple[str, str]]:
+def reading(path: Path, content: bytes | None = None) -> Iterator[tuple[str, str]]:
     """Format (`pdb` or `mmcif`) and text of a structure file; what is wrong with them is said with the path."""
     file_format, _ = structure_format(path)
-    text = read_text(path)
+    text = read_text(path, content)
     try:
         yield file_format, text
     except StructureError as error:

@@ -36,12 +36,24 @@ def _too_large(path: Path) -> StructureError:
     )
 
 
-def read_text(path: Path) -> str:
-    """A structure file's text; every way a file can be unreadable becomes a StructureError."""
+def read_content(path: Path) -> bytes:
+    """The bytes of a structure file. Raises StructureError when it cannot be read."""
     check_file(path)
-    _, zipped = structure_format(path)
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
+    except OSError as error:
+        remedy = "make it readable for the user who runs the workflow"
+        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
+
+
+def read_text(path: Path, content: bytes | None = None) -> str:
+    """A structure file's text; every way a file can be unreadable becomes a StructureError.
+
+    content : of the file, where it was read before.
+    """
+    _, zipped = structure_format(path)
+    data = read_content(path) if content is None else content
+    try:
         data = _unzipped(data) if zipped else data
     except gzip.BadGzipFile as error:
         plain = str(error).startswith("Not a gzipped file")
@@ -49,9 +61,6 @@ def read_text(path: Path) -> str:
         raise StructureError(f"damaged gzip file: {error}", where=path, remedy=remedy) from error
     except (EOFError, zlib.error) as error:
         raise StructureError(f"damaged gzip file: {error}", where=path, remedy="fetch or compress it again") from error
-    except OSError as error:
-        remedy = "make it readable for the user who runs the workflow"
-        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     if not data.strip():

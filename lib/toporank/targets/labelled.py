@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank import layout
-from toporank.building.chunk import decoy_digest, making
+from toporank.building.chunk import decoy_content, making
 from toporank.building.plan import PlannedDecoy, read_chunk
 from toporank.building.stages import Making, code_digest, structure_digest
 from toporank.building.store import Entry, Store
@@ -145,7 +146,8 @@ class Labelling:
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
-            entry, counterparts = self._entries(member, decoy_digest(member))
+            content = decoy_content(member)
+            entry, counterparts = self._entries(member, hashlib.sha256(content).hexdigest(), content)
         except tuple(STATUS_OF) as error:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
@@ -165,10 +167,11 @@ class Labelling:
     def _open(self, target: str, partners: str) -> _NativeFile:
         return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)
 
-    def _entries(self, member: PlannedDecoy, digest: str) -> tuple[Entry, Entry]:
+    def _entries(self, member: PlannedDecoy, digest: str, content: bytes | None = None) -> tuple[Entry, Entry]:
         """Label and counterparts."""
         native = self._native(member.target, member.native_partners)
-        decoy = making(member, digest, {}, self._store).complex
+        made = making(member, digest, {}, self._store, content)
+        decoy = made.complex
 
         @functools.cache
         def compared() -> tuple[Complex, Label]:
@@ -185,12 +188,11 @@ class Labelling:
             complex_, found = compared()
             return counterparts(native.native, complex_, found.mapping).astype("<f4").tobytes(), {}
 
-        made_of = {"complex": decoy.sha256, "native": native.entry.sha256, "partners": member.native_partners}
+        made_of = {"native": native.entry.sha256, "partners": member.native_partners}
         depends_on = {**made_of, "code": code_digest("label", {})}
-        return (
-            self._store.obtain("label", depends_on, ".label", make_label),
-            self._store.obtain("counterparts", depends_on, ".counterparts", make_counterparts),
-        )
+        both = made.obtain("label", depends_on, make_label), made.obtain("counterparts", depends_on, make_counterparts)
+        made.save()
+        return both
 
 
 def _mapping_text(found: Label) -> str:

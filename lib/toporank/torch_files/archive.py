@@ -11,6 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Set
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -50,9 +51,9 @@ class TorchFile:
     content : what was saved, as `pickles.load` gives it; None in an archive of another kind.
     """
 
-    def __init__(self, path: Path | str, names: Set[Global] | None = None):
+    def __init__(self, path: Path | str | BytesIO, names: Set[Global] | None = None):
         """names : as for `pickles.load`. Raises OSError, and DamagedFileError when the file is something else."""
-        size = Path(path).stat().st_size
+        size = path.getbuffer().nbytes if isinstance(path, BytesIO) else Path(path).stat().st_size
         self._size, self._left, self._storages = size, 2 * (size + MOST_BEYOND), {}
         with contextlib.ExitStack() as opened, _damage_reported():
             self._archive = opened.enter_context(zipfile.ZipFile(path))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building import view
-from toporank.building.ledger import Ledger, LedgerRow, read_stage
-from toporank.building.plan import Chunks, PlannedDecoy, attempts, chunk_names, read_chunk
+from toporank.building.ledger import Ledger, LedgerRow, read_outcomes
+from toporank.building.plan import Chunks, PlannedDecoy, chunk_names, read_chunk
+from toporank.building.published import Key
 from toporank.decoys.identity import Status
 from toporank.evaluation.coverage import in_parts
 from toporank.files import write_text_if_changed
@@ -50,111 +50,77 @@ class DecoyGap(NamedTuple):
     reason: str
 
 
-class Survey(NamedTuple):
-    """chunks : what is to be built, by name. decoys : the gap of each, sorted."""
-
-    chunks: Chunks
-    decoys: list[DecoyGap]
-
-
-Fate = tuple[LedgerRow, str, PlannedDecoy]
-"""What a ledger says of a decoy, by which recipe it was built, and what it was then."""
+Recipes = Mapping[str, list[str]]
+"""Stage → code and module with parameters, as `stages.recipes` gives them."""
+Fate = tuple[LedgerRow, Recipes, PlannedDecoy]
+"""What a ledger says of a decoy, by which recipes it was built, and what it was then."""
 
 
-def survey(dataset: str, dealt: Chunks, recipes: Mapping[str, str], *, again: bool = False) -> Survey:
-    """What has to be done for the decoys of a data set, or of a part of it.
+def survey(dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[Key] = frozenset()) -> list[DecoyGap]:
+    """What has to be done for the decoys of a data set, or of a part of it, sorted.
 
-    dealt : by `plan.deal`. recipes : stage → current recipe. again : try decoys without a graph again.
-    A chunk is attempted again when an artefact differs from its ledger, when a ledger is missing although that of the
-    last stage is there, or when that is asked for.
+    dealt : by `plan.deal`. recipes : the current ones. damaged : published artefacts that differ from what was built.
     """
-    last, seen = attempts(dataset), {stage: view.look(dataset, stage) for stage in layout.STAGES}
-    chunks, rows, earlier = {}, [], _Earlier(dataset)
-    for content, members in dealt.items():
-        attempt = last.get(content, 0)
-        keys = [member.key for member in members]
-        ledgers = {stage: _ledger(dataset, stage, f"{content}.{attempt}", keys) for stage in layout.STAGES}
-        damaged = {s: set(view.differing(dataset, s, ledgers[s].rows, seen[s])) for s in layout.STAGES if ledgers[s]}
-        ended = ledgers[layout.STAGES[-1]]
-        retried = again and ended is not None and any(row.status != Status.OK for row in ended.rows)
-        lost = ended is not None and None in ledgers.values()
-        chunks[f"{content}.{attempt + bool(retried or lost or any(damaged.values()))}"] = members
-        if not any(ledgers.values()) and earlier.is_empty():
-            rows += [DecoyGap(target, decoy, ALL_NEW, NOT_BUILT, "") for target, decoy in keys]
+    ledgers = {chunk: _ledger(dataset, chunk, members) for chunk, members in dealt.items()}
+    own = {row.key: (row, ledger.recipes) for ledger in ledgers.values() if ledger for row in ledger.rows}
+    earlier = _earlier(dataset) if None in ledgers.values() else {}
+    rows = []
+    for member in (member for members in dealt.values() for member in members):
+        fate = (*own[member.key], member) if member.key in own else earlier.get(member.key)
+        if fate is None:
+            rows.append(DecoyGap(*member.key, ALL_NEW, NOT_BUILT, ""))
             continue
-        fates = {
-            stage: ledger and {row.key: (row, ledger.recipe) for row in ledger.rows}
-            for stage, ledger in ledgers.items()
-        }
-        for member in members:
-            states: list[str] = []
-            for stage in layout.STAGES:
-                own = fates[stage]
-                fate = (*own[member.key], member) if own else earlier.fate(stage, member.key)
-                state = _state(stage, member, fate, recipes[stage])
-                differs = own and member.key in damaged[stage]
-                if state == State.UP_TO_DATE and (differs or (not own and earlier.differs(stage, fate[0], seen))):
-                    state = State.DAMAGED
-                before = states[-1] if states else State.UP_TO_DATE
-                carried = before == State.FAILED or (before in CARRIED_ON and state != State.NEW)
-                states.append(before if carried else state)
-            status, reason = (fate[0].status, fate[0].reason) if fate else (NOT_BUILT, "")
-            rows.append(DecoyGap(*member.key, tuple(states), status, reason))
-    return Survey(chunks, sorted(rows))
+        states: list[str] = []
+        for stage in layout.STAGES:
+            state = _state(stage, member, fate, recipes)
+            if state == State.UP_TO_DATE and (stage, *member.key) in damaged:
+                state = State.DAMAGED
+            before = states[-1] if states else State.UP_TO_DATE
+            states.append(before if before == State.FAILED or before in CARRIED_ON else state)
+        rows.append(DecoyGap(*member.key, tuple(states), fate[0].status, fate[0].reason))
+    return sorted(rows)
 
 
-def _ledger(dataset: str, stage: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger | None:
+def failed_before(dataset: str, dealt: Chunks) -> list[str]:
+    """The ledgers of chunks in which a decoy has no graph."""
+    found = []
+    for chunk, members in dealt.items():
+        ledger = _ledger(dataset, chunk, members)
+        if ledger and any(row.status != Status.OK for row in ledger.rows):
+            found.append(layout.LEDGER.format(dataset=dataset, chunk=chunk))
+    return found
+
+
+def _ledger(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> Ledger | None:
     """None where there is none."""
     try:
-        return read_stage(dataset, stage, chunk, keys)
+        return read_outcomes(dataset, chunk, (member.key for member in members))
     except FileNotFoundError:
         return None
 
 
-class _Earlier:
-    """What the latest earlier build recorded for a decoy in another chunk. Read when first needed."""
-
-    def __init__(self, dataset: str):
-        self._dataset = dataset
-        self._fates: dict[str, dict[tuple[str, str], Fate]] = {}
-
-    def fate(self, stage: str, key: tuple[str, str]) -> Fate | None:
-        return self._of(stage).get(key)
-
-    def is_empty(self) -> bool:
-        return not any(self._of(stage) for stage in layout.STAGES)
-
-    def _of(self, stage: str) -> dict[tuple[str, str], Fate]:
-        if stage not in self._fates:
-            self._fates[stage] = self._read(stage)
-        return self._fates[stage]
-
-    def differs(self, stage: str, row: LedgerRow, seen: Mapping[str, view.Seen]) -> bool:
-        return any(view.differing(self._dataset, stage, [row], seen[stage]))
-
-    def _read(self, stage: str) -> dict[tuple[str, str], Fate]:
-        fates: dict[tuple[str, str], Fate] = {}
-        for chunk in chunk_names(Path(layout.LEDGER.format(dataset=self._dataset, stage=stage, chunk="x")).parent):
-            with contextlib.suppress(FileNotFoundError):  # no plan any more, or a build beside this run removed both
-                members = {member.key: member for member in read_chunk(self._dataset, chunk)}
-                ledger = read_stage(self._dataset, stage, chunk, members)
-                fates |= {row.key: (row, ledger.recipe, members[row.key]) for row in ledger.rows}
-        return fates
+def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
+    """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
+    fates: dict[tuple[str, str], Fate] = {}
+    for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
+        with contextlib.suppress(FileNotFoundError):  # no plan any more, or a build beside this run removed both
+            members = {member.key: member for member in read_chunk(dataset, chunk)}
+            ledger = read_outcomes(dataset, chunk, members)
+            fates |= {row.key: (row, ledger.recipes, members[row.key]) for row in ledger.rows}
+    return fates
 
 
-def _state(stage: str, now: PlannedDecoy, fate: Fate | None, recipe: str) -> str:
+def _state(stage: str, now: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
     """What a stage has to do for a decoy by itself, if its artefact is what the ledger says."""
-    if fate is None:
-        return State.NEW
     row, built_by, then = fate
     if (then.size, then.mtime_ns) != (now.size, now.mtime_ns):
         return State.CHANGED
     if stage == layout.STAGES[-1] and then.dockq != now.dockq:
         return State.RELABELLED
-    if built_by != recipe:
-        same_parameters = built_by.partition(" ")[2] == recipe.partition(" ")[2]
-        return State.CODE if same_parameters else State.PARAMETER
-    return State.UP_TO_DATE if row.status == Status.OK else State.FAILED
+    if built_by.get(stage) != recipes[stage]:
+        return State.CODE if built_by.get(stage, ["", ""])[1] == recipes[stage][1] else State.PARAMETER
+    failed = row.status != Status.OK and layout.STAGES.index(row.stage) <= layout.STAGES.index(stage)
+    return State.FAILED if failed else State.UP_TO_DATE
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:

@@ -115,16 +115,15 @@ def raised(first: int) -> Callable[[Any, int], int]:
 
 
 def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
-    """The feature jobs that a run will do, by the ledgers they write, and how many decoys each has."""
-    jobs = [job for job in dag.needrun_jobs() if "chunk" in job.wildcards.keys()]  # noqa: SIM118 -- no mapping
-    parts = [Part(j.wildcards.dataset, Path(j.output[0]).parent.name, j.wildcards.chunk) for j in jobs]
-    return {part: len(chunks[part.dataset][part.chunk]) for part in parts if part.stage in layout.STAGES}
+    """The chunks that a run will build, and how many decoys each has."""
+    parts = [Part(j.wildcards.dataset, j.wildcards.chunk) for j in dag.needrun_jobs() if j.rule.name == "build_chunk"]
+    return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
 
 
 def sampling_jobs(dag: Any, config: Config) -> dict[Part, int]:
     """The targets that a run will sample, and how many decoys of each."""
     targets = [job.wildcards.target for job in dag.needrun_jobs() if job.rule.name == "sample_target"]
-    return {Part(layout.SAMPLING, layout.SAMPLING, target): config.sampling.decoys for target in targets}
+    return {Part(layout.SAMPLING, target): config.sampling.decoys for target in targets}
 
 
 @dataclass(frozen=True)
@@ -148,10 +147,14 @@ class Jobs:
         return self.config.score_decoys is not None
 
     def ledgers(self, wildcards: Any) -> list[str]:
-        """Ledgers of the last feature stage of all chunks that are built of a data set."""
+        """Ledgers of all chunks that are built of a data set."""
         current = self._current(wildcards.dataset)
         names = current.chunks if current else []
-        return [layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=c) for c in names]
+        return [layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
+
+    def published(self) -> list[str]:
+        """The tables of published artefacts, where something is trained; scoring publishes none."""
+        return [] if self.scoring_only else [layout.PUBLISHED.format(dataset=name) for name in self.datasets]
 
     def contents(self, wildcards: Any) -> str:
         """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
@@ -228,9 +231,9 @@ class Jobs:
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
-        again = self.config.retry == "failed"
-        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, again=again)
-        return layout.LEDGER.format(dataset=wildcards.dataset, stage=layout.STAGES[-1], chunk=chunk)
+        retry = self.config.retry == "failed"
+        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, retry=retry)
+        return layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:
         """One file for each data set that is trained on."""

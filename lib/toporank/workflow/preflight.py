@@ -13,7 +13,8 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current, write_plans
-from toporank.building.stages import recipe
+from toporank.building.published import damaged, place
+from toporank.building.stages import recipes
 from toporank.config import Config, Dataset, check_is_there, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
@@ -41,7 +42,7 @@ from toporank.structures.dssp import dssp_version
 from toporank.targets.complexes import partners_of_each
 from toporank.targets.discovery import decoys_of
 from toporank.validation import did_you_mean
-from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
+from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
 from toporank.workflow.sampling import sampling_problems
 
 NativeFile = tuple[str, int, int]
@@ -59,7 +60,8 @@ class Preflight:
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
     labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
-    current : what `onstart` records for the jobs.
+    current : what `onstart` records for the jobs. again : files to make again, although Snakemake takes them for
+    finished: ledgers with failed decoys, where that is asked for, and what was published and differs now.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -76,7 +78,7 @@ class Preflight:
     natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
     decoys: dict[str, list[Decoy]] = field(default_factory=dict)
     labelled_by_natives: set[str] = field(default_factory=set)
-    _recipes: dict[str, str] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
@@ -85,14 +87,15 @@ class Preflight:
             if name not in self.labelled_by_natives:
                 write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
-    def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, again: bool) -> str:
+    def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, retry: bool) -> str:
         """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is no such decoy."""
         known = {row.key: row for name in self.current[dataset].of_all for row in self.chunks[dataset][name]}
         if (target, decoy) not in known:
             remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
             raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
-        chunks = survey(dataset, deal([known[target, decoy]], 1), self._recipes, again=again).chunks
+        chunks = deal([known[target, decoy]], 1)
         self.chunks[dataset] |= chunks
+        self.again |= set(failed_before(dataset, chunks)) if retry else set()
         write_plans(dataset, chunks)
         return next(iter(chunks))
 
@@ -111,7 +114,7 @@ def preflight(
     Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
     gc.set_threshold(GARBAGE)
-    result = Preflight(_recipes={stage: recipe(stage, choices) for stage in layout.STAGES})
+    result = Preflight()
     if check_dssp:
         _noting(result, dssp_version)
     result.problems += training_problems(config.training, installed=check_installed)
@@ -128,7 +131,7 @@ def preflight(
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository))
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
     if not config.score_decoys:
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
@@ -216,7 +219,7 @@ def _check_writable(folder: Path, remedy: str = "choose another place with --dir
         raise ConfigError(f"cannot be written: {error.strerror}", where=folder.resolve(), remedy=remedy) from error
 
 
-def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, choices: dict[str, Choice]) -> None:
     """Find the decoys and labels of a data set and plan its jobs."""
     name, folder = dataset.name, locate(dataset.decoys, repository)
     if not str(folder).isprintable():
@@ -233,22 +236,27 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
-    size, again = config.workflow.chunk_size, config.retry == "failed"
+    size = config.workflow.chunk_size
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
     partners = partners_of([decoy.key for decoy in decoys], for_all, own | of_targets, of_labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
     rows = planned(decoys, dockq, partners, partners_of_each(partners, kinds))
-    whole = survey(name, deal(rows, size), result._recipes, again=again)
-    part = whole
+    whole = part = deal(rows, size)
     if config.targets:
         result.targets |= {decoy.target for decoy in decoys}
         wanted = [row for row in rows if row.target in config.targets]
-        part = survey(name, deal(wanted, size) if wanted else {}, result._recipes, again=again)
-    result.chunks[name], result.labels[name], result.decoys[name] = whole.chunks | part.chunks, labels, decoys
+        part = deal(wanted, size) if wanted else {}
+    result.chunks[name], result.labels[name], result.decoys[name] = whole | part, labels, decoys
     _writing(name, lambda: write_plans(name, result.chunks[name]))
-    result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part.chunks), list(whole.chunks))
-    _writing(name, lambda: write_gap(name, part.decoys))
+    result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part), list(whole))
+    differing = damaged(name)
+    gap = survey(name, part, recipes(choices), differing)
+    _writing(name, lambda: write_gap(name, gap))
+    if differing:
+        result.again |= {layout.PUBLISHED.format(dataset=name), *(str(place(name, *key)) for key in differing)}
+    if config.retry == "failed":
+        result.again |= set(failed_before(name, part))
     labelled = {label[:2] for label in of_decoys(labels)}
     unknown = len(labelled - {decoy.key for decoy in decoys})
     said = f"{len(labelled)} labels, {unknown} of them without decoy"
@@ -260,12 +268,12 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
             expected = split_by_target(expected, training.validation_percent, training.split_seed)
         result.labels[name] = expected
         result.labelled_by_natives.add(name)
-    result.summary[name] = f"{describe_fates(part.decoys)}; {said}"
+    result.summary[name] = f"{describe_fates(gap)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
-    result.gap[name] = [*describe_stages(part.decoys), *describe_reasons(part.decoys), *notes, every]
+    result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
 
 
 def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path) -> list[str]:

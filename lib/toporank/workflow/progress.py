@@ -19,8 +19,6 @@ from typing import Any, TextIO
 
 from toporank import layout
 
-WORK = {"interface": 1, "topology": 4, "nodes": 2, "graphs": 1, layout.SAMPLING: 1}
-"""Rough shares of a decoy's computation, so that the slow stages count for more."""
 WINDOW = 120.0
 """Seconds over which the rate is taken."""
 TERMINAL_SECONDS = 2.0
@@ -30,16 +28,15 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Part:
-    """One feature job: a chunk of a data set in one stage."""
+    """One feature job: a chunk of a data set."""
 
     dataset: str
-    stage: str
     chunk: str
 
     @property
     def path(self) -> Path:
         """Where the job leaves its counts."""
-        return Path(layout.PROGRESS.format(dataset=self.dataset, stage=self.stage, chunk=self.chunk))
+        return Path(layout.PROGRESS.format(dataset=self.dataset, chunk=self.chunk))
 
 
 class Build:
@@ -54,8 +51,6 @@ class Build:
         self._clock = clock
         self._counts = dict.fromkeys(decoys, (0, 0))
         self._samples = deque([(clock(), 0.0)])
-        last = {part.chunk: part for part in sorted(decoys, key=lambda part: [*WORK].index(part.stage))}
-        self._last = last.values()  # the last stage of each chunk to run: what went through it is finished
 
     @property
     def finished(self) -> bool:
@@ -71,12 +66,10 @@ class Build:
                     self._counts[part] = min(int(done), n), int(failed)
 
     def line(self) -> str:
-        """Decoys finished and in all, those without result, share of the work, decoys a second, time left."""
-        done = sum(WORK[part.stage] * self._counts[part][0] for part in self._decoys)
-        share = done / sum(WORK[part.stage] * n for part, n in self._decoys.items())
-        total = sum(self._decoys[part] for part in self._last)
-        finished = sum(self._counts[part][0] for part in self._last)
-        failed = sum(count[1] for count in self._counts.values())
+        """Decoys finished and in all, those without result, their share, decoys a second, time left."""
+        finished, failed = map(sum, zip(*self._counts.values(), strict=True))
+        total = sum(self._decoys.values())
+        share = finished / total
         return (
             f"{self.dataset}: {finished:,}/{total:,} decoys, {failed:,} without result, {100 * share:.0f} % done"
             f"{self._pace(share, total)}"
