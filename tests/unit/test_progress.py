@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import logging
 
 import pytest
 
-from toporank.workflow.progress import Build, Part, TerminalBlock, duration, watch
+from toporank.workflow.progress import Build, Part, duration, watch
 
 
 @pytest.fixture(autouse=True)
@@ -119,41 +118,3 @@ def test_a_build_that_is_soon_done_tells_nothing(caplog):
 def test_what_an_earlier_run_left_does_not_count(caplog):
     all_done(parts("001-of-001", dataset="a"))
     assert watched(caplog, [lambda jobs: None, all_done, all_done])[0] == "a: 0/2 decoys, 0 without result, 0 %"
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_on_a_terminal_the_lines_stand_at_its_foot(caplog, monkeypatch):
-    """Drawn in place, cut to its width, and out of the way of whatever else is printed."""
-    monkeypatch.setenv("COLUMNS", "30")
-    terminal, waits = Terminal(), []
-    logger = logging.getLogger("told")
-    logger.setLevel(logging.INFO)
-    jobs = parts("001-of-001")
-
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        if len(waits) == 2:
-            logger.info("something else")
-            all_done(jobs)
-
-    watch(dict.fromkeys(jobs, 2), logger, 30, terminal, sleep).join(20)
-    assert waits == [10, 2, 2]
-    up = "\n\x1b[1A"
-    drawn = [
-        f"mini: 0/2 decoys, 0 without r{up}",
-        "",
-        f"mini: 2/2 decoys, 0 without r{up}",
-    ]  # between: what else is said
-    assert terminal.getvalue().split("\x1b[J")[1:] == drawn
-    logger.filters.clear()
-
-
-def test_the_terminal_block_goes_back_over_all_its_lines():
-    stream = io.StringIO()
-    block = TerminalBlock(stream, lambda: 5)
-    block.show(["one", "second"])
-    assert stream.getvalue() == "\x1b[Jone\nseco\n\x1b[2A"

@@ -131,7 +131,7 @@ class Workflow(Section):
         30.0,
         gt=0,
         json_schema_extra={"unit": "s"},
-        description="How often a build reports its progress where its output is not a terminal.",
+        description="How often a build reports its progress.",
     )
 
 

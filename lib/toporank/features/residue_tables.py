@@ -4,21 +4,23 @@ A residue is known by its author's numbers; beside them stand mmCIF's own, empty
 
 Parquet rather than CSV: exact numbers, a chain named `NA` or `1` stays text, a quarter of the time.
 
-Columns are made of buffers: `pyarrow.array` and `to_numpy` import pandas, which takes longer than many decoys.
+Columns are made of buffers: `pyarrow.array` and `to_numpy` import pandas, which takes longer than many decoys. Pyarrow
+itself is imported where a table is made or read: many jobs need none.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from toporank.decoys.identity import ResidueId
 from toporank.errors import FeatureError
 from toporank.features.registry import canonical
 from toporank.structures.complex import Complex
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 IDENTITY = ("chain", "number", "insertion_code", "residue")
 METADATA_KEY = b"toporank"
@@ -26,6 +28,9 @@ METADATA_KEY = b"toporank"
 
 def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
     """A table of the residues `index` (int, shape (N,)) with further columns: arrays of N numbers, lists of N texts."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     ids = [complex_.residues[r] for r in index]
     labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
     identity = {
@@ -47,23 +52,32 @@ def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Any], m
 
 def numbers(values: np.ndarray, known: list[bool] | None = None) -> pa.Array:
     """A column of numbers. known : the rows that have one; by default all."""
+    import pyarrow as pa
+
     dtype = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(dtype, len(values), [_bits(known), pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def texts(values: list[str | None]) -> pa.Array:
     """A column of texts, null where there is None."""
+    import pyarrow as pa
+
     encoded, known = [(text or "").encode() for text in values], [text is not None for text in values]
     ends = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32))
     return pa.StringArray.from_buffers(len(values), ends, pa.py_buffer(b"".join(encoded)), _bits(known))
 
 
 def _bits(known: list[bool] | None) -> pa.Buffer | None:
+    import pyarrow as pa
+
     return None if known is None or all(known) else pa.py_buffer(np.packbits(known, bitorder="little"))
 
 
 def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, pa.Table]:
     """Read such a table and find its residues in the complex: positions, int, shape (N,), and the table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
     position = complex_.index()
     chains, numbers, codes = (table[name].to_pylist() for name in IDENTITY[:3])

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import shutil
-import sys
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
 
 from toporank import layout
 
 WINDOW = 120.0
 """Seconds over which the rate is taken."""
-TERMINAL_SECONDS = 2.0
-PATIENCE = 10.0
-"""Seconds after which a terminal shows the first line; shorter builds need none."""
 
 
 @dataclass(frozen=True)
@@ -100,75 +94,37 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
 
 
-class PlainLines:
-    """Lines for a log: each once."""
-
-    def __init__(self, write: Callable[[str], None]):
-        self._write = write
-        self._written: set[str] = set()
-
-    def show(self, lines: list[str]) -> None:
-        """Write the lines that are not those of the last time."""
-        for line in lines:
-            if line not in self._written:
-                self._write(line)
-        self._written = set(lines)
-
-
-class TerminalBlock:
-    """Lines at the foot of a terminal that are drawn anew in place. What others print takes their place."""
-
-    def __init__(self, stream: TextIO, columns: Callable[[], int]):
-        self._stream = stream
-        self._columns = columns
-
-    def show(self, lines: list[str]) -> None:
-        """Draw the lines and go back to where they begin."""
-        text = "".join(line[: self._columns() - 1] + "\n" for line in lines)
-        self._stream.write(f"\x1b[J{text}\x1b[{len(lines)}A")
-        self._stream.flush()
-
-    def clear(self, record: Any = None) -> bool:
-        """Remove the lines; a logging filter that lets everything pass."""
-        self._stream.write("\x1b[J")
-        self._stream.flush()
-        return True
-
-
 def watch(
     parts: Mapping[Part, int],
     logger: logging.Logger,
     seconds: float,
-    stream: TextIO = sys.stderr,
     sleep: Callable[[float], None] = time.sleep,
 ) -> threading.Thread:
     """Report the progress of each data set, in a thread that ends with its jobs or with the process.
 
     parts : the jobs of this run and how many decoys each has; counts that earlier runs left are removed.
-    seconds : between two plain lines; `logger` gets those with news; on a terminal the lines stand at its
-    foot instead, and are always fresh.
+    seconds : between two looks; `logger` gets the lines that are not those of the last time.
     """
     decoys: dict[str, dict[Part, int]] = defaultdict(dict)
     for part, n in parts.items():
         part.path.unlink(missing_ok=True)
         decoys[part.dataset][part] = n
     builds = [Build(dataset, counts) for dataset, counts in sorted(decoys.items())]
-    if stream.isatty():
-        block = TerminalBlock(stream, lambda: shutil.get_terminal_size().columns)
-        logger.addFilter(block.clear)
-        tell, first, interval = block.show, PATIENCE, TERMINAL_SECONDS
-    else:
-        tell, first, interval = PlainLines(logger.info).show, seconds, seconds
 
     def run() -> None:
-        sleep(first)
+        written: list[str] = []
+        sleep(seconds)
         for build in builds:
             build.look()
         while running := [build for build in builds if not build.finished]:
             for build in running:
                 build.look()
-            tell([build.line() for build in running])
-            sleep(interval)
+            lines = [build.line() for build in running]
+            for line in lines:
+                if line not in written:
+                    logger.info(line)
+            written = lines
+            sleep(seconds)
 
     thread = threading.Thread(target=run, name="progress", daemon=True)
     thread.start()
