@@ -13,6 +13,7 @@ import torch
 from conftest import EXAMPLE, Study
 from published_checkpoint import published_state, write_published_checkpoint
 from toporank.features.presets import PRESETS
+from toporank.graphs.pack import GraphStore
 from toporank.graphs.pyg_file import read_graph
 
 
@@ -32,8 +33,9 @@ def test_decoys_are_scored_with_an_older_checkpoint_on_published_features(tmp_pa
     ranking = score(tmp_path / "home", decoys, checkpoint)
     assert list(ranking["status"]) == ["ok", "ok"]
     assert ranking["pred_dockq"].between(0, 1).all()
-    graph = read_graph(tmp_path / "home/results/models/graphs/models/mid4.pt")
-    assert graph.metadata["features"] == PRESETS["topoqa_compat"]
+    graphs = GraphStore.open([tmp_path / "home/results/models/graphs.safetensors"])
+    assert graphs.metadata["features"] == PRESETS["topoqa_compat"]
+    assert not (tmp_path / "home/results/models/graphs").exists()  # scoring publishes none
     page = (tmp_path / "home/results/scores/models/report.html").read_text()
     assert "imported from" in page
     assert "TopoQA" in page
