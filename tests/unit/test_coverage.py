@@ -41,10 +41,7 @@ def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:
 
 def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
     known = {"n_chains": 2, "n_interface_residues": 9} if status == Status.OK else {}
-    return LedgerRow(
-        target, decoy, status, other.pop("stage", "graphs"), reason,
-        **{"n_chains": -1, "n_interface_residues": -1, "sha256": "", "size": 0, **known, **other},
-    )  # fmt: skip
+    return LedgerRow(target, decoy, status, other.pop("stage", "graphs"), reason, **{**known, **other})
 
 
 def labels(*rows: tuple[str, str, float, str]) -> list[Label]:

@@ -32,7 +32,7 @@ def program(path, text):
 
 
 def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
-    """One submission for the four stages of each chunk, with the resources of the rules; the failure of one is seen."""
+    """One submission for each chunk, with the resources of the rules; the failure of one is seen."""
     for name, text in (("qsub", QSUB), ("qstat", QSTAT), ("qacct", QACCT)):
         program(tmp_path / "sge" / name, text)
     study = make_study(tmp_path / "study")
@@ -44,7 +44,7 @@ def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
     )  # fmt: skip
     asked = (tmp_path / "sge/asked").read_text().splitlines()
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
-    assert all("-l h_vmem=3001M,h_rt=10200" in line for line in asked)
+    assert all("-l h_vmem=3001M,h_rt=7200" in line for line in asked)
     assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
 
 

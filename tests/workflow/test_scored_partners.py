@@ -118,7 +118,7 @@ def test_partners_can_be_said_in_the_configuration_a_table_or_the_labels(tmp_pat
     datasets = [{"name": name, "decoys": name} for name in names]
     datasets[1]["partners"], datasets[2]["partners"], datasets[3]["labels"] = "H+L:A", "given.csv", "labels.csv"
     study.configure(datasets=datasets)
-    tables = [f"results/{name}/coverage.tsv" for name in names]
+    tables = [f"results/{name}/published.tsv" for name in names]
     study.run(tables[0], "--config", "partners=L+H:A")
     study.run(*tables[1:])
     found = [pq.read_table(study.results / name / "interface/T/native.parquet") for name in names]
