@@ -34,6 +34,7 @@ rule score_decoys:
     params:
         scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         rank_by=CONFIG.rank_by,
+        without_confidence="" if CONFIG.use_confidence else "--without-confidence",
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
@@ -41,7 +42,7 @@ rule score_decoys:
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
-        " {params.fold_twins} --ranking {output.ranking} --comparison {output.comparison}"
+        " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
 

@@ -21,6 +21,7 @@ from toporank.scorer.combine import combine
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trust import how_far_to_trust
+from toporank.scorer.weigh import weigh_confidence
 from toporank.similarity.tables import antibodies, compared, read_chains
 
 
@@ -32,6 +33,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
+    parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "models"
     for name in written:
@@ -43,11 +45,14 @@ def main() -> None:
         networks = Networks(scorer)
         scores = networks.score(args.pack, args.interface_pack)
         coverage = read_coverage(args.coverage)
-        predictors = {(row.target, row.decoy) for row in read_confidence(args.confidence) if row.plddt is not None}
+        stated = read_confidence(args.confidence)
+        predictors = {(row.target, row.decoy) for row in stated if row.plddt is not None}
         contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, scorer.trees)
+        own = None if args.without_confidence else scorer.own_confidence
+        scores = weigh_confidence(scores, stated, copies, own)
         scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
         trusted, why_not = how_far_to_trust(scorer, coverage, scores, predictors)

@@ -29,6 +29,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
     of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
+    apart = "score by the structure alone, whatever the predictor says of its models"
+    parser.add_argument("--without-confidence", action="store_true", help=apart)
     other = "scorer to use instead of the one that ships: its folder, or a single checkpoint"
     parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
@@ -50,6 +52,8 @@ def score(args: argparse.Namespace) -> int:
     settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
     if args.plddt:
         settings["plddt"] = args.plddt
+    if args.without_confidence:
+        settings["use_confidence"] = False
     if args.scorer:
         settings["scorer"] = str(args.scorer.resolve())
     load_config(settings)

@@ -216,11 +216,12 @@ def _measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae:
     near, _ = pairs_between_groups(ca, body, INTERFACE)
     if not len(near):
         return found
+    contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
     if plddt is not None:
         found["interface_plddt"] = float(plddt[np.unique(near)].mean())
+        found["contact_plddt"] = measures.contact_plddt(plddt, contacts, np.unique(near))
     if pae is not None:
         found["interface_pae"] = measures.interface_pae(pae, near)
-    contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
     several: dict[str, list[float]] = {}
     for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
         touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]

@@ -27,6 +27,11 @@ def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
     return float(0.724 / (1 + np.exp(-0.052 * (x - 152.611))) + 0.018)
 
 
+def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -> float:
+    """Mean pLDDT of the residues in contact; of those at the interface, int, shape (I,), without contacts."""
+    return float(plddt[np.unique(pairs) if len(pairs) else interface].mean())
+
+
 def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
     """pDockQ2 (Zhu et al. 2023, Bioinformatics 39:btad424): mean pLDDT at the interface times the mean of
     1 / (1 + (PAE / 10 Å)²) over its contacts; the larger of both directions. 0 without contacts.

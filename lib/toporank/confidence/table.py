@@ -28,6 +28,7 @@ class Confidence(NamedTuple):
     plddt_source: str = ""
     plddt: float | None = None
     interface_plddt: float | None = None
+    contact_plddt: float | None = None
     ptm: float | None = None
     iptm: float | None = None
     ranking_score: float | None = None
@@ -50,6 +51,7 @@ NUMBERS = Confidence._fields[Confidence._fields.index("plddt") : Confidence._fie
 MEASURES = {
     "plddt": "pLDDT",
     "interface_plddt": "interface pLDDT",
+    "contact_plddt": "contact pLDDT",
     "ptm": "pTM",
     "iptm": "ipTM",
     "ranking_score": "ranking score",

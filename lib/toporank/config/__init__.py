@@ -189,6 +189,11 @@ class Config(Section):
         description="Whether the B factors of models are pLDDT: where a predictor says so or their numbers look like"
         " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
     )
+    use_confidence: bool = Field(
+        True,
+        description="Whether the predictor's own confidence counts in the score, where there is any and the scorer"
+        " knows what it is worth; see docs/confidence.md.",
+    )
     rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"

@@ -39,7 +39,7 @@ class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
     pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain : see
-    `confidence.Estimate`. pred_network : see `interfaces.Score`. n_interfaces, min_interface, mean_interface : see
+    `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`. n_interfaces, min_interface, mean_interface : see
     `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
@@ -69,6 +69,8 @@ class RankedDecoy(NamedTuple):
     pred_network: float | None = None
     expected_dockq: float | None = None
     ranked_by: str = ""
+    pred_structure: float | None = None
+    pred_confidence: float | None = None
 
     @property
     def shown_dockq(self) -> float | None:
@@ -79,8 +81,10 @@ class RankedDecoy(NamedTuple):
 COLUMNS = RankedDecoy._fields
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
-IF_KNOWN = ("expected_dockq", "pred_network", "ranked_by")
-"""And those that are there only if some decoy has a value: of the calibration, of trees, and of `RANKED_BY`."""
+APART = ("pred_structure", "pred_confidence")
+"""What the structure and the predictor's confidence say apart from each other."""
+IF_KNOWN = ("expected_dockq", "pred_network", "ranked_by", *APART)
+"""And those that are there only if some decoy has a value: of the calibration, of trees, of `RANKED_BY`, and these."""
 UNKNOWN = (None, None, "", None)
 """Stands for an `Estimate`."""
 _PLACE = {Status.OK: 0, Status.PARTNER_APART: 1, Status.CHAIN_MISSING: 1, Status.NO_INTERFACE: 2}
@@ -131,7 +135,8 @@ def ranking(
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
             decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
-            decoy = decoy._replace(pred_network=score.pred_network if score else None, expected_dockq=expected)
+            said = {name: getattr(score, name, None) for name in ("pred_network", *APART)}
+            decoy = decoy._replace(**said, expected_dockq=expected)
             decoy = decoy._replace(ranked_by="" if rank_by == COMPLEX else rank_by)
             if among := compared.get((row.target, row.decoy)):
                 decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
@@ -182,7 +187,7 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", "expected_dockq")
+    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", "expected_dockq", *APART)
     kinds |= dict.fromkeys((*predicted, "min_interface", "mean_interface", "consensus"), float)
     missing = dict.fromkeys((*OF_CALIBRATION, *IF_KNOWN), "")
     return [

@@ -22,6 +22,8 @@ DISAGREE = 0.15
 """Standard deviation over the networks that is a caveat by itself, or more."""
 DOUBTFUL = 0.6
 """ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
+APART = 0.2
+"""DockQ by which structure and confidence are apart, if they speak for different CAPRI classes, so that it is said."""
 CLOSE = 0.02
 """Predicted DockQ by which another decoy may be behind and still be as good, whatever the networks agree on."""
 
@@ -86,9 +88,11 @@ def caveats(
         found.append(f"{rival.decoy} is as good ({number(rival.deciding, 2)}){disagree}")
     elif spread >= DISAGREE:
         found.append(f"the networks disagree about it by {spread:.2f}")
+    if contrast := apart(best):
+        found.append(contrast)
     if best.pred_network is not None:
         alone = class_of(best.pred_network)
-        if alone != best.pred_capri:
+        if alone != class_of(best.pred_dockq if best.pred_structure is None else best.pred_structure):
             found.append(f"the networks alone predict {number(best.pred_network, 2)} ({alone})")
     if best.cluster_rank and best.cluster_rank > 1:
         found.append(f"its cluster ranks only number {best.cluster_rank}")
@@ -97,11 +101,24 @@ def caveats(
         found.append(
             f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
         )
-    if iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
+    if not contrast and iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
         found.append("a single model: scores are more reliable with several")
     return found
+
+
+def apart(best: Result) -> str:
+    """`the structure looks right, the predictor doubts it: …`, or nothing where the two do not contradict each other."""
+    structure, confidence = best.pred_structure, best.pred_confidence
+    if structure is None or confidence is None:
+        return ""
+    if class_of(structure) == class_of(confidence) or abs(structure - confidence) < APART:
+        return ""
+    doubts = "the structure looks right, the predictor doubts it"
+    sure = "the predictor is sure of it, the structure does not look right"
+    said = doubts if structure > confidence else sure
+    return f"{said}: {number(structure, 2)} by structure, {number(confidence, 2)} by confidence"
 
 
 def lost(rows: list[Result]) -> str:

@@ -105,6 +105,8 @@ const COLUMNS = [
   { key: "decoy", head: "decoy", name: true, value: (t, i) => t.d[i], cell: decoyCell },
   { key: "pred_dockq", head: "predicted DockQ", number: true, value: (t, i) => t.p?.[i], cell: (t, i) => fixed(t.p?.[i]) },
   { key: "expected_dockq", head: "expected DockQ", number: true, needs: "e", value: (t, i) => t.e[i], cell: (t, i) => fixed(t.e[i]) },
+  { key: "pred_structure", head: "by structure", number: true, needs: "a", value: (t, i) => t.a[i], cell: (t, i) => fixed(t.a[i]) },
+  { key: "pred_confidence", head: "by the predictor's confidence", number: true, needs: "b", value: (t, i) => t.b[i], cell: (t, i) => fixed(t.b[i]) },
   { key: "pred_low", head: "interval", number: true, needs: "l", value: (t, i) => t.l[i], cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
   { key: "pred_high", needs: "h", value: (t, i) => t.h[i] },
   { key: "pred_capri", head: "class", value: (t, i) => data.classes[t.P?.[i]], order: (t, i) => t.P && Number(t.P[i]), cell: (t, i) => chip(t.P?.[i]) },

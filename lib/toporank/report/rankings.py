@@ -138,6 +138,8 @@ def decoy_lists(rows: list[Result], order: list[str]) -> dict[str, Any]:
         "r": [row.rank for row in rows],
         "p": [rounded(row.pred_dockq) for row in rows],
         "e": [rounded(row.expected_dockq) for row in rows],
+        "a": [rounded(row.pred_structure) for row in rows],
+        "b": [rounded(row.pred_confidence) for row in rows],
         "l": [rounded(row.pred_low, 2) for row in rows],
         "h": [rounded(row.pred_high, 2) for row in rows],
         "m": [row.domain for row in rows],

@@ -69,6 +69,8 @@ class Result(NamedTuple):
     min_interface: float | None
     mean_interface: float | None
     ranked_by: str | None
+    pred_structure: float | None
+    pred_confidence: float | None
     pred_capri: str
     fate: str
     capri: str

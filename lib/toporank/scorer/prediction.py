@@ -34,7 +34,9 @@ class Score(NamedTuple):
 
     pred_network : what the networks alone predict, where trees have the last word (`scorer.combine`). pred_local :
     mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
-    sees of it. residues : of the graph of a decoy, where networks predict local quality.
+    sees of it. residues : of the graph of a decoy, where networks predict local quality. pred_structure,
+    pred_confidence : by the structure alone, and what its predictor's confidence speaks for, where `scorer.weigh` has
+    joined them.
     """
 
     target: str
@@ -46,6 +48,8 @@ class Score(NamedTuple):
     pred_local: float | None = None
     pooled: tuple[float, ...] = ()
     residues: tuple[ResidueScore, ...] = ()
+    pred_structure: float | None = None
+    pred_confidence: float | None = None
 
 
 class Estimate(NamedTuple):

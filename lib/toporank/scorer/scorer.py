@@ -20,6 +20,7 @@ from toporank.scorer.embeddings import Vectors, read_embeddings
 from toporank.scorer.manifest import (
     CALIBRATION,
     MANIFEST,
+    OWN_CONFIDENCE,
     TREES,
     VECTORS,
     WITHOUT,
@@ -38,7 +39,7 @@ class Scorer:
     path : as it was given.
     checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the networks.
     members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
-    trees, calibration, vectors : its further files, None for a scorer without.
+    trees, calibration, vectors, own_confidence : its further files, None for a scorer without.
     digests : SHA-256 by file.
     n_targets : that all its networks together learned from, None where scorer.json does not say it.
     """
@@ -51,6 +52,7 @@ class Scorer:
     trees: Path | None = None
     calibration: Path | None = None
     vectors: Path | None = None
+    own_confidence: Path | None = None
     n_targets: int | None = None
 
     @classmethod
@@ -66,7 +68,7 @@ class Scorer:
         files = {name: parts.folder / name for name in parts.files}
         members = [files[name] for name in parts.members]
         of_files = {files[name]: digest for name, digest in digests.items()}
-        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS))
+        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE))
         known = parts.manifest and parts.manifest.learned_from
         n_targets = known.targets if known and parts.mean else None
         return cls(Path(path), files[parts.checkpoint], members, parts.mean, of_files, *further, n_targets)._checked()

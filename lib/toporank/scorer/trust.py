@@ -10,6 +10,7 @@ import numpy as np
 from toporank.evaluation.coverage import CoverageRow
 from toporank.scorer.calibration import estimates, read_calibration, why_of_another
 from toporank.scorer.expected import held_against_others
+from toporank.scorer.own_confidence import read_own_confidence
 from toporank.scorer.prediction import Estimate, Score
 from toporank.scorer.scorer import Scorer
 
@@ -37,14 +38,21 @@ def how_far_to_trust(
     originals = [not rows[key].duplicate_of for key in decoys]
     models = Counter(key[0] for key, original in zip(decoys, originals, strict=True) if original)
     predicted, targets = [score.pred_dockq for score in decoys.values()], [key[0] for key in decoys]
-    found = estimates(
-        known,
+    given = (
         predicted,
         [rows[key].n_interface_residues for key in decoys],
         [rows[key].n_chains for key in decoys],
         np.array([score.pooled for score in decoys.values()]),
         [models[target] < 2 for target in targets],
         held_against_others(predicted, targets, originals),
-        [key in from_predictor for key in decoys],
     )
+    found = estimates(known, *given, [key in from_predictor for key in decoys])
+    if scorer.own_confidence and any(score.pred_confidence is not None for score in decoys.values()):
+        own = read_own_confidence(scorer.own_confidence)
+        expected = {"expected": own.expected, "expected_alone": own.expected_alone}
+        with_own = estimates(known.model_copy(update=expected), *given)
+        found = [
+            plain if score.pred_confidence is None else better
+            for score, plain, better in zip(decoys.values(), found, with_own, strict=True)
+        ]
     return dict(zip(decoys, found, strict=True)), ""
