@@ -109,7 +109,7 @@ def caveats(
 
 
 def apart(best: Result) -> str:
-    """`the structure looks right, the predictor doubts it: …`, or nothing where the two do not contradict each other."""
+    """`the structure looks right, the predictor doubts it: …`, or nothing where the two agree."""
     structure, confidence = best.pred_structure, best.pred_confidence
     if structure is None or confidence is None:
         return ""

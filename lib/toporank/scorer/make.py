@@ -24,7 +24,7 @@ from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
-from toporank.scorer.manifest import CALIBRATION, CHECKPOINT, ENSEMBLE, MANIFEST, TREES, VECTORS, seal
+from toporank.scorer.manifest import CALIBRATION, CHECKPOINT, ENSEMBLE, MANIFEST, OWN_CONFIDENCE, TREES, VECTORS, seal
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm
@@ -103,7 +103,7 @@ def make_scorer(
 
 
 def _start_anew(out: Path) -> None:
-    for name in (MANIFEST, TREES, CALIBRATION, VECTORS):
+    for name in (MANIFEST, TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / ENSEMBLE, ignore_errors=True)
     (out / ENSEMBLE).mkdir(parents=True)

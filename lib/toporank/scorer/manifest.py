@@ -32,7 +32,8 @@ CALIBRATION = "calibration.json"
 VECTORS = "training_vectors.parquet"
 OWN_CONFIDENCE = "confidence.json"
 WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals, and no domain",
-           VECTORS: "no training decoys on the map", OWN_CONFIDENCE: "the predictor's confidence does not count"}  # fmt: skip
+           VECTORS: "no training decoys on the map",
+           OWN_CONFIDENCE: "the predictor's confidence does not count"}  # fmt: skip
 """Files that a scorer can do without, and what it lacks then."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 LARGEST_FILE, LONGEST_FAULT, MOST_FILES = 2**22, 300, 1000

@@ -150,7 +150,10 @@ def _weighted(weights: SumAmong, structure: Floats, confidence: Floats) -> Float
 
 
 def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
-    """The curve of some measures, by least squares. table : rows with `cluster`, `dockq` and the measures, all known."""
+    """The curve of some measures, by least squares.
+
+    table : rows with `cluster`, `dockq` and the measures, all known.
+    """
     from scipy.optimize import least_squares  # which takes longer to import than to apply a curve
 
     x, y = table[[*measures]].to_numpy(float), table["dockq"].to_numpy(float)
@@ -200,8 +203,8 @@ def _short(value: float) -> float:
 def fit_own_confidence(table: pd.DataFrame, of_pairs: Sequence[Curve] = ()) -> OwnConfidence:
     """What confidence adds to the scores of models that were predicted without their cluster.
 
-    table : rows with `cluster`, `target`, `dockq`, `predicted`, `alone`, and `OF_RESIDUES`, all known. of_pairs : curves
-    from elsewhere, which take no part in the weights.
+    table : rows with `cluster`, `target`, `dockq`, `predicted`, `alone`, and `OF_RESIDUES`, all known. of_pairs :
+    curves from elsewhere, which take no part in the weights.
     """
     curve = fit_curve(table, OF_RESIDUES)
     both = table.assign(confidence=curve({name: table[name].to_numpy(float) for name in OF_RESIDUES}))

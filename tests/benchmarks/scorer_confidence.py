@@ -1,0 +1,182 @@
+"""What the predictor's own confidence is worth beside the scorer: judged out of fold, and fitted to be shipped.
+
+    PYTHONPATH=lib python tests/benchmarks/scorer_confidence.py docs/scorer MODELS LABELS STATED \
+        --pairs CANDIDATES --scorer resources/scorer
+
+docs/scorer has predictions.csv.gz of the study. MODELS is the folder of the predicted models, <target>/<decoy>.pdb with
+pLDDT as B factors; LABELS a table with `target`, `decoy` and `partners`; STATED one with `predictor_rank` and
+`iptm_ptm`. CANDIDATES is a table of models with ipTM, ipSAE, LIS, pDockQ2 and DockQ, from which the curves of these
+measures come. Writes confidence.csv beside the predictions and, with --scorer, confidence.json into that scorer.
+
+Figures are means over the rounds of `scorer.py`, 95 % intervals by bootstrap over clusters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scorer import judged
+from scorer_expected import FITTED, PREDICTORS, ROUNDS, first, mean_of_clusters
+
+from toporank.confidence.decoy import Asked, examine
+from toporank.confidence.table import ALWAYS
+from toporank.scorer.expected import expectation, held_against_others
+from toporank.scorer.manifest import OWN_CONFIDENCE, read_manifest, seal
+from toporank.scorer.own_confidence import OF_PAIRS, OwnConfidence, fit_curve, fit_own_confidence, write_own_confidence
+
+MEASURES = ("plddt", "interface_plddt", "contact_plddt", "pdockq")
+OF_CANDIDATES = {"iptm": "iptm_full_precision", "ipsae": "ipSAE", "lis": "LIS", "pdockq2": "pDockQ2_mean"}
+"""The names of our measures in the table of candidates."""
+BOTH, BOTH_ALONE = "structure and confidence", "structure and confidence, each model alone"
+SETS = {"all of 10": "", **PREDICTORS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("tables", "models", "labels", "stated"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--pairs", type=Path, required=True)
+    parser.add_argument("--scorer", type=Path, help="gets confidence.json")
+    args = parser.parse_args()
+    text = {"target": str, "decoy": str, "cluster": str}
+    predictions = pd.read_csv(args.tables / "predictions.csv.gz", dtype=text)
+    predictions = predictions[predictions["group"] == FITTED].reset_index(drop=True)
+    table = with_confidence(predictions, args.models, args.labels, args.stated)
+    curves = pair_curves(args.pairs)
+    result = pd.concat([out_of_fold(table, begin, name) for name, begin in SETS.items()])
+    intervals = pd.concat([picked(table, begin, name) for name, begin in SETS.items()])
+    found = pd.concat([result, intervals])
+    found.round(4).to_csv(args.tables / "confidence.csv", index=False)
+    shown = found.pivot(index=["models", "answer"], columns="metric", values="value").round(3)
+    print(shown.to_string())
+    if args.scorer:
+        own = fit_own_confidence(in_round(table, ROUNDS[0]), curves)
+        print(own.model_dump_json(exclude={"expected", "expected_alone"}, indent=1))
+        made_with = read_manifest(args.scorer).made_with
+        write_own_confidence(args.scorer / OWN_CONFIDENCE, own)
+        seal(args.scorer, mean=True, made_with=made_with)
+
+
+def with_confidence(predictions: pd.DataFrame, models: Path, labels: Path, stated: Path) -> pd.DataFrame:
+    """The predictions with the measures of every model, and its place in its predictor's own order."""
+    given = pd.read_csv(labels, dtype=str).set_index(["group", "target", "decoy"])["partners"]
+    asked = [
+        (models / row.target / f"{row.decoy}.pdb", tuple(map(tuple, given[FITTED, row.target, row.decoy].split(":"))))
+        for row in predictions.itertuples()
+    ]
+    with ProcessPoolExecutor(os.process_cpu_count() if hasattr(os, "process_cpu_count") else 2) as pool:
+        measures = pd.DataFrame(pool.map(measured, asked, chunksize=20))
+    said = pd.read_csv(stated, dtype={"target": str}).drop(columns="mean_plddt")
+    table = pd.concat([predictions, measures], axis=1).merge(said, on=["target", "decoy"], validate="1:1")
+    if table[[*MEASURES]].isna().any(axis=None) or len(table) != len(predictions):
+        raise ValueError("the confidence of some model is not known")
+    return table.assign(unit=table["dataset"] + "/" + table["target"])
+
+
+def measured(asked: tuple[Path, tuple]) -> dict[str, float]:
+    """The measures of one model; where its chains are not those of its partners, each chain is a partner."""
+    path, partners = asked
+    rows = (examine(Asked(path.parent.name, path.stem, path, given), ALWAYS).row for given in (partners, ()))
+    row = next(row for row in rows if row.pdockq is not None)
+    return {name: getattr(row, name) for name in MEASURES}
+
+
+def pair_curves(path: Path) -> list:
+    """The curves of what is known of pairs of residues or chains, each system weighing the same."""
+    table = pd.read_csv(path).rename(columns={theirs: ours for ours, theirs in OF_CANDIDATES.items()})
+    table = table.rename(columns={"DockQ": "dockq", "complex_id": "cluster"})
+    return [fit_curve(table[["cluster", "dockq", name]].dropna(), [name]) for name in OF_PAIRS]
+
+
+def in_round(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table as a round predicts it, under the names that `fit_own_confidence` takes."""
+    return table.assign(predicted=table[f"scorer{name}"], alone=table[f"alone{name}"], target=table["unit"])
+
+
+def folds(table: pd.DataFrame, asked: pd.DataFrame) -> Iterator[tuple[OwnConfidence, pd.DataFrame]]:
+    """The rows of each fold, and what was fitted to the other folds of the whole table."""
+    for fold, rows in asked.groupby("fold"):
+        yield fit_own_confidence(table[table["fold"] != fold]), rows
+
+
+def answers_of(table: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+    """Of each asked row what both say, among the asked ones and alone, with bounds and DockQ to expect; out of fold."""
+    found = []
+    for own, rows in folds(table, asked):
+        confidence = own.speaks_for({name: rows[name] for name in MEASURES})
+        among = own.joined(rows["predicted"], confidence, rows["target"], True)
+        alone = own.joined(rows["alone"], confidence, range(len(rows)), True)
+        low, high, dockq = expectation(own.expected, held_against_others(among, rows["target"]))
+        low_1, high_1, dockq_1 = expectation(own.expected_alone, alone)
+        said = {"both": among, "both_alone": alone, "confidence": confidence, "low": low, "high": high, "mean": dockq}
+        said |= {"low_alone": low_1, "high_alone": high_1, "mean_alone": dockq_1}
+        found.append(rows.assign(**said))
+    return pd.concat(found).sort_index()
+
+
+def out_of_fold(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
+    """Metrics of every answer for the models of one predictor, or of all."""
+    rounds = []
+    for each in ROUNDS:
+        whole = in_round(table, each)
+        asked = whole[whole["decoy"].str.startswith(begin)].reset_index(drop=True)
+        rounds.append(answers_of(whole, asked))
+    said: dict[str, list[np.ndarray]] = {
+        "structure": [rows["predicted"].to_numpy() for rows in rounds],
+        "structure, each model alone": [rows["alone"].to_numpy() for rows in rounds],
+        "confidence": [rows["confidence"].to_numpy() for rows in rounds],
+        BOTH: [rows["both"].to_numpy() for rows in rounds],
+        BOTH_ALONE: [rows["both_alone"].to_numpy() for rows in rounds],
+    }
+    ordering = {measure: rounds[0][measure].to_numpy(float) for measure in MEASURES}
+    if begin:
+        ordering["the predictor's own order"] = -rounds[0]["predictor_rank"].to_numpy(float)
+    if rounds[0]["iptm_ptm"].notna().all():
+        ordering["0.8 ipTM + 0.2 pTM"] = rounds[0]["iptm_ptm"].to_numpy(float)
+    said |= {key: [values] * len(rounds) for key, values in ordering.items()}
+    for measure in ("interface_plddt", "contact_plddt", "pdockq"):
+        said[f"mean z of structure and {measure}"] = [z(rows, "predicted") + z(rows, measure) for rows in rounds]
+    found = judged(rounds[0], said)
+    no_dockq = (found["metric"] == "mse") & ~found["answer"].isin([key for key in said if key in DOCKQ])
+    return found[~no_dockq].assign(models=name)
+
+
+DOCKQ = ("structure", "structure, each model alone", "confidence", BOTH, BOTH_ALONE)
+"""Answers that are DockQ; all others only rank."""
+
+
+def z(rows: pd.DataFrame, column: str) -> np.ndarray:
+    """A column in standard deviations from the mean of the target."""
+    of_target = rows.groupby("target")[column]
+    return ((rows[column] - of_target.transform("mean")) / (of_target.transform("std") + 1e-3)).to_numpy()
+
+
+def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
+    """How far the expected DockQ of the first model of each target is off, and how often its interval holds."""
+    parts, lone = [], []
+    for each in ROUNDS:
+        whole = in_round(table, each)
+        rows = answers_of(whole, whole[whole["decoy"].str.startswith(begin)])
+        parts.append(first(rows.assign(predicted=rows["both"])))
+        lone.append(rows.assign(low=rows["low_alone"], high=rows["high_alone"], mean=rows["mean_alone"]))
+    found = []
+    for answer, rows in (("first of each target", pd.concat(parts)), ("each model alone", pd.concat(lone))):
+        values = {
+            "bias": rows["mean"] - rows["dockq"],
+            "inside": (rows["low"] <= rows["dockq"]) & (rows["dockq"] <= rows["high"]),
+            "width": rows["high"] - rows["low"],
+        }
+        for metric, value in values.items():
+            found.append((answer, FITTED, rows["cluster"].nunique(), metric, *mean_of_clusters(rows["cluster"], value)))
+    columns = ["answer", "group", "clusters", "metric", "value", "low", "high"]
+    return pd.DataFrame(found, columns=columns).assign(models=name)
+
+
+if __name__ == "__main__":
+    main()
