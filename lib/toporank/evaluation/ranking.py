@@ -39,8 +39,8 @@ class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
     pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain : see
-    `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`. n_interfaces, min_interface, mean_interface : see
-    `interfaces.Interfaces`.
+    `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`. n_interfaces,
+    min_interface, mean_interface : see `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
     if another than the score of the complex decided.
