@@ -75,6 +75,7 @@ rule make_scorer:
         summaries=JOBS.scorer_summaries(),
         packs=JOBS.training_inputs(layout.PACK),
         coverage=JOBS.training_inputs(layout.COVERAGE),
+        confidence=JOBS.training_inputs(layout.CONFIDENCE),
         splits=layout.SPLITS,
     output:
         scorer=layout.MADE_MANIFEST,

@@ -43,19 +43,16 @@ def main() -> None:
     try:
         scorer = Scorer.open(args.scorer)
         networks = Networks(scorer)
-        scores = networks.score(args.pack, args.interface_pack)
-        coverage = read_coverage(args.coverage)
-        stated = read_confidence(args.confidence)
-        predictors = {(row.target, row.decoy) for row in stated if row.plddt is not None}
+        packs = [args.pack, args.interface_pack]
+        coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
         contacts = stored_contacts(args.dataset, coverage, Store(args.store))
         comparison = comparison_table(coverage, contacts)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-        scores = combine(scores, [args.pack, args.interface_pack], contacts, copies, scorer.trees)
-        own = None if args.without_confidence else scorer.own_confidence
-        scores = weigh_confidence(scores, stated, copies, own)
+        scores = combine(networks.score(*packs), packs, contacts, copies, scorer.trees)
+        scores = weigh_confidence(scores, [] if args.without_confidence else stated, copies, scorer.own_confidence)
         scores = with_agreement(scores, contacts, copies)
         interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        trusted, why_not = how_far_to_trust(scorer, coverage, scores, predictors)
+        trusted, why_not = how_far_to_trust(scorer, coverage, scores, stated)
         table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
         write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
         chains = read_chains(args.chains)
@@ -69,13 +66,14 @@ def main() -> None:
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
-    scored = sum(row.pred_dockq is not None for row in table)
-    print(f"{args.dataset}: {scored} decoys scored, {len(table) - scored} not; the best of each target:")
+    lost = sum(row.pred_dockq is None for row in table)
+    print(f"{args.dataset}: {len(table) - lost} decoys scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    for line in filter(None, [why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy]):
+    for line in filter(
+        None, [why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy, describe(seen)]
+    ):
         print(line)
-    print(describe(seen))
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit
 

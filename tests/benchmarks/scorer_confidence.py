@@ -6,7 +6,8 @@
 docs/scorer has predictions.csv.gz of the study. MODELS is the folder of the predicted models, <target>/<decoy>.pdb with
 pLDDT as B factors; LABELS a table with `target`, `decoy` and `partners`; STATED one with `predictor_rank` and
 `iptm_ptm`. CANDIDATES is a table of models with ipTM, ipSAE, LIS, pDockQ2 and DockQ, from which the curves of these
-measures come. Writes confidence.csv beside the predictions and, with --scorer, confidence.json into that scorer.
+measures come (`PAIR_CURVES`). Writes confidence.csv beside the predictions and, with --scorer, confidence.json into
+that scorer.
 
 Figures are means over the rounds of `scorer.py`, 95 % intervals by bootstrap over clusters.
 """
@@ -48,7 +49,7 @@ def main() -> None:
     predictions = pd.read_csv(args.tables / "predictions.csv.gz", dtype=text)
     predictions = predictions[predictions["group"] == FITTED].reset_index(drop=True)
     table = with_confidence(predictions, args.models, args.labels, args.stated)
-    curves = pair_curves(args.pairs)
+    print(*pair_curves(args.pairs), sep="\n")
     result = pd.concat([out_of_fold(table, begin, name) for name, begin in SETS.items()])
     intervals = pd.concat([picked(table, begin, name) for name, begin in SETS.items()])
     found = pd.concat([result, intervals])
@@ -56,7 +57,7 @@ def main() -> None:
     shown = found.pivot(index=["models", "answer"], columns="metric", values="value").round(3)
     print(shown.to_string())
     if args.scorer:
-        own = fit_own_confidence(in_round(table, ROUNDS[0]), curves)
+        own = fit_own_confidence(in_round(table, ROUNDS[0]))
         print(own.model_dump_json(exclude={"expected", "expected_alone"}, indent=1))
         made_with = read_manifest(args.scorer).made_with
         write_own_confidence(args.scorer / OWN_CONFIDENCE, own)

@@ -21,7 +21,7 @@ from toporank.shipped import repository
 
 SHIPPED = repository() / "resources/scorer"
 TABLES = repository() / "docs/scorer"
-CLUSTERS, EACH, WIDTH = 12, 5, 50
+CLUSTERS, EACH, WIDTH = 24, 5, 50
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,7 @@ def evidence() -> Evidence:
         "group": np.where(np.arange(n) % EACH == 0, "sampled", "predicted"), "cluster": [f"c{i}" for i in number],
         "fold": number % 3, "dockq": dockq, "pred_dockq": np.clip(dockq + draw.normal(0, 0.1, n), 0, 1),
         "pred_local": dockq, "consensus": 0.5, "n_interface_residues": 50 + number, "n_chains": 2,
+        "contact_plddt": 40 + 50 * dockq, "pdockq": dockq / 2,
     })  # fmt: skip
     names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.ckpt"))]
     descriptors = np.column_stack([dockq + draw.normal(0, 0.2, n), draw.normal(size=n)])
@@ -123,3 +124,10 @@ def numbers(content) -> list[float]:
     if isinstance(content, dict | list | tuple):
         return [x for part in (content.values() if isinstance(content, dict) else content) for x in numbers(part)]
     return [content]
+
+
+def test_without_plddt_nothing_is_said_of_what_it_is_worth(evidence, tmp_path):
+    blind = replace(evidence, decoys=evidence.decoys.drop(columns=["contact_plddt", "pdockq"]))
+    scorer = make_scorer(blind, tmp_path / "out")
+    assert scorer.own_confidence is None
+    assert scorer.missing == "the scorer has no confidence.json (the predictor's confidence does not count)"

@@ -25,6 +25,12 @@ from toporank.scorer.combine import Trees, leaning, predicted, write_trees
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.manifest import CALIBRATION, CHECKPOINT, ENSEMBLE, MANIFEST, OWN_CONFIDENCE, TREES, VECTORS, seal
+from toporank.scorer.own_confidence import (
+    FEWEST_CLUSTERS,
+    OF_RESIDUES,
+    fit_own_confidence,
+    write_own_confidence,
+)
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm
@@ -55,7 +61,8 @@ class Evidence:
     Attributes
     ----------
     decoys : (n,) rows `dataset`, `target`, `decoy`, `group`, `cluster`, `fold`, `dockq`; `pred_dockq` and `pred_local`
-        of the network that was trained without the fold; `consensus`; `n_interface_residues` and `n_chains`.
+        of the network that was trained without the fold; `consensus`; `n_interface_residues` and `n_chains`; the measures
+        `own_confidence.OF_RESIDUES`, missing where they are not known.
         Decoys of a data set and target follow each other.
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
     similarity : as `Similarity`. networks : the checkpoint of each fold by name. best : the name of the best one.
@@ -95,6 +102,7 @@ def make_scorer(
     decoys = evidence.decoys.assign(**(table.judged() if table else {"predicted": evidence.decoys["pred_dockq"]}))
     scorer = Scorer.open(out)
     _write_calibration(scorer, decoys, evidence.pooled, made, calibrated_on)
+    _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
     write_embeddings(out / VECTORS, evidence.sample, scorer.digests[scorer.checkpoint])
     seal(out, mean=True, made_with=versions)
     scorer = Scorer.open(out)
@@ -122,6 +130,16 @@ def _write_calibration(
     table, seen = for_calibration(decoys, pooled, made, calibrated_on)
     if table.loc[table["for_intervals"], "cluster"].nunique() >= FOLDS:
         write_calibration(scorer.checkpoint.with_name(CALIBRATION), calibrate(table, seen, scorer.identity))
+
+
+def _write_own_confidence(path: Path, decoys: pd.DataFrame) -> None:
+    """Write confidence.json, unless the models of too few clusters have pLDDT."""
+    known = decoys.reindex(columns=[*decoys.columns.union(OF_RESIDUES, sort=False)]).dropna(subset=[*OF_RESIDUES])
+    if known["cluster"].nunique() < FEWEST_CLUSTERS:
+        return
+    alone = known["alone"] if "alone" in known else known["predicted"]
+    target = known["dataset"] + "/" + known["target"]
+    write_own_confidence(path, fit_own_confidence(known.assign(alone=alone, target=target)))
 
 
 def for_calibration(

@@ -22,7 +22,7 @@ from toporank.errors import ConfigError, RecordError
 from toporank.files import write_text
 from toporank.scorer.calibration import REMEDY, expectations
 from toporank.scorer.conformal import Floats, cluster_weights
-from toporank.scorer.expected import Expected
+from toporank.scorer.expected import FITTED_DECIMALS, Expected
 from toporank.scorer.prediction import DECIMALS
 from toporank.validation import checked
 
@@ -33,6 +33,8 @@ OF_RESIDUES = ("contact_plddt", "pdockq")
 """Measures of one curve: every model that has pLDDT has both."""
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures that have a curve each, because any of them may be missing."""
+FEWEST_CLUSTERS = 20
+"""With models that have pLDDT, without which nothing is fitted."""
 ENOUGH = 2.0
 """Other models of the target with which the sum for a model among others counts half."""
 DIGITS = 6
@@ -53,6 +55,15 @@ class Curve(Section):
         """DockQ of n models, (n,), nan where a measure is missing. measures : by name, (n,), nan where unknown."""
         x = self.constant + sum(weight * measures[name] for name, weight in self.weights.items())
         return 1 / (1 + np.exp(-x))
+
+
+PAIR_CURVES = [
+    Curve(weights={"iptm": 4.16892}, constant=-3.15379),
+    Curve(weights={"ipsae": 2.92152}, constant=-1.80659),
+    Curve(weights={"lis": 4.15064}, constant=-1.93659),
+    Curve(weights={"pdockq2": 3.01542}, constant=-1.46668),
+]
+"""Of what is known of pairs, from 10,000 models of 500 dimers; tests/benchmarks/scorer_confidence.py fits them."""
 
 
 class Sum(Section):
@@ -200,16 +211,17 @@ def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def fit_own_confidence(table: pd.DataFrame, of_pairs: Sequence[Curve] = ()) -> OwnConfidence:
+def fit_own_confidence(table: pd.DataFrame) -> OwnConfidence:
     """What confidence adds to the scores of models that were predicted without their cluster.
 
-    table : rows with `cluster`, `target`, `dockq`, `predicted`, `alone`, and `OF_RESIDUES`, all known. of_pairs :
-    curves from elsewhere, which take no part in the weights.
+    The curve of pLDDT and the weights of both sums come from the table, those of pairs are `PAIR_CURVES`.
+    table : rows with `cluster`, `target`, `dockq`, `predicted`, `alone`, and `OF_RESIDUES`, all known.
     """
+    table = table.round(dict.fromkeys(("dockq", "predicted", "alone"), FITTED_DECIMALS))
     curve = fit_curve(table, OF_RESIDUES)
     both = table.assign(confidence=curve({name: table[name].to_numpy(float) for name in OF_RESIDUES}))
     among, alone = fit_sums(both)
-    found = OwnConfidence.model_construct(of_residues=[curve], of_pairs=[*of_pairs], among=among, alone=alone)
+    found = OwnConfidence.model_construct(of_residues=[curve], of_pairs=PAIR_CURVES, among=among, alone=alone)
     judged = both.assign(
         predicted=found.joined(both["predicted"], both["confidence"], both["target"], True),
         alone=found.joined(both["alone"], both["confidence"], range(len(both)), True),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
+from toporank.confidence.table import Confidence
 from toporank.evaluation.coverage import CoverageRow
 from toporank.scorer.calibration import estimates, read_calibration, why_of_another
 from toporank.scorer.expected import held_against_others
@@ -19,12 +20,12 @@ def how_far_to_trust(
     scorer: Scorer,
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
-    from_predictor: Container[tuple[str, str]],
+    stated: Iterable[Confidence],
 ) -> tuple[dict[tuple[str, str], Estimate], str]:
     """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
 
-    scores : of the scorer. from_predictor : target and decoy of the models that a structure predictor made. Raises
-    RecordError when the calibration is damaged.
+    scores : of the scorer. stated : rows of confidence.csv; a model with pLDDT is one that a structure predictor made.
+    Raises RecordError when the calibration is damaged.
     """
     if scorer.calibration is None:
         return {}, ""
@@ -34,6 +35,7 @@ def how_far_to_trust(
     decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
     if not decoys:
         return {}, ""
+    from_predictor = {(row.target, row.decoy) for row in stated if row.plddt is not None}
     rows = {(row.target, row.decoy): row for row in coverage}
     originals = [not rows[key].duplicate_of for key in decoys]
     models = Counter(key[0] for key, original in zip(decoys, originals, strict=True) if original)

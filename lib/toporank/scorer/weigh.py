@@ -20,7 +20,7 @@ def weigh_confidence(
 ) -> list[Score]:
     """Scores that know what the predictor stated; `pred_structure` is what they were.
 
-    A decoy of which nothing is known keeps its score, and so do interfaces; copies have one confidence.
+    A decoy whose confidence is unknown keeps its score, and so do interfaces; copies have one confidence.
     stated : rows of confidence.csv. copy_of : (target, decoy) → the decoy that it is a copy of. own : confidence.json
     of the scorer; None leaves the scores as they are. Raises RecordError when it is damaged.
     """

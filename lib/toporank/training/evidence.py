@@ -13,6 +13,7 @@ from toporank import layout
 from toporank.building.store import Store
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
+from toporank.confidence.table import Confidence, read_confidence
 from toporank.decoys.labels import read_split_labels
 from toporank.errors import GraphError
 from toporank.evaluation.comparison import stored_contacts
@@ -23,6 +24,7 @@ from toporank.graphs.packfile import PackedGraphs
 from toporank.model.weights import load_weights, predict_all
 from toporank.scorer.descriptors import describe
 from toporank.scorer.make import Evidence
+from toporank.scorer.own_confidence import OF_RESIDUES
 from toporank.scorer.prediction import Score
 from toporank.similarity.tables import read_splits
 from toporank.training.cross_validation import out_of_fold
@@ -30,6 +32,7 @@ from toporank.training.cross_validation import out_of_fold
 SAMPLE = 600
 """Decoys whose vectors a scorer brings along."""
 KEYS = ["dataset", "target", "decoy"]
+STATED = list(Confidence._fields)
 
 
 class CrossValidation:
@@ -66,6 +69,8 @@ class CrossValidation:
                 alike = np.array([*similarities(read.contacts)])
                 self.similarity[dataset, target] = alike
                 rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
+            stated = pd.DataFrame(read_confidence(folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED)
+            rows = rows.merge(stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left")
             parts.append(rows.merge(_sizes(coverage), on=["target", "decoy"], how="left"))
         self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
 
