@@ -70,10 +70,8 @@ def main() -> None:
     print(f"{args.dataset}: {len(table) - lost} decoys scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    for line in filter(
-        None, [why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy, describe(seen)]
-    ):
-        print(line)
+    about = why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy, describe(seen)
+    print(*filter(None, about), sep="\n")
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit
 

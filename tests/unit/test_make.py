@@ -69,7 +69,7 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     assert [*scorer.training_vectors()] == [("T0", "m0")]
     assert [len(forest.leaf) for forest in (lambda t: (t.alone, *t.judges))(read_trees(scorer.trees)[0])] == [5] * 3
     card = (tmp_path / "out/README.md").read_text()
-    assert "60 labelled decoys of 12 targets in 12 clusters" in card
+    assert "120 labelled decoys of 24 targets in 24 clusters" in card
     assert "| sampled | 12 | 12 |" in card
 
 

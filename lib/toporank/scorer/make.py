@@ -61,8 +61,8 @@ class Evidence:
     Attributes
     ----------
     decoys : (n,) rows `dataset`, `target`, `decoy`, `group`, `cluster`, `fold`, `dockq`; `pred_dockq` and `pred_local`
-        of the network that was trained without the fold; `consensus`; `n_interface_residues` and `n_chains`; the measures
-        `own_confidence.OF_RESIDUES`, missing where they are not known.
+        of the network that was trained without the fold; `consensus`; `n_interface_residues` and `n_chains`; the
+        measures `own_confidence.OF_RESIDUES`, missing where they are not known.
         Decoys of a data set and target follow each other.
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
     similarity : as `Similarity`. networks : the checkpoint of each fold by name. best : the name of the best one.
