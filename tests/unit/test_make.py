@@ -70,7 +70,7 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     assert [len(forest.leaf) for forest in (lambda t: (t.alone, *t.judges))(read_trees(scorer.trees)[0])] == [5] * 3
     card = (tmp_path / "out/README.md").read_text()
     assert "120 labelled decoys of 24 targets in 24 clusters" in card
-    assert "| sampled | 12 | 12 |" in card
+    assert "| sampled | 24 | 24 |" in card
 
 
 def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, tmp_path):
