@@ -67,7 +67,7 @@ def main() -> None:
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
     lost = sum(row.pred_dockq is None for row in table)
-    print(f"{args.dataset}: {len(table) - lost} decoys scored, {lost} not; the best of each target:")
+    print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
     about = why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy, describe(seen)

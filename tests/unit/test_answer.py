@@ -69,7 +69,7 @@ def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
     assert (found["best"].shown_dockq, found["best"].shown_capri, found["place"]) == (0.45, "acceptable", 1)
     assert shown(found["best"]) == "expected DockQ"
     assert found["next"] == "Next is b with 0.82 for its score, 0.03 behind"
-    assert summary([found]) == "Of 1 target the best decoy is predicted to be acceptable for 1"
+    assert summary([found]) == "Of 1 target the best model is predicted to be acceptable for 1"
 
 
 def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
@@ -176,6 +176,6 @@ def test_a_single_decoy_and_none_at_all():
 
 def test_many_targets_are_summed_up_by_class():
     found = [answer([score]) for score in (0.9, 0.85, 0.3)] + [answer([], lost=[Status.FAILED])]
-    expected = "Of 4 targets the best decoy is predicted to be high for 2, acceptable for 1 and unknown for 1"
+    expected = "Of 4 targets the best model is predicted to be high for 2, acceptable for 1 and unknown for 1"
     assert summary(found) == expected
-    assert summary(found[:1]) == "Of 1 target the best decoy is predicted to be high for 1"
+    assert summary(found[:1]) == "Of 1 target the best model is predicted to be high for 1"

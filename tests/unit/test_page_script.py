@@ -121,9 +121,9 @@ def test_names_sort_as_people_sort_them_and_not_by_a_number_they_begin_with(page
 
 
 def test_the_header_says_how_a_table_is_sorted(page):
-    sorted_by(page, "skipped", "decoy", 2)
+    sorted_by(page, "skipped", "model", 2)
     heads = "[...document.querySelectorAll('#skipped th[aria-sort]')].map(th => th.textContent + th.ariaSort)"
-    assert page.run(heads) == ["decoydescending"]
+    assert page.run(heads) == ["modeldescending"]
 
 
 def test_numbers_sort_by_size(page):
@@ -209,9 +209,9 @@ def test_the_decoys_of_a_target_sort_by_any_column_and_what_is_missing_comes_las
     assert decoys_by(page, "1PPE", "predicted DockQ") == ["rest", "best", "lost0"]
     assert decoys_by(page, "1PPE", "predicted DockQ") == ["best", "rest", "lost0"]
     assert decoys_by(page, "1PPE", "class") == ["rest", "best", "lost0"]
-    assert decoys_by(page, "1PPE", "decoy") == ["best", "lost0", "rest"]
+    assert decoys_by(page, "1PPE", "model") == ["best", "lost0", "rest"]
     sorted_by = "[...document.querySelectorAll('.target[open] th[aria-sort]')].map(th => th.textContent + th.ariaSort)"
-    assert page.run(sorted_by) == ["decoyascending"]
+    assert page.run(sorted_by) == ["modelascending"]
     assert page.run("document.activeElement.textContent") == "decoy"
     assert decoys_by(page, "1PPE", "rank") == ["best", "rest", "lost0"]
 
@@ -219,7 +219,7 @@ def test_the_decoys_of_a_target_sort_by_any_column_and_what_is_missing_comes_las
 def test_decoys_are_filtered_by_predicted_class(page):
     set_value(page, "least", "2", "change")
     assert shown_targets(page) == sorted(t for t, s in zip(TARGETS, SCORES, strict=True) if s >= 0.49)
-    assert page.run("document.getElementById('count').textContent") == "4 of 24 decoys, 4 of 8 targets"
+    assert page.run("document.getElementById('count').textContent") == "4 of 24 models, 4 of 8 targets"
     set_value(page, "least", "0", "change")
 
 
@@ -285,7 +285,7 @@ def test_a_name_that_a_spreadsheet_would_calculate_and_a_comma_come_out_as_text(
 
 def test_a_page_without_decoys_has_no_error(browser, tmp_path):
     browser.open(write(tmp_path, study((), None, labelled=False)))
-    assert "There is no decoy to rank" in browser.run("document.body.textContent")
+    assert "There is no model to rank" in browser.run("document.body.textContent")
     assert browser.complaints == []
 
 
@@ -313,7 +313,7 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     cells = "[...document.querySelectorAll('.decoys tr')].map(row => [...row.cells].map(cell => cell.textContent))"
     head, good, off, *by_interface = browser.run(cells)
     assert by_interface == [
-        ["rank", "decoy", "A:H", "H:L"], ["1", "good", "0.700", "0.900"], ["2", "off", "apart", "0.800"],
+        ["rank", "model", "A:H", "H:L"], ["1", "good", "0.700", "0.900"], ["2", "off", "apart", "0.800"],
     ]  # fmt: skip
     shown_of = dict(zip(head, good, strict=True))
     assert shown_of["interval"] == "[0.50, 0.88]"
@@ -321,7 +321,7 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     assert (shown_of["cluster (rank)"], shown_of["consensus"], shown_of["twin of"]) == ("1 (1)", "0.250", "other")
     assert shown_of["disagreement of the ensemble"] == "0.010"
     caption = browser.run("document.querySelector('.decoys caption').textContent")
-    assert caption == "2 decoys of T, best worst interface first"
+    assert caption == "2 models of T, best worst interface first"
     assert (good[-1], off[-1]) == ("scored", "partner apart")
     wrong = (
         "[...document.querySelectorAll('.decoys .wrong')].map(node => [node.textContent, getComputedStyle(node).color])"
@@ -459,11 +459,11 @@ def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_aske
     browser.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }))")
     assert browser.run("document.getElementById('map-said').textContent") == "S/near1: predicted 0.850"
     keys = "[...document.querySelectorAll('#map-keys .key')].map(key => key.textContent)"
-    assert browser.run(keys) == ["incorrect", "acceptable", "medium", "high", "a decoy of the training"]
+    assert browser.run(keys) == ["incorrect", "acceptable", "medium", "high", "a model of the training"]
     set_value(browser, "map-by", "target", "change")
-    assert browser.run(keys) == ["S", "T", "a decoy of the training"]
+    assert browser.run(keys) == ["S", "T", "a model of the training"]
     set_value(browser, "map-of", "1", "change")
-    assert browser.run("document.getElementById('map-share').textContent").startswith("4 decoys; ")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("4 models; ")
     painted = """(() => {
         const canvas = document.getElementById("map");
         const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -540,7 +540,7 @@ def test_tsne_runs_on_demand_says_how_far_it_is_and_leaves_the_keyboard_alone(gr
     assert told[0] == "t-SNE of 44 points has begun."
     share = grouped.run("document.getElementById('map-share').textContent")
     assert share.startswith(
-        "4 decoys and 40 of the training; t-SNE, perplexity 14, of the 3 leading principal axes with 100 %"
+        "4 models and 40 of the training; t-SNE, perplexity 14, of the 3 leading principal axes with 100 %"
     )
     assert share.endswith("mean nothing.")
     grouped.run("document.getElementById('map').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))")
@@ -565,7 +565,7 @@ def test_of_many_decoys_tsne_takes_an_even_sample_and_says_so(browser, tmp_path)
     assert "an even sample" in share
     assert re.search(r"t-SNE, \d+ % done", share)
     set_value(browser, "map-way", "pca", "change")
-    assert browser.run("document.getElementById('map-share').textContent").startswith("2500 decoys; the axes hold")
+    assert browser.run("document.getElementById('map-share').textContent").startswith("2500 models; the axes hold")
     assert browser.complaints == []
 
 

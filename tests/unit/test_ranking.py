@@ -203,7 +203,7 @@ def test_intervals_and_domain_have_columns_where_the_scorer_is_calibrated(tmp_pa
     assert read_ranking(tmp_path / "ranking.csv") == table
     assert best_of_each_target(table) == [
         "A  in, predicted DockQ 0.800, 80 % interval 0.600 to 1.000 (high)",
-        "1 of 2 decoys are out of the domain of the scorer, such as A/out: 9 chains, training had 2",
+        "1 of 2 models are out of the domain of the scorer, such as A/out: 9 chains, training had 2",
     ]
 
 

@@ -177,8 +177,8 @@ def decoys_of(html: str) -> dict:
 
 def test_decoys_in_are_scored_plus_skipped(files: Files) -> None:
     text = Page(render(files.study())).text
-    assert "decoys in 11 = scored 8 + skipped 3 targets 2" in text
-    assert "decoys in 11 = scored 8 + no interface 1 + unreadable 1 + failed 1" in text
+    assert "models in 11 = scored 8 + skipped 3 targets 2" in text
+    assert "models in 11 = scored 8 + no interface 1 + unreadable 1 + failed 1" in text
 
 
 def test_coverage_adds_up_for_decoys_and_labels(files: Files) -> None:
@@ -386,8 +386,8 @@ def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) 
     assert (first["l"], first["h"]) == ([0.4, 0.3, 0.1, 0.05, None, None], [0.85, 0.65, 0.25, 0.15, None, None])
     assert first["m"] == ["", "", "far", "", "", ""]
     text = Page(html).text
-    assert "Validation: DockQ is in the 80 % interval of 75 % of 4 decoys." in text
-    assert "2 of 8 decoys are out of it" in text
+    assert "Validation: DockQ is in the 80 % interval of 75 % of 4 models." in text
+    assert "2 of 8 models are out of it" in text
     assert "The decoys of each target, best mean of the interfaces first." in text
 
 
@@ -406,7 +406,7 @@ def test_the_predictors_confidence_is_a_column_and_a_plot_and_the_page_says_wher
     text = Page(html).text
     assert "The two disagree on 1 of 2 targets" in text
     assert "the predictor prefers d1 (ranking score 0.9), which is number 2 of 4 here with predicted" in text
-    assert f"Not all could be read, of 1 decoy 1ABC/d1 : {' '.join(HOSTILE.split())}.json" in text
+    assert f"Not all could be read, of 1 model 1ABC/d1 : {' '.join(HOSTILE.split())}.json" in text
     assert html.count("<circle cx=") == 4
     assert "<script>alert" not in html
 
@@ -434,7 +434,7 @@ def test_every_decoy_without_score_stands_with_status_stage_and_reason(files: Fi
     assert set(rows) == {"apart", "broken", HOSTILE, "gone"}
     text = Page(render(files.study())).text
     assert "1ABC broken unreadable interface line 3 has no coordinates" in text
-    assert "2XYZ gone label without decoy no such file" in text
+    assert "2XYZ gone label without model no such file" in text
 
 
 def test_a_sentence_says_that_nothing_was_skipped(scored_only: Files) -> None:
@@ -473,8 +473,8 @@ def test_nothing_scored_and_no_decoy_at_all(scored_only: Files) -> None:
     assert "nothing scored" in Page(render(scored_only.study(coverage=[coverage], rankings=[ranked]))).text
     coverage, ranked, _ = write_dataset("empty", [])
     text = Page(render(scored_only.study(coverage=[coverage], rankings=[ranked]))).text
-    assert "There is no decoy to rank" in text
-    assert "decoys in 0 = scored 0 + skipped 0" in text
+    assert "There is no model to rank" in text
+    assert "models in 0 = scored 0 + skipped 0" in text
 
 
 def test_ranking_loss_stands_beside_that_of_a_random_pick(files: Files) -> None:

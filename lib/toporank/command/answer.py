@@ -51,7 +51,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         more = [f"and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
         outside = sum(bool(entry["best"] and entry["best"].domain) for entry in found)
         seen = sum(row.seen_in_training == SEEN for row in study.leakage[dataset])
-        told = {"best decoys out of domain": outside, "targets seen in training": seen}
+        told = {"best models out of domain": outside, "targets seen in training": seen}
         against = [f"{n:,} {what}" for what, n in told.items() if n]
         lines += ["; ".join([*more, *against])] if more or against else []
     if missing := lost(study.decoys):

@@ -18,9 +18,9 @@ from toporank.targets.complexes import BY_FOLDER, BY_SEQUENCE
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
     """The command and its arguments. running : those of all commands that run the workflow."""
-    said = "score and rank the decoys of a folder"
+    said = "score and rank the models of a folder"
     parser = commands.add_parser("score", help=said, description=said, parents=[running])
-    what = "what a predictor wrote, <target>/<decoy> files, an archive of them, or a single file"
+    what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)

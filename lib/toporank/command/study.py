@@ -17,8 +17,8 @@ from toporank.shipped import repository
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
-    "train": ("all", OF_STUDY, "the study of a configuration, from decoys to report"),
-    "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of decoys whose natives are known"),
+    "train": ("all", OF_STUDY, "the study of a configuration, from models to report"),
+    "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of models whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }
 """Command → target of the workflow, the results that are named at the end (`*`: every data set), and help."""

@@ -167,9 +167,9 @@ def twins(one: Result, other: Result) -> bool:
 
 
 def summary(found: list[dict[str, Any]]) -> str:
-    """`Of 7 targets the best decoy is predicted to be high for 5, medium for 1 and acceptable for 1`."""
+    """`Of 7 targets the best model is predicted to be high for 5, medium for 1 and acceptable for 1`."""
     classes = Counter(entry["best"].shown_capri for entry in found if entry["best"])
     parts = [f"{name} for {classes[name]:,}" for name in CAPRI_NAMES[::-1] if classes[name]]
     parts += [f"unknown for {n:,}"] if (n := sum(not entry["best"] for entry in found)) else []
     listed = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else ""
-    return f"Of {counted(len(found), 'target')} the best decoy is predicted to be {listed}"
+    return f"Of {counted(len(found), 'target')} the best model is predicted to be {listed}"

@@ -28,8 +28,8 @@ PER_TARGET_NAMES = {
     "spearman": "Spearman per target",
     "pearson": "Pearson per target",
     "auroc": "AUROC per target",
-    "best_dockq": "Best DockQ among the decoys",
-    "top_dockq": "DockQ of the decoy ranked first",
+    "best_dockq": "Best DockQ among the models",
+    "top_dockq": "DockQ of the model ranked first",
 }
 POOLED_NAMES = {
     "spearman": "Spearman pooled",

@@ -28,7 +28,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_./-]")
 """The characters that mean nothing else to PyMOL or ChimeraX; names have all others as escapes."""
 
 PYMOL = """\
-# Opens the best decoys of each target: pymol top.pml
+# Opens the best models of each target: pymol top.pml
 # Paths are relative to this file: move it together with the structures.
 python
 import os
@@ -171,7 +171,7 @@ def pymol_script(study: Study, folder: Path) -> str:
 def chimerax_script(study: Study, folder: Path) -> str:
     """top.cxc: as `pymol_script`, for ChimeraX."""
     lines = [
-        "# Opens the best decoys of each target: chimerax top.cxc",
+        "# Opens the best models of each target: chimerax top.cxc",
         "# Paths are relative to this file: move it together with the structures.",
     ]
     for place, (target, decoys) in enumerate(opened(study, folder), 1):
@@ -226,7 +226,7 @@ def multiqc(study: Study, dataset: str) -> dict[str, Any]:
     }
     dockq = {"min": 0, "max": 1, "format": "{:,.3f}"}
     headers = {
-        "decoy": {"title": "Best decoy"},
+        "decoy": {"title": "Best model"},
         "expected_dockq": {"title": "Expected DockQ", "scale": "RdYlGn", **dockq},
         "pred_dockq": {"title": "Predicted DockQ", "scale": "RdYlGn", **dockq},
         "ranked_by": {"title": "Ranked by"},
@@ -240,8 +240,8 @@ def multiqc(study: Study, dataset: str) -> dict[str, Any]:
         "id": f"toporank_{dataset}",
         "parent_id": "toporank",
         "parent_name": "TopoRank",
-        "section_name": f"Best decoys of {dataset}",
-        "description": f"The decoy ranked first of each target; {counted(len(scored), 'decoy')} scored.",
+        "section_name": f"Best models of {dataset}",
+        "description": f"The model ranked first of each target; {counted(len(scored), 'model')} scored.",
         "plot_type": "table",
         "pconfig": {"id": f"toporank_{dataset}_table", "title": f"TopoRank: {dataset}", "col1_header": "Target"},
         "headers": {name: header for name, header in headers.items() if name in known},

@@ -21,7 +21,7 @@ FATES = {
     Status.FAILED: "failed",
     Status.NOT_BUILT: "not asked for",
     NOT_SCORED: "not scored",
-    Status.NO_DECOY: "label without decoy",
+    Status.NO_DECOY: "label without model",
 }
 """What can become of a decoy or a label, in the order the page lists it, and its name there."""
 

@@ -26,7 +26,7 @@
     const keys = by.value === "target" ? data.targets.map((t, k) => key(hue(k), t.name)) :
       by.value === "set" ? sets.map((name, k) => key(hue(k), name)) : data.classes.map((name, k) => key(`var(--c${k})`, name));
     const rest = keys.length > LISTED ? [make("li", {}, `and ${keys.length - LISTED} more`)] : [];
-    const training = withTraining ? [key("var(--muted)", "a decoy of the training")] : [];
+    const training = withTraining ? [key("var(--muted)", "a model of the training")] : [];
     document.getElementById("map-keys").replaceChildren(...keys.slice(0, LISTED), ...rest, ...training);
   }
 
@@ -71,11 +71,11 @@
   function describe() {
     const shown = current(), run = wanted(), n = shown.i.length, total = shown.c[0].length - n;
     const axes = `the axes hold ${shown.v[0]} % and ${shown.v[1]} % of the variance`;
-    let text = `${n} decoys; ${way.value === "tsne" ? `${TOO_FEW} This is PCA: ` : ""}${axes}`;
+    let text = `${n} models; ${way.value === "tsne" ? `${TOO_FEW} This is PCA: ` : ""}${axes}`;
     if (run) {
       const kept = run.points.filter(k => k < n).length, learned = run.points.length - kept;
       const part = (some, all) => some < all ? `${some} of ${all}` : all;
-      const counts = part(kept, n) + " decoys" + (total ? ` and ${part(learned, total)} of the training` : "") + (kept < n ? ", an even sample" : "");
+      const counts = part(kept, n) + " models" + (total ? ` and ${part(learned, total)} of the training` : "") + (kept < n ? ", an even sample" : "");
       const progress = run.done < 1 ? `${Math.floor(100 * run.done)} % done, ` : "";
       text = `${counts}; t-SNE, ${progress}perplexity ${Math.round(perplexityOf(run.points.length))}, of the ${shown.c.length} leading principal axes with ` +
         `${shown.v[2]} % of the variance. Neighbours are alike; distances between groups, and how wide they are, mean nothing.`;

@@ -102,7 +102,7 @@ function lane(target, i) {
 
 const COLUMNS = [
   { key: "rank", head: "rank", number: true, value: (t, i) => t.r?.[i] },
-  { key: "decoy", head: "decoy", name: true, value: (t, i) => t.d[i], cell: decoyCell },
+  { key: "decoy", head: "model", name: true, value: (t, i) => t.d[i], cell: decoyCell },
   { key: "pred_dockq", head: "predicted DockQ", number: true, value: (t, i) => t.p?.[i], cell: (t, i) => fixed(t.p?.[i]) },
   { key: "expected_dockq", head: "expected DockQ", number: true, needs: "e", value: (t, i) => t.e[i], cell: (t, i) => fixed(t.e[i]) },
   { key: "pred_structure", head: "by structure", number: true, needs: "a", value: (t, i) => t.a[i], cell: (t, i) => fixed(t.a[i]) },
@@ -196,7 +196,7 @@ function decoyTable(target, columns, what) {
   for (const i of rows)
     body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell ? column.cell(content, i) : column.value(content, i) ?? (column.name ? "" : DASH)))));
   const all = content.d.length, order = target.by ? `by ${target.by.head}` : data.order;
-  const caption = `${what}${wanted.length < all ? `${wanted.length} of ${all}` : all} decoys of ${target.name}, ${order}`;
+  const caption = `${what}${wanted.length < all ? `${wanted.length} of ${all}` : all} models of ${target.name}, ${order}`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
   return make("div", { class: "part" }, table);
 }
@@ -209,7 +209,7 @@ function decoyTables(target) {
   const some = content.N ? ` (${met.length} of ${content.N}, those predicted worst; all in interfaces.csv)` : "";
   if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], `Predicted DockQ of each interface by itself${some}: `));
   if (target.all || n <= ROWS) return tables;
-  const rest = make("button", { type: "button", class: "more" }, `Show all ${n} decoys`);
+  const rest = make("button", { type: "button", class: "more" }, `Show all ${n} models`);
   rest.addEventListener("click", () => { target.all = true; fill(target, true); });
   return [...tables, rest];
 }
@@ -259,7 +259,7 @@ function show() {
   more.textContent = `Show all ${found.length} targets`;
   empty.hidden = found.length > 0;
   const left = found.reduce((sum, target) => sum + target.wanted.reduce((a, b) => a + b, 0), 0);
-  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + target.content.d.length, 0)} decoys, ${found.length} of ${targets.length} targets`;
+  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + target.content.d.length, 0)} models, ${found.length} of ${targets.length} targets`;
 }
 
 // The CSV: the decoys that the filters leave, in the order of the page. A name that a spreadsheet would take for a
