@@ -55,10 +55,10 @@ def backbone(complex_: Complex) -> Backbone:
 
 
 def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The place of each residue in its chain, int, (n,): its number, and one more for each residue that shares one.
+    """The place of each residue in its chain, int, (n,). Only differences within a chain mean something.
 
-    chain, number : int, (n,). Residues that share a number have different insertion codes; they stand in the order of
-    the file.
+    They are those of the numbers, so that missing residues leave gaps. Residues that share a number, with different
+    insertion codes, have places of their own in the order of the file. chain, number : int, (n,).
     """
     order = np.lexsort((number, chain))
     step = np.diff(number[order], prepend=0)
