@@ -388,7 +388,7 @@ def test_the_page_of_a_calibrated_scorer_says_how_far_to_trust_it(files: Files) 
     text = Page(html).text
     assert "Validation: DockQ is in the 80 % interval of 75 % of 4 models." in text
     assert "2 of 8 models are out of it" in text
-    assert "The decoys of each target, best mean of the interfaces first." in text
+    assert "The models of each target, best mean of the interfaces first." in text
 
 
 def test_the_predictors_confidence_is_a_column_and_a_plot_and_the_page_says_where_the_two_disagree(
