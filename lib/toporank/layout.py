@@ -96,8 +96,9 @@ SCORE_REPORT = "results/scores/{dataset}/report.html"
 TOP_PML = "results/scores/{dataset}/top.pml"
 TOP_CXC = "results/scores/{dataset}/top.cxc"
 MULTIQC = "results/scores/{dataset}/toporank_mqc.json"
-BESIDE_PAGE = (TOP_PML, TOP_CXC, MULTIQC)
-"""Of other programs: PyMOL, ChimeraX and MultiQC."""
+TARGETS = "results/scores/{dataset}/targets.csv"
+BESIDE_PAGE = (TARGETS, TOP_PML, TOP_CXC, MULTIQC)
+"""A row for each target, and files for PyMOL, ChimeraX and MultiQC."""
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
 EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"

@@ -50,7 +50,7 @@ def study(
 
 def answer(*given, **more) -> dict:
     (found,) = answers(study(*given, **more))
-    return found
+    return {**found, "caveats": [*found["caveats"].values()]}
 
 
 def test_the_best_decoy_and_the_next_one():
@@ -179,3 +179,24 @@ def test_many_targets_are_summed_up_by_class():
     expected = "Of 4 targets the best model is predicted to be high for 2, acceptable for 1 and unknown for 1"
     assert summary(found) == expected
     assert summary(found[:1]) == "Of 1 target the best model is predicted to be high for 1"
+
+
+def apart(structure: float, confidence: float) -> list[str]:
+    """What is said of a model whose structure and confidence speak for these DockQ."""
+    row = CoverageRow("T", "a", Status.OK, "graphs", "", None, "", 2, 20, "x")
+    known = {"pred_structure": structure, "pred_confidence": confidence}
+    table = ranking([row], [Score("T", "a", (structure + confidence) / 2, None, **known)])
+    (found,) = answers(Study(["s"], joined_results("s", [row], table), {}, None, {}, {}))
+    return [text for code, text in found["caveats"].items() if code == "apart"]
+
+
+def test_where_structure_and_confidence_speak_for_different_classes_it_is_said_who_doubts():
+    doubts = "the structure looks right, the predictor doubts it: 0.69 by structure, 0.09 by confidence"
+    assert apart(0.69, 0.09) == [doubts]
+    sure = "the predictor is sure of it, the structure does not look right: 0.10 by structure, 0.70 by confidence"
+    assert apart(0.1, 0.7) == [sure]
+
+
+@pytest.mark.parametrize(("structure", "confidence"), [(0.5, 0.79), (0.45, 0.55), (0.1, 0.22)])
+def test_a_small_contrast_and_one_within_a_class_are_none(structure, confidence):
+    assert apart(structure, confidence) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,13 @@ from toporank.report.answer import answers, lost, shown
 from toporank.report.formatting import SCORED
 from toporank.report.results import Study, joined_results
 from toporank.report.tables import reason_not_scored
+from toporank.report.targets import target_rows
 from toporank.scorer.conformal import LEVEL
 from toporank.scorer.scorer import Scorer
 from toporank.similarity.tables import antibodies, read_chains
 
-IN_DETAIL, LISTED = 2, 4
-"""Targets up to which each has three lines, and how many have one line where there are more."""
+IN_DETAIL, LISTED = 2, 10
+"""Targets up to which each has three lines, and how many have one line where there are more: the most promising."""
 
 
 def about_scorer(path: Path | None) -> list[str]:
@@ -47,8 +49,13 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if len(found) <= IN_DETAIL:
         lines = [line for entry in found for line in _in_detail(entry)]
     else:
-        lines = [_in_short(entry) for entry in found[:LISTED]]
-        more = [f"and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
+        by_target = {entry["target"]: entry for entry in found}
+        rows = target_rows(study)
+        lines = [_in_short(by_target[row.target]) for row in rows[:LISTED]]
+        counts = Counter(row.verdict for row in rows)
+        kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in ("likely", "doubtful", "wrong") if counts[kind])
+        lines.append(f"of {len(rows):,} targets the best model is acceptable or better: {kinds or 'unknown'}")
+        more = [f"{len(found) - LISTED:,} more targets in targets.csv"] if len(found) > LISTED else []
         outside = sum(bool(entry["best"] and entry["best"].domain) for entry in found)
         seen = sum(row.seen_in_training == SEEN for row in study.leakage[dataset])
         told = {"best models out of domain": outside, "targets seen in training": seen}
@@ -60,6 +67,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     hint = hints(study.interfaces[dataset], study.antibodies[dataset])[:1]
     lines = [*(line.replace("say partners=", "say --partners ") for line in hint), *lines]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
+    lines += [f"targets: {result(layout.TARGETS)}"] if len(found) > 1 else []
     return lines, any(entry["best"] for entry in found)
 
 
@@ -82,7 +90,7 @@ def _in_detail(entry: dict[str, Any]) -> list[str]:
     best = entry["best"]
     if best is None:
         return [_in_short(entry)]
-    against = [f"  but:  {'; '.join(entry['caveats'])}"] if entry["caveats"] else []
+    against = [f"  but:  {'; '.join(entry['caveats'].values())}"] if entry["caveats"] else []
     return [f"{best.target}: {_predicted(entry)}", f"  file: {best.path}", *against]
 
 

@@ -219,6 +219,7 @@ def _measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae:
     contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
     if plddt is not None:
         found["interface_plddt"] = float(plddt[np.unique(near)].mean())
+        found["low_plddt"] = float((plddt[np.unique(near)] < measures.LOW).mean())
         found["contact_plddt"] = measures.contact_plddt(plddt, contacts, np.unique(near))
     if pae is not None:
         found["interface_pae"] = measures.interface_pae(pae, near)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+LOW = 70.0
+"""pLDDT below which AlphaFold calls a residue of low confidence."""
 CONTACT = 8.0
 """Å between CB atoms (CA of glycine) of residues that touch, in pDockQ and pDockQ2."""
 IPSAE_CUTOFF = 10.0

@@ -29,6 +29,7 @@ class Confidence(NamedTuple):
     plddt: float | None = None
     interface_plddt: float | None = None
     contact_plddt: float | None = None
+    low_plddt: float | None = None
     ptm: float | None = None
     iptm: float | None = None
     ranking_score: float | None = None

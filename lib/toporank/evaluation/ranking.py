@@ -38,9 +38,9 @@ class ComparedDecoy(NamedTuple):
 class RankedDecoy(NamedTuple):
     """A row of ranking.csv. What is not known is None or, of text, empty.
 
-    pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain : see
-    `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`. n_interfaces,
-    min_interface, mean_interface : see `interfaces.Interfaces`.
+    pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain, expected_dockq,
+    p_acceptable : see `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`.
+    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
     if another than the score of the complex decided.
@@ -71,6 +71,7 @@ class RankedDecoy(NamedTuple):
     ranked_by: str = ""
     pred_structure: float | None = None
     pred_confidence: float | None = None
+    p_acceptable: float | None = None
 
     @property
     def shown_dockq(self) -> float | None:
@@ -83,9 +84,9 @@ OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
 APART = ("pred_structure", "pred_confidence")
 """What the structure and the predictor's confidence say apart from each other."""
-IF_KNOWN = ("expected_dockq", "pred_network", "ranked_by", *APART)
+IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", *APART)
 """And those that are there only if some decoy has a value: of the calibration, of trees, of `RANKED_BY`, and these."""
-UNKNOWN = (None, None, "", None)
+UNKNOWN = Estimate(None, None, "")
 """Stands for an `Estimate`."""
 _PLACE = {Status.OK: 0, Status.PARTNER_APART: 1, Status.CHAIN_MISSING: 1, Status.NO_INTERFACE: 2}
 COMPLEX = "complex"
@@ -126,17 +127,16 @@ def ranking(
     decoys = []
     for row in coverage:
         score = known.get((row.target, row.decoy))
-        *trust, expected = UNKNOWN
-        found = (None, None, *trust, "")
+        trust = (estimates or {}).get((row.target, row.decoy), UNKNOWN) if score else UNKNOWN
+        found = (None, None, *trust[:3], "")
         if score:
-            *trust, expected = estimates.get((row.target, row.decoy), UNKNOWN) if estimates else UNKNOWN
-            found = score.pred_dockq, score.pred_sd, *trust, CAPRI_NAMES[classes[row.target, row.decoy]]
+            found = score.pred_dockq, score.pred_sd, *trust[:3], CAPRI_NAMES[classes[row.target, row.decoy]]
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
             decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
             said = {name: getattr(score, name, None) for name in ("pred_network", *APART)}
-            decoy = decoy._replace(**said, expected_dockq=expected)
+            decoy = decoy._replace(**said, expected_dockq=trust.expected_dockq, p_acceptable=trust.p_acceptable)
             decoy = decoy._replace(ranked_by="" if rank_by == COMPLEX else rank_by)
             if among := compared.get((row.target, row.decoy)):
                 decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
@@ -187,7 +187,7 @@ def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
     kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", "expected_dockq", *APART)
+    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", *OF_CALIBRATION[3:], *APART)
     kinds |= dict.fromkeys((*predicted, "min_interface", "mean_interface", "consensus"), float)
     missing = dict.fromkeys((*OF_CALIBRATION, *IF_KNOWN), "")
     return [

@@ -24,6 +24,8 @@ DOUBTFUL = 0.6
 """ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
 APART = 0.2
 """DockQ by which structure and confidence are apart, if they speak for different CAPRI classes, so that it is said."""
+LIKELY, UNLIKELY = 0.75, 0.25
+"""Probabilities that a target's best decoy is acceptable from which it is likely, and up to which it is wrong."""
 CLOSE = 0.02
 """Predicted DockQ by which another decoy may be behind and still be as good, whatever the networks agree on."""
 
@@ -53,7 +55,7 @@ def _answer(
 ) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
-        return {"best": None, "place": None, "ranked_by": "", "next": "", "caveats": []}
+        return {"best": None, "place": None, "ranked_by": "", "next": "", "caveats": {}}
     best = scored[0]
     others = [row for row in scored[1:] if not copies(row, best)]
     place = CAPRI_NAMES.index(best.shown_capri)
@@ -68,43 +70,43 @@ def caveats(
     seen: LeakageRow | None = None,
     differs: Disagreement | None = None,
     iptm: float | None = None,
-) -> list[str]:
-    """What speaks against trusting the first of a target's decoys, in words; in the order in which it matters.
+) -> dict[str, str]:
+    """What speaks against trusting the first of a target's decoys, code → words; in the order in which it matters.
 
     others : that have a score and are no copies of it, best first. seen : what the networks know of the target.
     differs : where the predictor prefers another decoy. iptm : what the predictor says of the best.
     """
-    found = []
+    found: dict[str, str] = {}
     if all(row.shown_capri == CAPRI_NAMES[0] for row in (best, *others)):
-        found.append("no model is predicted to be acceptable: generate more models before using this one")
+        found["none_acceptable"] = "no model is predicted to be acceptable: generate more models before using this one"
     if best.domain:
-        found.append(f"out of domain, so that score and interval are an extrapolation: {best.domain}")
+        found["out_of_domain"] = f"out of domain, so that score and interval are an extrapolation: {best.domain}"
     if seen and seen.seen_in_training == SEEN:
-        found.append(f"seen in training, so that the networks may remember it: {seen.why}")
+        found["seen_in_training"] = f"seen in training, so that the networks may remember it: {seen.why}"
     spread = best.pred_sd or 0.0
     rival = next((row for row in others if not twins(row, best)), None)
     if rival and abs((best.deciding or 0.0) - (rival.deciding or 0.0)) < max(spread, CLOSE):
         disagree = f": the networks disagree by {spread:.2f}" if spread >= CLOSE else ""
-        found.append(f"{rival.decoy} is as good ({number(rival.deciding, 2)}){disagree}")
+        found["rival"] = f"{rival.decoy} is as good ({number(rival.deciding, 2)}){disagree}"
     elif spread >= DISAGREE:
-        found.append(f"the networks disagree about it by {spread:.2f}")
+        found["disagreement"] = f"the networks disagree about it by {spread:.2f}"
     if contrast := apart(best):
-        found.append(contrast)
+        found["apart"] = contrast
     if best.pred_network is not None:
         alone = class_of(best.pred_network)
         if alone != class_of(best.pred_dockq if best.pred_structure is None else best.pred_structure):
-            found.append(f"the networks alone predict {number(best.pred_network, 2)} ({alone})")
+            found["networks_alone"] = f"the networks alone predict {number(best.pred_network, 2)} ({alone})"
     if best.cluster_rank and best.cluster_rank > 1:
-        found.append(f"its cluster ranks only number {best.cluster_rank}")
+        found["cluster"] = f"its cluster ranks only number {best.cluster_rank}"
     if differs:
         value = f"{MEASURES[differs.measure]} {differs.value:.3g}"
-        found.append(
+        found["predictor_prefers"] = (
             f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
         )
     if not contrast and iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
-        found.append(f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}")
+        found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
-        found.append("a single model: scores are more reliable with several")
+        found["single"] = "a single model: scores are more reliable with several"
     return found
 
 
@@ -164,6 +166,18 @@ def copies(one: Result, other: Result) -> bool:
 def twins(one: Result, other: Result) -> bool:
     """Whether two decoys have nearly the same interface."""
     return (one.twin_of or one.decoy) == (other.twin_of or other.decoy)
+
+
+def verdict(best: Result | None) -> str:
+    """`likely`, `doubtful` or `wrong`: whether the best decoy of a target is acceptable or better.
+
+    Where the probability is unknown, the CAPRI class of its score decides: an acceptable one is doubtful.
+    """
+    if best is None:
+        return ""
+    if best.p_acceptable is None:
+        return {"incorrect": "wrong", "acceptable": "doubtful"}.get(best.shown_capri, "likely")
+    return "likely" if best.p_acceptable >= LIKELY else "wrong" if best.p_acceptable <= UNLIKELY else "doubtful"
 
 
 def summary(found: list[dict[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""Files beside the page for other programs: PyMOL, ChimeraX and MultiQC."""
+"""Files beside the page: a row for each target, and what PyMOL, ChimeraX and MultiQC open."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from toporank.report.answer import answers
 from toporank.report.formatting import PARTNER_COLOURS, QUALITY_COLOURS, counted
 from toporank.report.results import Study, by_target
 from toporank.report.structures import best_distinct, file_to_show, partners_of_decoys
+from toporank.report.targets import targets_text
 
 TOP = 3
 """Decoys of a target that the scripts open."""
@@ -253,6 +254,7 @@ def beside(study: Study, folder: Path) -> dict[str, str]:
     """Name → content of the files beside the page of one data set in a folder."""
     (dataset,) = study.datasets
     return {
+        Path(layout.TARGETS).name: targets_text(study),
         Path(layout.TOP_PML).name: pymol_script(study, folder),
         Path(layout.TOP_CXC).name: chimerax_script(study, folder),
         Path(layout.MULTIQC).name: json.dumps(multiqc(study, dataset), indent=1, ensure_ascii=False) + "\n",

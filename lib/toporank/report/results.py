@@ -71,6 +71,7 @@ class Result(NamedTuple):
     ranked_by: str | None
     pred_structure: float | None
     pred_confidence: float | None
+    p_acceptable: float | None
     pred_capri: str
     fate: str
     capri: str

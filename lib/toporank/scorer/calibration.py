@@ -30,7 +30,7 @@ from toporank.scorer.conformal import (
     cluster_weights,
     fit_intervals,
 )
-from toporank.scorer.expected import Expected, expectation, fit_expected
+from toporank.scorer.expected import Expected, expectation, fit_expected, probability
 from toporank.scorer.prediction import DECIMALS, Estimate
 from toporank.validation import checked
 
@@ -259,15 +259,15 @@ def estimates(
         among = _judged(calibration.expected, against)
         expected = np.where(alone, _judged(calibration.expected_alone or calibration.expected, scores), among)
         rows = np.where(from_predictor, expected, rows)
-    found = [(low, high, None if np.isnan(dockq) else dockq) for low, high, dockq in rows.round(DECIMALS).T.tolist()]
-    return [Estimate(low, high, reason, dockq) for (low, high, dockq), reason in zip(found, reasons, strict=True)]
+    values = ([None if np.isnan(value) else value for value in row] for row in rows.round(DECIMALS).T.tolist())
+    return [Estimate(low, high, reason, *known) for (low, high, *known), reason in zip(values, reasons, strict=True)]
 
 
 def _judged(known: Expected | Intervals, scores: Floats) -> Floats:
-    """Bounds of DockQ, and the DockQ to expect, nan where it is not known: (3, n)."""
+    """Bounds of DockQ, DockQ to expect and probability of an acceptable one, nan where they are not known: (4, n)."""
     if isinstance(known, Expected):
-        return np.array(expectation(known, scores))
-    return np.array([*bounds(known, scores), np.full(len(scores), np.nan)])
+        return np.array([*expectation(known, scores), probability(known, scores)])
+    return np.array([*bounds(known, scores), *np.full((2, len(scores)), np.nan)])
 
 
 def _reasons(domain: Domain, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats) -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
 from toporank.config.base import Section
+from toporank.evaluation.metrics import ACCEPTABLE
 from toporank.scorer.conformal import (
     BINS,
     Floats,
@@ -31,25 +32,33 @@ if TYPE_CHECKING:
 
 PARTS, FEWEST_CLUSTERS = 6, 20
 """Parts by score, at most, each with a point of the curve and an interval, and clusters that each has at least."""
+UNSEEN = 1.0
+"""Clusters that are counted beside those of a part, where a share is estimated."""
 FITTED_DECIMALS = 6
 """Decimals of what a curve is fitted to: those of docs/scorer/predictions.csv.gz, which so gives the same curve."""
+
+
+Curve = Annotated[list[tuple[Share, Share]], Field(min_length=2, max_length=BINS + 2)]
 
 
 class Expected(Section):
     """From a score, held against those of its target, to the DockQ to expect of it, and bounds of what it is.
 
     curve : (score, DockQ) at some scores, straight in between. intervals : bins by expected DockQ, with bounds of DockQ
-    minus that.
+    minus that. acceptable : (score, share of decoys that are acceptable or better), likewise; a file from before it was
+    known has none.
     """
 
-    curve: Annotated[list[tuple[Share, Share]], Field(min_length=2, max_length=BINS + 2)]
+    curve: Curve
     intervals: Intervals
+    acceptable: Curve | None = None
 
     @model_validator(mode="after")
     def _rises(self) -> Expected:
-        scores, dockq = np.transpose(self.curve)
-        if (scores[0], scores[-1]) != (0, 1) or any(np.diff(scores) <= 0) or any(np.diff(dockq) < 0):
-            raise ValueError("a curve that rises from a score of 0 to 1 is needed")
+        for curve in filter(None, (self.curve, self.acceptable)):
+            scores, values = np.transpose(curve)
+            if (scores[0], scores[-1]) != (0, 1) or any(np.diff(scores) <= 0) or any(np.diff(values) < 0):
+                raise ValueError("curves that rise from a score of 0 to 1 are needed")
         return self
 
 
@@ -80,19 +89,26 @@ def fit_expected(table: pd.DataFrame) -> Expected:
     """
     rounded = table.round({"dockq": FITTED_DECIMALS, "predicted": FITTED_DECIMALS})
     held = rounded.assign(predicted=held_against_others(rounded["predicted"], rounded["target"]))
-    held["weight"] = cluster_weights(held["cluster"])
-    means = [_means(part) for part in equal_parts(held, PARTS, FEWEST_CLUSTERS)[1]]
-    inner = [(score, dockq) for score, dockq in means if 0 < score < 1]
-    dockq = np.maximum.accumulate([0.0, *(dockq for _, dockq in inner), 1.0]).tolist()
-    curve = list(zip([0.0, *(score for score, _ in inner), 1.0], dockq, strict=True))
+    held["weight"], held["acceptable"] = cluster_weights(held["cluster"]), (held["dockq"] >= ACCEPTABLE).astype(float)
+    parts = equal_parts(held, PARTS, FEWEST_CLUSTERS)[1]
+    curve, acceptable = _curve(parts, "dockq"), _curve(parts, "acceptable", UNSEEN)
     known = held.assign(predicted=_along(curve, held["predicted"].to_numpy()))
-    return Expected(curve=curve, intervals=fit_intervals(known, PARTS, FEWEST_CLUSTERS))
+    return Expected(curve=curve, intervals=fit_intervals(known, PARTS, FEWEST_CLUSTERS), acceptable=acceptable)
 
 
-def _means(part: pd.DataFrame) -> tuple[float, float]:
-    """Of the score and of DockQ."""
-    means = np.average(part[["predicted", "dockq"]], axis=0, weights=part["weight"])
-    return tuple(means.round(DECIMALS).tolist())
+def _curve(parts: list[pd.DataFrame], value: str, unseen: float = 0.0) -> list[tuple[float, float]]:
+    """A rising curve through the means of the score and of a value in each part, from (0, 0) to (1, 1).
+
+    unseen : clusters that are counted besides, with a value of a half: no share is then 0 or 1 by chance.
+    """
+    means = []
+    for part in parts:
+        score, mean = np.average(part[["predicted", value]], axis=0, weights=part["weight"])
+        seen = part["weight"].sum()
+        means.append((score, (mean * seen + unseen / 2) / (seen + unseen)))
+    inner = [(score, mean) for score, mean in np.round(means, DECIMALS).tolist() if 0 < score < 1]
+    values = np.maximum.accumulate([0.0, *(mean for _, mean in inner), 1.0]).tolist()
+    return list(zip([0.0, *(score for score, _ in inner), 1.0], values, strict=True))
 
 
 def _along(curve: list[tuple[float, float]], scores: Floats) -> Floats:
@@ -103,3 +119,8 @@ def expectation(known: Expected, held: Floats) -> tuple[Floats, Floats, Floats]:
     """Bounds of DockQ, and the DockQ to expect, of decoys with these scores, (n,), from `held_against_others`."""
     dockq = _along(known.curve, held)
     return *bounds(known.intervals, dockq), dockq
+
+
+def probability(known: Expected, held: Floats) -> Floats:
+    """That such decoys are acceptable or better: (n,), nan where that is not known."""
+    return _along(known.acceptable, held) if known.acceptable else np.full(len(held), np.nan)

@@ -54,10 +54,11 @@ class Score(NamedTuple):
 
 class Estimate(NamedTuple):
     """How far to trust the score of a decoy: bounds of its DockQ, why it is out of domain, empty if it is not, and the
-    DockQ to expect, None where the calibration does not know it.
+    DockQ to expect and the probability that it is acceptable or better, None where the calibration does not know them.
     """
 
     pred_low: float
     pred_high: float
     domain: str
     expected_dockq: float | None = None
+    p_acceptable: float | None = None

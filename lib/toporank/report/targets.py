@@ -1,0 +1,96 @@
+"""targets.csv: one row for each target, most promising first; a screen at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from toporank.confidence.table import Confidence
+from toporank.evaluation.leakage import LeakageRow
+from toporank.report.answer import answers, verdict
+from toporank.report.results import Result, Study
+from toporank.spreadsheets import table_text
+
+
+class TargetRow(NamedTuple):
+    """A target and its best model. What is not known is None or, of text, empty; docs/screens.md explains each column.
+
+    verdict : as from `answer.verdict`. dockq : to expect of the best model, or its score. caveats, why : what speaks
+    against it, as codes and in words.
+    """
+
+    target: str
+    n_chains: int | None
+    n_models: int
+    n_scored: int
+    predictors: str
+    verdict: str
+    best: str
+    file: str
+    dockq: float | None
+    pred_low: float | None
+    pred_high: float | None
+    p_acceptable: float | None
+    pred_dockq: float | None
+    pred_structure: float | None
+    pred_confidence: float | None
+    consensus: float | None
+    iptm: float | None
+    ipsae: float | None
+    pdockq2: float | None
+    interface_plddt: float | None
+    low_plddt: float | None
+    n_interface_residues: int | None
+    seen_in_training: str
+    caveats: str
+    why: str
+
+
+OF_CONFIDENCE = ("iptm", "ipsae", "pdockq2", "interface_plddt", "low_plddt")
+
+
+def target_rows(study: Study) -> list[TargetRow]:
+    """The rows of all targets: by probability of an acceptable model, then by DockQ; those without a score last."""
+    said = {(name, row.target, row.decoy): row for name, rows in study.confidence.items() for row in rows}
+    seen = {(name, row.target): row for name, rows in study.leakage.items() for row in rows}
+    rows = [_row(entry, said, seen.get((entry["dataset"], entry["target"]))) for entry in answers(study)]
+    return sorted(rows, key=promise)
+
+
+def promise(row: TargetRow) -> tuple:
+    """Sorts targets, the most promising first."""
+    order = ("likely", "doubtful", "wrong", "").index(row.verdict)
+    return order, -(row.p_acceptable or 0.0), -(row.dockq or 0.0), row.target
+
+
+def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], seen: LeakageRow | None) -> TargetRow:
+    decoys: list[Result] = entry["decoys"]
+    best: Result | None = entry["best"]
+    keys = [(row.dataset, row.target, row.decoy) for row in decoys]
+    of_best = said.get((best.dataset, best.target, best.decoy)) if best else None
+    own = ("pred_low", "pred_high", "p_acceptable", "pred_dockq", "pred_structure", "pred_confidence", "consensus")
+    return TargetRow(
+        target=entry["target"],
+        n_chains=best.n_chains if best else None,
+        n_models=len(decoys),
+        n_scored=sum(row.pred_dockq is not None for row in decoys),
+        predictors=", ".join(_distinct(said[key].predictor for key in keys if key in said)),
+        verdict=verdict(best),
+        best=best.decoy if best else "",
+        file=best.path if best else "",
+        dockq=best.shown_dockq if best else None,
+        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues")},
+        **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
+        seen_in_training=seen.seen_in_training if seen else "",
+        caveats=" ".join(entry["caveats"]),
+        why="; ".join(filter(None, [*entry["caveats"].values(), entry["lost"]])),
+    )
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if name})
+
+
+def targets_text(study: Study) -> str:
+    """targets.csv."""
+    return table_text(TargetRow._fields, target_rows(study))
