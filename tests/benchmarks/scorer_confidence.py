@@ -27,7 +27,9 @@ from scorer_expected import FITTED, PREDICTORS, ROUNDS, first, mean_of_clusters
 
 from toporank.confidence.decoy import Asked, examine
 from toporank.confidence.table import ALWAYS
-from toporank.scorer.expected import expectation, held_against_others
+from toporank.evaluation.metrics import ACCEPTABLE
+from toporank.scorer.conformal import cluster_weights
+from toporank.scorer.expected import expectation, held_against_others, probability
 from toporank.scorer.manifest import OWN_CONFIDENCE, read_manifest, seal
 from toporank.scorer.own_confidence import OF_PAIRS, OwnConfidence, fit_curve, fit_own_confidence, write_own_confidence
 
@@ -113,9 +115,11 @@ def answers_of(table: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
         confidence = own.speaks_for({name: rows[name] for name in MEASURES})
         among = own.joined(rows["predicted"], confidence, rows["target"], True)
         alone = own.joined(rows["alone"], confidence, range(len(rows)), True)
-        low, high, dockq = expectation(own.expected, held_against_others(among, rows["target"]))
+        held = held_against_others(among, rows["target"])
+        low, high, dockq = expectation(own.expected, held)
         low_1, high_1, dockq_1 = expectation(own.expected_alone, alone)
         said = {"both": among, "both_alone": alone, "confidence": confidence, "low": low, "high": high, "mean": dockq}
+        said |= {"p": probability(own.expected, held), "p_alone": probability(own.expected_alone, alone)}
         said |= {"low_alone": low_1, "high_alone": high_1, "mean_alone": dockq_1}
         found.append(rows.assign(**said))
     return pd.concat(found).sort_index()
@@ -160,15 +164,22 @@ def z(rows: pd.DataFrame, column: str) -> np.ndarray:
 
 def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
     """How far the expected DockQ of the first model of each target is off, and how often its interval holds."""
-    parts, lone = [], []
+    parts, every, lone = [], [], []
     for each in ROUNDS:
         whole = in_round(table, each)
         rows = answers_of(whole, whole[whole["decoy"].str.startswith(begin)])
         parts.append(first(rows.assign(predicted=rows["both"])))
-        lone.append(rows.assign(low=rows["low_alone"], high=rows["high_alone"], mean=rows["mean_alone"]))
+        every.append(rows)
+        by_itself = {name: rows[f"{name}_alone"] for name in ("low", "high", "mean", "p")}
+        lone.append(rows.assign(**by_itself))
     found = []
-    for answer, rows in (("first of each target", pd.concat(parts)), ("each model alone", pd.concat(lone))):
+    sets = {"first of each target": parts, "each model among the others": every, "each model alone": lone}
+    for answer, rows in ((answer, pd.concat(of)) for answer, of in sets.items()):
+        right = rows["dockq"] >= ACCEPTABLE
+        error = calibration_error(rows["p"].to_numpy(), right.to_numpy(), cluster_weights(rows["cluster"]))
+        found.append((answer, FITTED, rows["cluster"].nunique(), "calibration_error", error, np.nan, np.nan))
         values = {
+            "brier": (rows["p"] - right) ** 2,
             "bias": rows["mean"] - rows["dockq"],
             "inside": (rows["low"] <= rows["dockq"]) & (rows["dockq"] <= rows["high"]),
             "width": rows["high"] - rows["low"],
@@ -177,6 +188,13 @@ def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
             found.append((answer, FITTED, rows["cluster"].nunique(), metric, *mean_of_clusters(rows["cluster"], value)))
     columns = ["answer", "group", "clusters", "metric", "value", "low", "high"]
     return pd.DataFrame(found, columns=columns).assign(models=name)
+
+
+def calibration_error(p: np.ndarray, right: np.ndarray, weight: np.ndarray) -> float:
+    """Mean distance of probabilities, (n,), from the share that is right, in ten bins of equal width."""
+    place = np.minimum((p * 10).astype(int), 9)
+    sums = (np.bincount(place, weight * values, minlength=10) for values in (p, right))
+    return float(np.abs(np.subtract(*sums)).sum() / weight.sum())
 
 
 if __name__ == "__main__":

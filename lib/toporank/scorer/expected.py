@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 PARTS, FEWEST_CLUSTERS = 6, 20
 """Parts by score, at most, each with a point of the curve and an interval, and clusters that each has at least."""
-UNSEEN = 1.0
-"""Clusters that are counted beside those of a part, where a share is estimated."""
+UNSEEN = 0.25
+"""Of a cluster, that is counted beside those of a part, where a share is estimated."""
 FITTED_DECIMALS = 6
 """Decimals of what a curve is fitted to: those of docs/scorer/predictions.csv.gz, which so gives the same curve."""
 
