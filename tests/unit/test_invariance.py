@@ -178,7 +178,7 @@ def test_edges_of_multiscale_v24_are_not(decoy, rewritten, way):
     assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6), turn=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "A+B:C"]),
     record=st.sampled_from([INVARIANT, CONTACTS]),
