@@ -14,7 +14,7 @@ from pathlib import Path
 from _jobs import started_quickly
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["snakemake.cli"])
+SERVER.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "numpy", "pydantic", "psutil"])
 _FOLDER = tempfile.TemporaryDirectory(prefix="toporank-jobs-")
 
 

@@ -65,11 +65,11 @@ def test_features_by_name_are_written_into_the_graphs(tmp_path):
 
 
 def test_decoys_of_the_reference_get_their_published_scores(tmp_path, reference_dir):
-    """Of two and three chains, experimental and predicted; unit/test_compat.py does it with all, without the workflow."""
+    """Of two and three chains, modelled and docked; unit/test_compat.py does it with all, but without workflow."""
     reference, decoys = reference_dir / "topoqa", tmp_path / "models"
     decoys.mkdir()
     for name in ("1A2K_trimer_model", "1AY7_bound", "6AL0_af2_0"):
-        (decoys / f"{name}.pdb").symlink_to(reference / f"pdb/{name}.pdb")
+        (decoys / f"{name}.pdb.gz").symlink_to(reference / f"pdb/{name}.pdb.gz")
     ranking = score(tmp_path / "home", decoys, reference / "topoqa.ckpt")
     published = pd.read_csv(reference / "predictions.csv").set_index("name")["pred_official_xyy"]
     assert len(ranking) == 3
