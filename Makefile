@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
+.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -15,8 +15,12 @@ demo: .venv/installed ## run the embedded example from decoys to report
 	@echo "Ranked decoys:  results/scores/example/ranking.csv"
 	@echo "Report:         results/report.html"
 
-test: .venv/installed-dev dssp ## run the test suite
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist worksteal --durations=25
+test: .venv/installed-dev dssp ## run the tests but those marked `slow`, in minutes
+	$(PYTEST) -m "not slow"
+
+test-all: .venv/installed-dev dssp ## run every test
+	$(PYTEST)
 
 lint: .venv/installed-dev ## check style, formatting, the workflow and the floors
 	$(BIN)/ruff check .

@@ -1,12 +1,14 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, their order, and what changes from day to day."""
 
 from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -55,6 +57,23 @@ def predictor_outputs() -> Path:
     if not folder.is_dir():
         pytest.skip("the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)")
     return folder
+
+
+settings.register_profile("toporank", deadline=None, derandomize=False)
+settings.load_profile(
+    "toporank"
+)  # also where hypothesis sees continuous integration, and would not change its examples
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Examples of hypothesis are those of the day, unless --hypothesis-seed names others."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = datetime.now(UTC).toordinal()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random examples: repeat these with --hypothesis-seed={config.option.hypothesis_seed}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

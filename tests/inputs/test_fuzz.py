@@ -1,6 +1,6 @@
 """Hundreds of damaged decoys a day: each is read or refused in words, in time, and never takes the process with it.
 
-Each day has its own share of the seeds, so all of them run within eight days. `TOPORANK_FUZZ=all` runs all at once.
+Each day has its own share of the seeds, so that `make test` runs all of them within eight days; the others are `slow`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS = 60
 """For one share, on a busy machine; alone on a core it takes four."""
 
 
-@pytest.mark.parametrize("share", range(SHARES) if os.environ.get("TOPORANK_FUZZ") == "all" else [TODAY])
+@pytest.mark.parametrize("share", [pytest.param(k, marks=[pytest.mark.slow] * (k != TODAY)) for k in range(SHARES)])
 def test_damaged_decoys_are_read_or_refused_in_words(share, repository):
     size = SEEDS // SHARES
     here = Path(__file__).parent

@@ -32,7 +32,7 @@ TRAINING = {
 }
 
 pytestmark = [
-    pytest.mark.slurm,
+    pytest.mark.slow,
     pytest.mark.skipif(bool(missing()), reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}"),
 ]
 

@@ -85,46 +85,26 @@ def test_floors_look_down_only():
     assert wrong == []
 
 
-def test_the_workflow_starts_without_torch():
-    names = ["workflow.preflight", "workflow.jobs", "building.chunk", "report.page", "__main__"]
+TORCH = {"torch", "torch_geometric", "pytorch_lightning", "lightning_fabric"}
+STARTS = ("workflow.preflight", "workflow.jobs", "building.chunk", "__main__")
+LIGHT = [
+    ((*STARTS, "report.page"), TORCH),
+    (("model.scoring",), TORCH - {"torch"}),  # graphs that are packed need neither
+    *(((name,), {"torch", "torch_geometric", "pandas"})
+      for name in ("graphs.packing", "graphs.pyg_file", "graphs.packfile", "training.train")),
+    ((*STARTS, "building.stages", "features.registry"), {"numba", "gudhi", "scipy"}),
+]  # fmt: skip
+"""What every job or every parsing of the workflow imports, and what takes so long to import that it must not."""
+
+
+@pytest.mark.parametrize(("names", "slow"), LIGHT, ids=lambda value: " ".join(sorted(value)))
+def test_what_starts_often_does_not_import_what_takes_long(names, slow):
     program = (
         f"import sys, {', '.join('toporank.' + name for name in names)}\n"
-        "heavy = {'torch', 'torch_geometric', 'pytorch_lightning', 'lightning_fabric'}\n"
-        "print(sorted({module.split('.')[0] for module in sys.modules} & heavy))\n"
+        "if 'toporank.features.registry' in sys.argv: sys.modules['toporank.features.registry'].modules()\n"
+        f"print(sorted({{module.split('.')[0] for module in sys.modules}} & {slow}))\n"
     )
-    command = [sys.executable, "-c", program]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
-    assert answer.stdout.strip() == "[]"
-
-
-def test_scoring_waits_neither_for_lightning_nor_for_pytorch_geometric():
-    """Both take seconds to import; graphs that are packed need neither."""
-    program = (
-        "import sys, toporank.model.scoring\n"
-        "print(sorted({'torch_geometric', 'pytorch_lightning', 'lightning_fabric'} & set(sys.modules)))\n"
-    )
-    command = [sys.executable, "-c", program]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
-    assert answer.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("name", ["graphs.packing", "graphs.pyg_file", "graphs.packfile", "training.train"])
-def test_graphs_are_written_read_and_packed_and_finished_runs_recognised_without_torch_and_pandas(name):
-    program = f"import sys, toporank.{name}; print(sorted({{'torch', 'torch_geometric', 'pandas'}} & set(sys.modules)))"
-    command = [sys.executable, "-c", program]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
-    assert answer.stdout.strip() == "[]"
-
-
-def test_nothing_but_computing_features_imports_numba_and_gudhi_and_scipy():
-    """Every job and every parsing of the workflow imports all feature modules: it must take no time."""
-    names = ["workflow.preflight", "workflow.jobs", "building.chunk", "building.stages", "__main__"]
-    program = (
-        f"import sys, {', '.join('toporank.' + name for name in names)}\n"
-        "from toporank.features.registry import modules; modules()\n"
-        "print(sorted({module.split('.')[0] for module in sys.modules} & {'numba', 'gudhi', 'scipy'}))\n"
-    )
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", program, *(f"toporank.{name}" for name in names)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert answer.stdout.strip() == "[]"
 

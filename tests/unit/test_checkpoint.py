@@ -197,7 +197,7 @@ def test_what_is_no_checkpoint_is_an_error_that_names_it(tmp_path, checkpoint, m
         read(path)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.binary(max_size=60))
 def test_any_bytes_in_place_of_the_pickle_are_a_checkpoint_error(tmp_path_factory, pickled):
     path = tmp_path_factory.getbasetemp() / "fuzzed.ckpt"

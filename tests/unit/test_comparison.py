@@ -192,7 +192,7 @@ def test_a_neighbour_has_six_tenths_of_my_contacts_and_i_three_quarters_of_that_
 SETS = st.lists(st.sets(st.integers(0, 12)), min_size=2, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(SETS, st.randoms())
 def test_consensus_is_that_of_plain_sets_whatever_decoys_are_called(sets, random):
     names = [f"d{i:02}" for i in range(len(sets))]

@@ -298,7 +298,7 @@ MODELS = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @example({("x", "m"): ["A", "A", "C"], ("x", "n"): None, ("y", "m"): ["A", "C", "mutant"]}, random.Random(0))
 @given(MODELS, st.randoms(use_true_random=False))
 def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(models, shuffle):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from _chains import chain
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES
@@ -290,7 +290,6 @@ def test_a_missing_loop_is_no_shift():
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=0, max_size=5)
 
 
-@settings(deadline=None)
 @given(st.lists(NAMES, unique=True, max_size=6), st.lists(NAMES, unique=True, min_size=6, max_size=6))
 def test_a_map_is_read_as_it_was_written_whatever_chains_are_called(own, target):
     chain_map = dict(zip(own, target, strict=False))

@@ -184,7 +184,7 @@ KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]
 STATUSES = [Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.dictionaries(KEYS, st.sampled_from(STATUSES)), st.sets(KEYS))
 def test_the_numbers_add_up(fates, labelled):
     table = coverage_table(

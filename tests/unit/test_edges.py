@@ -44,7 +44,7 @@ def wide(edges, name: str) -> np.ndarray:
 
 
 @each_module
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC"]))
 def test_each_directed_edge_stands_once_with_its_opposite_next_to_it(compute, parameters, seed, chains):
     complex_ = random_complex(seed, chains=chains, spread=4.0)
@@ -155,7 +155,7 @@ def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_ze
     assert not scaled[:, 1:5].any()
 
 
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), bins=st.lists(st.integers(0, 25), min_size=2, max_size=6, unique=True).map(sorted))
 def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
     complex_ = random_complex(seed, residues=3)

@@ -61,7 +61,7 @@ def test_other_names_are_not_structures(filename):
     assert split_suffix(filename) is None
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(
     stem=st.text(st.characters(exclude_characters="/\0"), min_size=1).filter(lambda s: s.strip(".")),
     suffix=st.sampled_from([s + z for s in FORMATS for z in ("", ".gz")]),

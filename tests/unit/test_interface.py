@@ -46,7 +46,7 @@ def test_real_decoys_have_the_interface_that_plain_loops_find(decoy):
     np.testing.assert_allclose(found.nearest, [reference.nearest(r, protein) for r in expected], rtol=0, atol=1e-12)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "BAD"]), cutoff=st.sampled_from([4.0, 7.0, 12]))
 def test_random_complexes_have_the_interface_that_every_pair_tells(seed, chains, cutoff):
     complex_ = random_complex(seed, chains=chains)
@@ -153,7 +153,7 @@ def test_the_example_decoy_that_is_pulled_apart_has_no_interface():
         interface(read_complex(EXAMPLES / "2I25" / "apart1.cif.gz"))
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 9), m=st.integers(1, 9), far=st.sampled_from([0.0, 300.0]))
 def test_the_closest_approach_is_the_smallest_of_all_distances_between_two_sets(seed, n, m, far):
     draw = np.random.default_rng(seed)

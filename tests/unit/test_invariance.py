@@ -178,7 +178,7 @@ def test_edges_of_multiscale_v24_are_not(decoy, rewritten, way):
     assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6), turn=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "A+B:C"]),
     record=st.sampled_from([INVARIANT, CONTACTS]),
@@ -266,7 +266,7 @@ def taught(folder: Path, graphs: list, labels: list[float], steps: int):
     set_statistics(network, store, range(len(store)))
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.15)  # as they usually begin, all graphs have almost one score
-    optimizer, batch = torch.optim.Adam(network.parameters(), lr=0.002), store.batch(list(range(len(store))))
+    optimizer, batch = torch.optim.Adam(network.parameters(), lr=0.008), store.batch(list(range(len(store))))
     for _ in range(steps):
         optimizer.zero_grad()
         torch.nn.functional.mse_loss(network(batch), torch.tensor(labels)).backward()
@@ -311,7 +311,7 @@ def check_differ(one: float, other: float, steps: int, apart: float) -> None:
     assert one - other > 0.3 if steps else abs(one - other) > 10 * apart
 
 
-@pytest.mark.parametrize("steps", [0, 100], ids=["random weights", "trained"])
+@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
 @pytest.mark.parametrize("features", ["recommended", "default"])
 def test_the_score_is_the_same(tmp_path, graphs, features, steps):
     """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
@@ -322,7 +322,7 @@ def test_the_score_is_the_same(tmp_path, graphs, features, steps):
     check_differ(*scores["as is"].tolist(), steps, max(apart.values()))
 
 
-@pytest.mark.parametrize("steps", [0, 100], ids=["random weights", "trained"])
+@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
 def test_the_score_from_published_features_is_the_same_as_long_as_nothing_is_turned(tmp_path, graphs, steps):
     """Their edges leave out z, and DSSP's sphere does not turn with the complex."""
     scores = scores_of(tmp_path, graphs["published"], steps)

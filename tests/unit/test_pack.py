@@ -54,7 +54,7 @@ def two(tmp_path_factory) -> tuple[GraphStore, list[Data]]:
 # ---- batches ----------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(indices=st.lists(st.integers(0, 9), min_size=1, max_size=12))
 def test_a_batch_is_the_batch_of_pytorch_geometric(two, indices):
     """Any graphs, in any order, from both packs, some of them twice."""

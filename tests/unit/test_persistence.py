@@ -29,7 +29,7 @@ from toporank.structures.read import read_complex
 
 SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
 LIMITS = {"max_death": 8.0, "min_persistence": 0.01}
-some = settings(deadline=None, derandomize=True, max_examples=40)
+some = settings(max_examples=40)
 few = settings(some, max_examples=15)
 seeds = st.integers(0, 2**32 - 1)
 

@@ -51,7 +51,7 @@ def first(n: int, chunk_size: int = 100) -> Chunks:
 # ---- decoys to chunks -------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(n=st.integers(0, 60), chunk_size=st.integers(1, 30))
 def test_every_decoy_is_in_exactly_one_chunk(n, chunk_size):
     members = [row for chunk in deal(rows(n), chunk_size).values() for row in chunk]

@@ -13,7 +13,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -585,7 +585,6 @@ numbers = arrays.arrays(
 )
 
 
-@settings(deadline=None)
 @given(numbers, st.booleans())
 def test_a_pickled_array_is_read_as_it_was(array, by_column):
     array = np.asfortranarray(array) if by_column else array

@@ -147,7 +147,7 @@ FATES = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(fates=FATES, values=st.lists(st.integers(0, 5), min_size=12, max_size=12))
 def test_every_decoy_has_one_row_and_ranks_count_up_from_one(fates, values):
     scored = [key for key, status in fates.items() if status == Status.OK]

@@ -301,7 +301,7 @@ NASTY = st.text(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(target=NASTY, decoy=NASTY, folder=NASTY)
 @example("1A; system touch X", "a\\", 'a" b\\c')
 @example("python end", "python end\nsystem touch X", "'); import os #")

@@ -61,7 +61,7 @@ def test_a_part_of_a_chain_is_contained_in_it():
     assert containment(chain(1)[30:80], chain(1)) == 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(alphabet="ACDX", max_size=40), st.text(alphabet="ACDX", max_size=40))
 def test_containment_is_that_of_the_sets_of_words(one, other):
     a, b = words(one), words(other)
@@ -156,7 +156,7 @@ random_targets = st.dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(random_targets, st.randoms())
 def test_the_order_of_targets_and_chains_does_not_matter(targets, draw):
     items = [(name, draw.sample(found, len(found))) for name, found in targets.items()]
@@ -164,7 +164,7 @@ def test_the_order_of_targets_and_chains_does_not_matter(targets, draw):
     assert clusters(dict(items)) == clusters(targets)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(random_targets)
 def test_identical_chains_are_always_linked_and_the_name_of_a_cluster_is_one_of_its_targets(targets):
     found = clusters(targets)
@@ -180,7 +180,7 @@ clusterings = st.lists(st.integers(1, 9), min_size=2, max_size=40).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(clusterings, st.floats(1, 99), st.integers(0, 5))
 def test_no_cluster_is_on_two_sides_and_neither_side_is_empty(cluster_of, percent, seed):
     held = hold_out(cluster_of, percent, seed)
@@ -203,7 +203,7 @@ def test_one_cluster_cannot_be_split():
         hold_out({"a": "a", "b": "a"}, 20, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(clusterings, st.integers(2, 6), st.integers(0, 5))
 def test_folds_hold_whole_clusters_and_differ_by_no_more_than_the_largest(cluster_of, folds, seed):
     sizes = Counter(cluster_of.values())

@@ -38,7 +38,7 @@ def splits(given: dict[str, str], **how) -> dict[str, str]:
     return {target: row.split for target, row in table(given, **how).items()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["", "", *SPLITS]), min_size=4),
     st.integers(0, 3),

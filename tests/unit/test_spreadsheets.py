@@ -7,7 +7,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toporank.code import LIBRARY
@@ -34,7 +34,6 @@ def test_numbers_are_written_as_numbers_and_what_is_missing_as_nothing(tmp_path)
     assert (tmp_path / "table.csv").read_text() == "a,b,c,d\n-0.5,,,3\n"
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["'=", "''-1", *FORMULAS])))
 def test_every_name_comes_back(tmp_path_factory, names):
     path = tmp_path_factory.getbasetemp() / "names.csv"

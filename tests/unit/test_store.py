@@ -104,7 +104,7 @@ VALUES = st.recursive(
 DEPENDENCIES = st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(DEPENDENCIES, DEPENDENCIES)
 def test_artefacts_are_shared_exactly_when_all_ingredients_are_equal(one, other):
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.topology import STATISTICS, Persistence, columns, h0_deaths, h1_bars, persistence_topology
 from toporank.structures.read import read_complex
 
-quick = settings(max_examples=30, derandomize=True, deadline=None)
+quick = settings(max_examples=30)
 seeds = st.integers(0, 10**6)
 clouds = st.builds(lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 3)), seeds, st.integers(2, 30))
 grids = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=25).map(lambda p: np.array(p, dtype=float))

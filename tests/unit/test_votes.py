@@ -58,7 +58,7 @@ def test_a_decoy_that_is_alone_has_no_votes(n):
     assert all(np.isnan(values).all() for values in found)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SETS, st.randoms(use_true_random=False))
 def test_in_another_order_everyone_gets_the_same_votes(sets, random):
     quality = np.linspace(0.05, 0.95, len(sets)).tolist()
@@ -68,7 +68,7 @@ def test_in_another_order_everyone_gets_the_same_votes(sets, random):
         np.testing.assert_allclose(getattr(here, name)[order], getattr(there, name), atol=1e-12, err_msg=name)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SETS)
 def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(sets):
     n = len(sets)
@@ -121,7 +121,7 @@ def test_of_several_contacts_of_a_residue_it_is_the_mean():
     ]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SETS)
 def test_what_contacts_share_is_what_can_be_counted(sets):
     for i, (mine, found) in enumerate(zip(sets, agreement(*sets), strict=True)):

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from _jobs import started_quickly
+
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["snakemake.cli"])
+SERVER.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "numpy", "pydantic", "psutil"])
+_FOLDER = tempfile.TemporaryDirectory(prefix="toporank-jobs-")
+
+
+@functools.cache
+def quick_python() -> str:
+    """The Python that starts the jobs of this process."""
+    return started_quickly(Path(_FOLDER.name))
 
 
 def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str], seconds: float):
     """What `python -m snakemake` does in a folder; the finished process with `stdout` holding all that was printed."""
     with tempfile.NamedTemporaryFile("r") as printed:
-        process = SERVER.Process(target=_main, args=(arguments, folder, dict(environment), printed.name))
+        process = SERVER.Process(
+            target=_main, args=(arguments, folder, dict(environment), printed.name, quick_python())
+        )
         process.start()
         process.join(seconds)
         if process.exitcode is None:
@@ -25,7 +38,7 @@ def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str]
         return subprocess.CompletedProcess(arguments, process.exitcode, printed.read())
 
 
-def _main(arguments: list[str], folder: Path, environment: dict[str, str], printed: str) -> None:
+def _main(arguments: list[str], folder: Path, environment: dict[str, str], printed: str, python: str) -> None:
     from snakemake.cli import main
 
     with open(printed, "wb") as handle:
@@ -34,4 +47,5 @@ def _main(arguments: list[str], folder: Path, environment: dict[str, str], print
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    sys.executable = python  # jobs find the Python that runs Snakemake
     main(arguments)

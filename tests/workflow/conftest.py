@@ -76,7 +76,8 @@ class Study:
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
         options = ["--snakefile", str(self.repository / "Snakefile"), "--directory", str(self.home)]
         options += [*(["--cores", str(cores)] if cores else []), *arguments]
-        environment = {**os.environ, **environment}
+        # checkpoints record the commit and whether files differ from it, which may change while the tests run
+        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(self.repository / "lib"), **environment}
         if self.python == sys.executable:
             process = snakemake(options, self.repository, environment, PATIENCE)
         else:

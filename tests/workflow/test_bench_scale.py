@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from conftest import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 SCRIPT = REPOSITORY / "tests/benchmarks/bench_scale.py"
 LITTLE = ("--decoys", "200", "--no-build", "--distinct", "6", "--on-slurm", "0")

@@ -7,6 +7,8 @@ from _running import jobs, standing_still, start, wait_for
 
 from conftest import FEW, FEW_SETTINGS, Study, make_study
 
+pytestmark = pytest.mark.slow
+
 OTHER_CHUNKS = "workflow={chunk_size: 1}"
 OTHER_FEATURES = "features={interface: {cutoff: 9}}"
 

@@ -9,9 +9,12 @@ import shutil
 import subprocess
 from collections import Counter
 
+import pytest
 import yaml
 
 from conftest import CONFIG
+
+pytestmark = pytest.mark.slow
 
 GRAPHS = "build_graphs"
 ONE_RUN = {"sweep": {**CONFIG["training"]["sweep"], "seeds": [1]}}

@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from _forked import snakemake
 
 from conftest import EXAMPLE, REPOSITORY, make_study
 from toporank.scorer.calibration import Calibration, Domain, Measured, write_calibration
@@ -189,31 +189,15 @@ def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
     assert "other.ckpt: not a readable checkpoint" in printed
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--lint",),
-        ("--profile", "slurm", "--configfile", "config/study.yaml", "-n", "--quiet", "rules"),
-    ],
-    ids=" ".join,
-)
-def test_commands_that_work_from_a_clone(arguments, tmp_path):
+def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
     """In a copy of what git knows, so that nothing here is disturbed or depended on."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(clone)], check=True)
-    command = [sys.executable, "-m", "snakemake", *arguments]
-    answer = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=120, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    if "config/study.yaml" in arguments:
-        assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)
-        assert re.search(r"^train_finetune +4$", answer.stdout, re.MULTILINE)
-
-
-def test_the_workflow_is_formatted():
-    answer = subprocess.run(
-        [sys.executable, "-m", "snakefmt", "--check", "."], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
+    options = ["--profile", "slurm", "--configfile", "config/study.yaml", "-n", "--quiet", "rules"]
+    answer = snakemake(options, clone, os.environ, 120)
+    assert answer.returncode == 0, answer.stdout
+    assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)
+    assert re.search(r"^train_finetune +4$", answer.stdout, re.MULTILINE)
 
 
 def test_snakemake_makes_its_own_report_too(study):

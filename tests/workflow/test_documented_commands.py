@@ -24,11 +24,14 @@ import pandas as pd
 import pytest
 import yaml
 from _documented import Command, commands
+from _forked import snakemake
 from filelock import FileLock
 
 from conftest import REPOSITORY, made_once
 from published_checkpoint import published_state, write_published_checkpoint
 from shown_scores import as_shown, block_of, lay_out
+
+pytestmark = pytest.mark.slow
 
 COMMANDS = commands(REPOSITORY)
 CONDA = """#!/bin/sh
@@ -43,14 +46,19 @@ COMPILE = "python -m toporank compile"
 PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
 
 
-def run(text: str, clone: Path) -> str:
-    """Run a command as a user would who has typed `source .venv/bin/activate`; what it printed."""
+def environment_of(clone: Path) -> dict[str, str]:
+    """That of a user who has typed `source .venv/bin/activate`."""
     path = os.pathsep.join([str(clone / ".venv/bin"), str(clone.parent / "bin"), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(clone / "lib")}
     environment.pop("NUMBA_CACHE_DIR", None)
+    return environment
+
+
+def run(text: str, clone: Path) -> str:
+    """Run a command as a user would; what it printed."""
     done = subprocess.run(
-        ["bash", "-c", text], cwd=clone, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=600, check=False,
+        ["bash", "-c", text], cwd=clone, env=environment_of(clone), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{text}\n{done.stdout}"
     return done.stdout
@@ -65,10 +73,13 @@ def as_it_is(text: str, clone: Path) -> None:
         run(text, clone)
 
 
-def dry(text: str, clone: Path) -> None:
-    """With -n, which does not notice that --cores is missing."""
+def dry(text: str, clone: Path) -> str:
+    """With -n, which does not notice that --cores is missing; what it printed. A shell splits it into words."""
     assert re.search(r" (--cores \d|--profile )", text), "neither --cores nor a profile that has it"
-    run(f"{text} -n --quiet rules", clone)
+    words = run(f"snakemake() {{ printf '%s\\0' \"$@\"; }}; {text} -n --quiet rules", clone).split("\0")[:-1]
+    done = snakemake(words, clone, environment_of(clone), 600)
+    assert done.returncode == 0, f"{text}\n{done.stdout}"
+    return done.stdout
 
 
 def shown(text: str, clone: Path) -> None:
@@ -178,7 +189,7 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
 
 def needs_natives(text: str, clone: Path) -> None:
     """The example has none, and the command says so; test_labels_from_natives.py runs it."""
-    assert "no data set has natives" in run(f"{text} -n --quiet rules", clone)
+    assert "no data set has natives" in dry(text, clone)
 
 
 def is_named(text: str, clone: Path) -> None:

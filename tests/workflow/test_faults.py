@@ -15,6 +15,8 @@ from _running import jobs, standing_still, start, wait_for
 
 from conftest import FEW, FEW_SETTINGS, Study, make_study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def fresh(tmp_path) -> Study:

@@ -14,6 +14,8 @@ import pytest
 from complexes import write_pdb
 from conftest import EXAMPLE, REPOSITORY, made_once
 
+pytestmark = pytest.mark.slow
+
 TIDY = {"1AVZ": ("far1", "near1", "mid2", "wrong1"), "1GCQ": ("far1", "near1", "mid1", "wrong1")}
 RENAMED = ("near1", "wrong1")
 

@@ -13,6 +13,8 @@ from toporank.graphs.packfile import Pack
 from toporank.graphs.pyg_file import read_graph
 from toporank.spreadsheets import read_rows
 
+pytestmark = pytest.mark.slow
+
 DECOYS = {"1AVZ": ["mid1.cif.gz", "far1.pdb"], "1GCQ": ["mid4.cif", "wrong1.pdb.gz"]}
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 
 import pandas as pd
+import pytest
 
 from conftest import CONFIG, DECOYS, EXAMPLE, make_study
 from toporank.scorer.scorer import Scorer
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_scorer_is_made_scores_and_is_refused_when_a_byte_changed(tmp_path):

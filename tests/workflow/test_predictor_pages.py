@@ -20,6 +20,8 @@ from toporank.command import score
 from toporank.decoys.folders import find_decoys
 from toporank.decoys.predictors import part_to_score
 
+pytestmark = pytest.mark.slow
+
 TABLES = (
     *(layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.COVERAGE, layout.CONFIDENCE),
     layout.CHAINS,

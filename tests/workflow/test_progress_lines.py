@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from conftest import FEW, FEW_SETTINGS, make_study
+
+pytestmark = pytest.mark.slow
 
 LINE = re.compile(
     r"^mini: (?P<done>[\d,]+)/(?P<all>[\d,]+) decoys, (?P<failed>\d+) without result, (?P<percent>\d+) % done"

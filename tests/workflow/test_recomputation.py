@@ -12,6 +12,8 @@ import pytest
 
 from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, clone_to, made_once, make_study
 
+pytestmark = pytest.mark.slow
+
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
 ALL = Counter(complex=3, contacts=3, interface=3, topology=3, nodes=3, edges=3, graphs=3)

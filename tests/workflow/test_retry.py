@@ -6,8 +6,12 @@ import os
 import shutil
 from collections import Counter
 
+import pytest
+
 from conftest import FEW, FEW_SETTINGS, make_study
 from dssp_agreement import needs_mkdssp
+
+pytestmark = pytest.mark.slow
 
 MKDSSP = """#!/bin/sh
 [ "$1" = --version ] || echo x >> "{calls}"

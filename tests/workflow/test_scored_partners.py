@@ -12,6 +12,8 @@ import pytest
 from complexes import ANTIBODY, antibody_decoys, away, read_atoms, ring, write_pdb
 from conftest import Study
 
+pytestmark = pytest.mark.slow
+
 ATOMS = read_atoms(ANTIBODY)
 ASIDE = {"chain_missing", "partner_apart", "no_interface"}
 
