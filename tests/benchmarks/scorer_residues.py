@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def lines(table: pd.DataFrame) -> Iterator[str]:
-    """The table of docs/scorer.md."""
+    """The table of docs/scorer-notebook.md."""
     shown = [
         (of, metric, answer) for of, metric in SHOWN for answer in ANSWERS if (metric, answer) != (WITHIN, "decoy")
     ]
