@@ -12,7 +12,6 @@ import functools
 import hashlib
 import importlib
 import logging
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,8 @@ from pathlib import Path
 
 from filelock import FileLock
 from numba import config, njit
+
+from toporank.files import user_cache
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +73,8 @@ def cache_folder(package: Path) -> Path:
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """
     given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
-    user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     name = "toporank-" + package_digest(package)
-    return first_writable(folder / name for folder in [*given, package / "__pycache__", user])
+    return first_writable(folder / name for folder in [*given, package / "__pycache__", user_cache()])
 
 
 def first_writable(folders: Iterable[Path]) -> Path:

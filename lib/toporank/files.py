@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
+def user_cache() -> Path:
+    """Where a user's programs keep what they can make again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")).absolute()
+
+
 @contextlib.contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place on success, remove it on failure.

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY
+from toporank import unpacking
 from toporank.__main__ import main
-from toporank.command import doctor, score, study, unpacking
+from toporank.command import doctor, score, study
 from toporank.command.given import chains_of_models, check_partners, look_at, name_of
 from toporank.command.run import (
     Progress,
@@ -31,10 +32,10 @@ from toporank.command.run import (
     snakemake_arguments,
     why_it_failed,
 )
-from toporank.command.unpacking import unpacked
 from toporank.config import load_config
 from toporank.errors import ConfigError
 from toporank.shipped import repository
+from toporank.unpacking import unpacked
 
 # ---- what was given -------------------------------------------------------------------------------------------
 

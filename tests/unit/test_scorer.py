@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from described_checkpoint import write_description
-from toporank.errors import CheckpointError
+from toporank.errors import CheckpointError, TopoRankError
 from toporank.scorer.manifest import CALIBRATION, MANIFEST, TREES, VECTORS, read_manifest, seal
 from toporank.scorer.scorer import Scorer, files_of
 from toporank.shipped import repository
@@ -193,3 +193,24 @@ def test_a_damaged_list_of_members_is_one_line_that_says_so(older, change, compl
 def test_the_files_of_a_scorer_are_known_without_looking_into_them(folder):
     assert [str(path.relative_to(folder)) for path in files_of(folder)] == LISTED
     assert files_of(folder / "nothing") == [folder / "nothing"]
+
+
+@pytest.mark.parametrize("inner", ["", "scorer"])
+def test_an_archive_of_a_folder_is_the_same_scorer(tmp_path, monkeypatch, inner):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    archive = shutil.make_archive(tmp_path / "mine", "zip", SHIPPED.parent if inner else SHIPPED, inner or None)
+    scorer, same = Scorer.open(archive), Scorer.open(SHIPPED)
+    assert (scorer.digest, scorer.features, scorer.missing) == (same.digest, same.features, "")
+    assert files_of(archive) == [Path(archive)]
+    unpacked = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    assert Scorer.open(archive).digest == same.digest
+    assert unpacked == {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+
+
+def test_a_damaged_archive_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    archive = Path(shutil.make_archive(tmp_path / "mine", "zip", SHIPPED))
+    archive.write_bytes(archive.read_bytes()[:-1000])
+    with pytest.raises(TopoRankError, match=r"mine\.zip"):
+        Scorer.open(archive)
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.command.run import claimed
-from toporank.command.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.config import RESERVED
 from toporank.decoys.identity import split_suffix
 from toporank.decoys.natives import find_natives
@@ -17,6 +16,7 @@ from toporank.decoys.predictors import part_to_score, programs
 from toporank.errors import ConfigError, printable
 from toporank.targets.complexes import BY_SEQUENCE
 from toporank.targets.discovery import decoys_of, sketches
+from toporank.unpacking import UNKNOWN, archive_name, unpacked
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from toporank.errors import ConfigError, TopoRankError
+from toporank.files import user_cache
 from toporank.shipped import PACKAGE, repository
 from toporank.workflow import locks
 
@@ -186,21 +187,17 @@ def _snakemake(arguments: list[str], out: Path, write_end: int) -> None:
 def _cache_of_its_own(out: Path) -> dict[str, str]:
     """Environment variables for a cache folder in `out`, where the user's cannot be written; otherwise none."""
     try:
-        _user_cache().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=_user_cache()):
+        user_cache().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=user_cache()):
             return {}
     except OSError:
         return dict.fromkeys(("XDG_CACHE_HOME", "MPLCONFIGDIR"), str((out / CACHE).absolute()))
 
 
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")).absolute()
-
-
 def _compiled() -> bool:
     """Whether some code was compiled before; looking closer would mean to import numba, which takes a second."""
     here = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE)
-    places = {here: "**/toporank-*/**/*.nbi", _user_cache(): "toporank-*/**/*.nbi"}
+    places = {here: "**/toporank-*/**/*.nbi", user_cache(): "toporank-*/**/*.nbi"}
     return any(next(place.glob(pattern), None) for place, pattern in places.items())
 
 

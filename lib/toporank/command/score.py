@@ -31,7 +31,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
-    other = "scorer to use instead of the one that ships: its folder, or a single checkpoint"
+    other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
     parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 

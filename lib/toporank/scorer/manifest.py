@@ -17,8 +17,9 @@ from pydantic import Field, model_validator
 from toporank import __version__
 from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError
-from toporank.files import sha256, write_text
+from toporank.files import sha256, user_cache, write_text
 from toporank.model.checkpoint import read_description
+from toporank.unpacking import archive_name, unpacked
 from toporank.validation import checked
 
 MANIFEST = "scorer.json"
@@ -111,12 +112,15 @@ class _Members(Section):
 
 
 def parts_of(path: Path) -> Parts:
-    """The files of the scorer at a path: its folder, its scorer.json or best.ckpt, or a checkpoint that stands alone.
+    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best.ckpt, or a checkpoint.
 
-    best.ckpt stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no scorer.
+    best.ckpt stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no scorer,
+    ConfigError when an archive cannot be unpacked.
     """
     if not path.exists():
         raise CheckpointError("there is no such scorer or checkpoint", where=path, remedy="is it spelled right?")
+    if path.is_file() and archive_name(path):
+        return parts_of(_from_archive(path))
     if path.is_dir() or path.name in (MANIFEST, CHECKPOINT):
         folder = path if path.is_dir() else path.parent
         if (folder / MANIFEST).exists():
@@ -126,6 +130,13 @@ def parts_of(path: Path) -> Parts:
         remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
         raise CheckpointError(f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT}", where=folder, remedy=remedy)
     return Parts(path.parent, path.name, [], False, [path.name])
+
+
+def _from_archive(archive: Path) -> Path:
+    """The folder of the scorer in an archive, unpacked once into the user's cache under the archive's own digest."""
+    folder = unpacked(archive, user_cache() / "scorers" / sha256(archive)[:16])
+    inner = [folder, *(each for each in sorted(folder.iterdir()) if each.is_dir())]
+    return next((each for each in inner if (each / MANIFEST).exists()), folder)
 
 
 def _listed(folder: Path, manifest: Manifest) -> Parts:

@@ -28,6 +28,7 @@ from toporank.scorer.manifest import (
     digests_of,
     parts_of,
 )
+from toporank.unpacking import archive_name
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Scorer:
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
-        """The scorer in a folder, or that of a single checkpoint, of this workflow or of TopoQA.
+        """The scorer in a folder or an archive of one, or that of a single checkpoint, of this workflow or of TopoQA.
 
         Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the file, when there is no
         scorer, one of its files is missing, or a byte has changed.
@@ -135,7 +136,12 @@ class Scorer:
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need they be whole."""
+    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need they be whole.
+
+    Of an archive it is the archive.
+    """
+    if archive_name(Path(path)):
+        return [Path(path)]
     try:
         parts = parts_of(Path(path))
     except CheckpointError:
