@@ -21,14 +21,14 @@ Column = np.ndarray | list[str | None]
 """Numbers, in a masked array where some are unknown; or texts, None where one is unknown."""
 
 MAGIC = b"PAR1"
-TYPES = {"int32": 1, "int64": 2, "float32": 4, "float64": 5}
 TEXT = 6
 PLAIN, RLE = 0, 3
 REQUIRED, OPTIONAL = 0, 1
 UNCOMPRESSED = 0
 CREATOR = "TopoRank"
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
-_NUMBER_OF = {number: np.dtype(name) for name, number in TYPES.items()}
+_NUMBER_OF = {1: np.dtype("int32"), 2: np.dtype("int64"), 4: np.dtype("float32"), 5: np.dtype("float64")}
+_TYPE_OF = {dtype: number for number, dtype in _NUMBER_OF.items()}
 
 
 # ---- writing ----------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ _NUMBER_OF = {number: np.dtype(name) for name, number in TYPES.items()}
 def to_bytes(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
     """A table as a Parquet file. columns : of equal lengths, in the order of the table. metadata : key → text.
 
-    Raises TypeError for numbers other than those of `TYPES`, ValueError for columns of different lengths.
+    Raises TypeError for numbers other than int and float of 32 or 64 bits, ValueError for columns of different lengths.
     """
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
@@ -68,16 +68,21 @@ class _Struct(bytes):
 
 def _encoded(name: str, column: Column) -> tuple[int, int, bytes]:
     """Type, repetition and the bytes of a page of a column."""
+    known = None
     if isinstance(column, np.ndarray):
-        if column.dtype.name not in TYPES:
+        if column.dtype not in _TYPE_OF:
             raise TypeError(f"column {name} has numbers of type {column.dtype}")
-        known = ~np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else np.ones(len(column), bool)
-        kind, data = TYPES[column.dtype.name], np.ascontiguousarray(np.asarray(column)[known]).tobytes()
+        if isinstance(column, np.ma.MaskedArray):
+            known = ~np.ma.getmaskarray(column)
+            column = column.data[known]
+        kind, data = _TYPE_OF[column.dtype], column.tobytes()
     else:
         known = np.array([text is not None for text in column], dtype=bool)
         texts = [text.encode() for text in column if text is not None]
         kind, data = TEXT, b"".join([struct.pack("<I", len(text)) + text for text in texts])
-    return (kind, REQUIRED, data) if known.all() else (kind, OPTIONAL, _levels(known) + data)
+    if known is None or known.all():
+        return kind, REQUIRED, data
+    return kind, OPTIONAL, _levels(known) + data
 
 
 def _levels(known: np.ndarray) -> bytes:
@@ -92,20 +97,26 @@ def _page_header(size: int, n: int) -> bytes:
     return _struct({1: 0, 2: size, 3: size, 5: _struct({1: n, 2: PLAIN, 3: RLE, 4: RLE})})
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.cache
 def _schema_element(kind: int, repetition: int, name: bytes) -> _Struct:
     converted = {6: 0} if kind == TEXT else {}  # UTF-8
     return _struct({1: kind, 3: repetition, 4: name, **converted})
 
 
 def _chunk(kind: int, name: bytes, n: int, size: int, start: int) -> _Struct:
-    described = {1: kind, 2: [PLAIN, RLE], 3: [name], 4: UNCOMPRESSED, 5: _Long(n), 6: _Long(size), 7: _Long(size)}
-    return _struct({2: _Long(start), 3: _struct({**described, 9: _Long(start)})})
+    sizes = _struct({5: _Long(n), 6: _Long(size), 7: _Long(size), 9: _Long(start)}, 4)
+    return _struct({2: _Long(start), 3: _Struct(_first_of_chunk(kind, name)[:-1] + sizes)})
 
 
-def _struct(fields: dict[int, Any]) -> _Struct:
-    """A structure. fields : number of each field → what it holds, in rising order."""
-    written, last = [], 0
+@functools.cache
+def _first_of_chunk(kind: int, name: bytes) -> _Struct:
+    """The description of a chunk up to its sizes."""
+    return _struct({1: kind, 2: [PLAIN, RLE], 3: [name], 4: UNCOMPRESSED})
+
+
+def _struct(fields: dict[int, Any], last: int = 0) -> _Struct:
+    """A structure, or what of it follows field `last`. fields : number of each field → what it holds, rising."""
+    written = []
     for number, value in fields.items():
         kind, encoded = _value(value)
         written += [bytes([number - last << 4 | kind]), encoded]
