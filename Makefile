@@ -76,9 +76,9 @@ bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NA
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
 
-.venv/installed: requirements.txt constraints.txt pyproject.toml
+.venv/installed: requirements.txt requirements-train.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet -r requirements-train.txt
 	@$(BIN)/python -m toporank compile
 	@touch $@
 
