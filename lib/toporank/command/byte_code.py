@@ -23,7 +23,7 @@ SCORING = (
 
 
 def write_byte_code() -> None:
-    """Keep the byte code of all modules that this process and scoring import; a folder without permission is skipped."""
+    """Keep the byte code of all modules that this process and scoring import, where the user may write it."""
     for name in SCORING:
         importlib.import_module(name)
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
