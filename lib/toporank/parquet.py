@@ -205,9 +205,7 @@ def _checked(read: Any) -> Any:
 def _description(footer: dict[int, Any]) -> tuple[int, dict[str, tuple[int, dict[int, Any]]], dict[str, str]]:
     """Number of rows; column → repetition and description of its only chunk; metadata."""
     (group,), elements = footer[4], footer[2][1:]
-    columns = {
-        element[4].decode(): (element[3], chunk[3]) for element, chunk in zip(elements, group[1], strict=True)
-    }
+    columns = {element[4].decode(): (element[3], chunk[3]) for element, chunk in zip(elements, group[1], strict=True)}
     return footer[3], columns, {pair[1].decode(): pair[2].decode() for pair in footer.get(5, ())}
 
 
