@@ -18,7 +18,7 @@ ARG PIP_EXTRA_INDEX_URL
 WORKDIR /opt/toporank
 COPY . .
 RUN python3 -m venv /opt/venv \
-    && pip install -r requirements.txt \
+    && pip install --no-compile -r requirements-train.txt \
     && find lib -name "*.py" -exec touch -d 2000-01-01 {} + \
     && python -m toporank compile \
     && chmod -R a+rwX "$NUMBA_CACHE_DIR" \

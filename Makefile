@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
+.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -50,6 +50,9 @@ bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DEC
 bench-light: .venv/installed-dev ## CPU seconds of scoring, dry runs and the like; BEFORE=checkout to compare with another
 	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_light.py $(if $(BEFORE),--repository $(BEFORE)) --repository .
 
+bench-capsid: .venv/installed-dev ## CPU seconds and memory of scoring a capsid of 120 chains
+	PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_capsid.py --radius 110 130 150 --cores $(CORES)
+
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
 	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_training.py --packs results/example/graphs.safetensors
@@ -73,9 +76,9 @@ bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NA
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
 
-.venv/installed: requirements.txt constraints.txt pyproject.toml
+.venv/installed: requirements.txt requirements-train.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet -r requirements-train.txt
 	@$(BIN)/python -m toporank compile
 	@touch $@
 

@@ -515,6 +515,7 @@ def test_an_artefact_that_comes_out_differently_is_refused(built):
     member, row, choices, store = built
     other = choices | {"edges": choose("edges", choices["edges"].record() | {"cutoff": 9.0})}
     shutil.rmtree(store.root)
+    store = Store(store.root)
     with pytest.raises(
         RecordError, match=r"^T/far1, graphs: is not in the store, and comes out differently .*forcerun"
     ):
@@ -522,11 +523,11 @@ def test_an_artefact_that_comes_out_differently_is_refused(built):
 
 
 def test_an_artefact_of_a_decoy_that_was_changed_since_is_refused(built):
-    _, row, _, store = built
+    member, row, choices, store = built
     shutil.rmtree(store.root)
     Path("far1.pdb").write_text("other")
     with pytest.raises(StructureError, match="changed while it was built"):
-        artefact("graphs", row.graphs, *built)
+        artefact("graphs", row.graphs, member, row, choices, Store(store.root))
 
 
 def digest_of(content: bytes) -> str:

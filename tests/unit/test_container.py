@@ -15,7 +15,7 @@ NEEDED = (
     "Snakefile", "rules/common.smk", "config/config.yaml", "profiles/default/config.yaml", "workflow_scripts/*.py",
     "lib/toporank/**/*.py", "lib/toporank/features/potentials.csv", "lib/toporank/report/*.j2", "resources/scorer/**/*",
     "resources/example/decoys/1PPE/near1.pdb.gz", "README.md", "pyproject.toml", "requirements.txt",
-    "constraints.txt",
+    "requirements-train.txt", "constraints.txt",
 )  # fmt: skip
 
 
@@ -52,6 +52,6 @@ def test_what_a_clone_has_besides_stays_out(path):
 def test_it_is_installed_as_the_readme_says():
     (done,) = lines("RUN")
     readme = (REPOSITORY / "README.md").read_text()
-    for step in ("python3 -m venv", "pip install -r requirements.txt", "python -m toporank compile"):
+    for step in ("python3 -m venv", "pip install --no-compile -r requirements", "python -m toporank compile"):
         assert step in done
         assert re.search(rf"^    (?:\.venv/bin/)?{step}", readme, re.MULTILINE)

@@ -576,6 +576,15 @@ def test_confusion_counts_every_decoy_once() -> None:
     assert sum(n for cells in table.values() for n, _ in cells) == 3
 
 
+def test_without_matplotlib_a_sentence_says_how_to_get_the_figures(monkeypatch) -> None:
+    monkeypatch.delattr(figures, "matplotlib")
+    targets = pd.DataFrame({"split": ["test"], "random_pick_loss": [0.1], "ranking_loss": [0.2]})
+    assert figures.loss_against_random("mini", targets) == (
+        "<p>This figure needs matplotlib: pip install &#39;toporank[train]&#39;, or -r requirements-train.txt"
+        " in a clone.</p>"
+    )
+
+
 def test_figures_follow_the_theme_and_have_a_text_for_the_blind(files: Files) -> None:
     svgs = re.findall(r"<svg class=\"plot\".*?</svg>", render(files.study()), re.DOTALL)
     assert len(svgs) == 3 + 2 + 2  # runs, evaluation, scatter

@@ -151,6 +151,19 @@ def test_an_artefact_is_found_by_its_checksum(store):
     assert store.box("cd" * 32).find("nodes", HELLO_SHA256) is None
 
 
+def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
+    """Of a capsid there are hundreds of graphs in a box."""
+    filled(store, **{f"kind{k}": "hello" for k in range(20)})
+    read, opened, original = [], [], zipfile.ZipFile.read
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name))
+    monkeypatch.setattr(Store, "box", lambda self, name, box=Store.box: opened.append(name) or box(self, name))
+    later = Store(store.root)
+    assert [later.find("ab" * 32, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
+    assert len(read) == 20
+    assert len(opened) == 1
+    assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
+
+
 def test_a_box_that_is_used_shows_it_by_its_time(store):
     box = filled(store, nodes="one")
     os.utime(box.path, (1, 1))

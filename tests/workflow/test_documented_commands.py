@@ -241,7 +241,7 @@ HOW: dict[str, How] = {
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,
     r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
-    r"\.venv/bin/(python -m )?pip install -r \S+( --extra-index-url \S+/whl/cpu)?": installed_already,
+    r"\.venv/bin/(python -m )?pip install( --no-compile)? -r \S+( --extra-index-url \S+/whl/cpu)?": installed_already,
     r"apt-get install .*slurm.*": same_packages_as_ci,
     r"(python3\.11 -m venv )?example-env.*": makes_the_example,
 }

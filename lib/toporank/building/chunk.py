@@ -133,7 +133,7 @@ def artefact(
 
     digest : its checksum. Raises RecordError when it cannot be made as it was.
     """
-    content = store.box(row.complex).find(stage, digest)
+    content = store.find(row.complex, stage, digest)
     if content is None:
         made = made_again(member, row, choices, store)
         for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:

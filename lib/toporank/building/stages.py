@@ -304,7 +304,7 @@ class Making:
     def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
         """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
         index, table = read_residues(self.nodes.content, self._complex)
-        kept = np.array([not reason for reason in table["lost"].to_pylist()])
+        kept = np.array([not reason for reason in table["lost"]])
         return index[kept], matrix(table, node_columns(self.choices))[kept]
 
 

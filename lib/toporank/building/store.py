@@ -56,10 +56,20 @@ class Store:
         self.reused: Counter[str] = Counter()
         self.make_seconds = 0.0
         self._depth = 0
+        self._last: Box | None = None
 
     def box(self, name: str) -> Box:
         """The box of this name, in hexadecimal digits; empty if it is not there."""
-        return Box(self, self.root / name[:2] / (name + BOX))
+        return Box(self, self._path(name))
+
+    def find(self, name: str, kind: str, sha256: str) -> bytes | None:
+        """The artefact in a box that has this checksum; None if it is not there.
+
+        The box stays open until another is asked for: many artefacts of one decoy are read one after another.
+        """
+        if self._last is None or self._last.path != self._path(name):
+            self._last = self.box(name)
+        return self._last.find(kind, sha256)
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
         """The artefact that `depends_on` describes, in a box of its own; made if it is missing or damaged."""
@@ -67,6 +77,9 @@ class Store:
         entry = box.obtain(kind, depends_on, make)
         box.save()
         return entry
+
+    def _path(self, name: str) -> Path:
+        return self.root / name[:2] / (name + BOX)
 
     def timed(self, kind: str, make: Make) -> tuple[bytes, dict[str, Any]]:
         """What `make` returns; its time is counted."""
@@ -85,8 +98,8 @@ class Box:
 
     def __init__(self, store: Store, path: Path):
         self.path = path
-        self._store, self._made = store, {}
-        self._archive = _opened(path)
+        self._store = store
+        self._open()
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
         """The artefact that `depends_on` describes, made if it is missing or damaged. make : may obtain others."""
@@ -96,14 +109,16 @@ class Box:
             self._store.reused[kind] += 1
             return entry
         content, facts = self._store.timed(kind, make)
-        self._made[name] = canonical(facts).encode() + b"\n" + content
+        entry = Entry(hashlib.sha256(content).hexdigest(), facts, content)
+        self._made[name] = entry
+        self._name_of[kind, entry.sha256] = name
         self._store.computed[kind] += 1
-        return Entry(hashlib.sha256(content).hexdigest(), facts, content)
+        return entry
 
     def find(self, kind: str, sha256: str) -> bytes | None:
         """The artefact of a kind that has this checksum; None if it is not here."""
-        entries = (self._entry(name) for name in self._names() if name.startswith(f"{kind}/"))
-        return next((entry.content for entry in entries if entry and entry.sha256 == sha256), None)
+        entry = self._entry(self._name_of.get((kind, sha256), ""))
+        return entry.content if entry and entry.sha256 == sha256 else None
 
     def save(self) -> None:
         """Write what was made since; what was here before stays, unless damaged. The file's time shows its use."""
@@ -114,28 +129,34 @@ class Box:
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w") as archive:
             for name in self._names():
-                if (content := self._read(name)) is not None:
-                    archive.writestr(zipfile.ZipInfo(name), content)
+                if (entry := self._entry(name)) is not None:
+                    member = zipfile.ZipInfo(name)
+                    member.comment = entry.sha256.encode()  # so that `find` reads nothing else
+                    archive.writestr(member, canonical(entry.facts).encode() + b"\n" + entry.content)
         write_bytes(self.path, whole.getbuffer())
+        self._open()
+
+    def _open(self) -> None:
+        """See what the file has."""
         self._archive, self._made = _opened(self.path), {}
+        members = self._archive.infolist() if self._archive else []
+        kinds = ((member, member.filename.partition("/")[0]) for member in members)
+        self._name_of = {(kind, member.comment.decode("latin-1")): member.filename for member, kind in kinds}
 
     def _names(self) -> list[str]:
         return [*{**dict.fromkeys(self._archive.namelist() if self._archive else ()), **self._made}]
 
     def _entry(self, name: str) -> Entry | None:
-        whole = self._read(name)
+        """The artefact under a name: made since, or in the file; None if it is not here or damaged."""
+        if name in self._made:
+            return self._made[name]
+        whole = None
+        with _damage_ignored():
+            whole = self._archive.read(name) if self._archive else None
         if whole is None:
             return None
         facts, _, content = whole.partition(b"\n")
         return Entry(hashlib.sha256(content).hexdigest(), json.loads(facts), content)
-
-    def _read(self, name: str) -> bytes | None:
-        """What is in the file under a name: facts in one line, and the artefact; None if it is not here or damaged."""
-        if name in self._made:
-            return self._made[name]
-        with _damage_ignored():
-            return self._archive.read(name) if self._archive else None
-        return None
 
 
 def _opened(path: Path) -> zipfile.ZipFile | None:

@@ -34,6 +34,7 @@ PROGRAMS = {
 """Programs that few need, and what for."""
 MODULES = {
     "lightgbm": "only for making a scorer: pip install -r requirements-train.txt",
+    "matplotlib": "only for the figures on the page of a study: pip install -r requirements-train.txt",
     "openmm": "only for sampling decoys: pip install -r requirements-sampling.txt",
 }
 

@@ -1,22 +1,31 @@
-"""Figures as inline SVG: text stays text, colours follow the page's theme, bytes are the same every time."""
+"""Figures as inline SVG: text stays text, colours follow the page's theme, bytes are the same every time.
+
+Without matplotlib a sentence stands in the place of each.
+"""
 
 from __future__ import annotations
 
+import functools
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+with suppress(ImportError):
+    import matplotlib
+
+    matplotlib.use("Agg")
+
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 from toporank.evaluation.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.report.formatting import SPLITS
@@ -49,6 +58,18 @@ STYLE = {
     "axes.unicode_minus": True, "text.parse_math": False,
 }  # fmt: skip
 
+INSTALL = "This figure needs matplotlib: pip install 'toporank[train]', or -r requirements-train.txt in a clone."
+
+
+def drawn(draw: Callable[..., Markup]) -> Callable[..., Markup]:
+    """Decorator of a function that draws: a sentence in the place of its figure where matplotlib is missing."""
+
+    @functools.wraps(draw)
+    def figure(*arguments: object) -> Markup:
+        return draw(*arguments) if "matplotlib" in globals() else Markup(f"<p>{escape(INSTALL)}</p>")
+
+    return figure
+
 
 @contextmanager
 def drawing(name: str, height: float, rows: int = 1, **options: object) -> Iterator[tuple[Figure, np.ndarray]]:
@@ -78,6 +99,7 @@ def svg(figure: Figure, label: str) -> Markup:
     return Markup(f'<svg class="plot" role="img" aria-label="{escape(label)}" {box}>{body}')
 
 
+@drawn
 def learning_curve(run: str, metrics: pd.DataFrame, best: dict[str, int], top: float, lowest: float) -> Markup:
     """Losses above, validation Spearman below, by epoch.
 
@@ -126,6 +148,7 @@ def curve_limits(curves: dict[str, pd.DataFrame]) -> tuple[float, float]:
     return 1.06 * top, min(-0.05, correlations.min() - 0.05) if correlations.size else -0.05
 
 
+@drawn
 def predicted_against_true(dataset: str, split: str, decoys: pd.DataFrame) -> Markup:
     """Predicted over true DockQ of every decoy of a split, with the CAPRI thresholds and the diagonal."""
     colour = SPLIT_COLOURS.get(split, MUTED)
@@ -153,6 +176,7 @@ def predicted_against_true(dataset: str, split: str, decoys: pd.DataFrame) -> Ma
         )
 
 
+@drawn
 def loss_against_random(dataset: str, targets: pd.DataFrame) -> Markup:
     """Ranking loss of each target over that of a random pick. targets : as from `metrics.per_target`, and split."""
     with drawing(f"loss {dataset}", 2.6) as (figure, (axes,)):
@@ -176,6 +200,7 @@ def loss_against_random(dataset: str, targets: pd.DataFrame) -> Markup:
         return svg(figure, f"Ranking loss of {len(targets)} targets of {dataset} against that of a random pick")
 
 
+@drawn
 def spearman_by_split(dataset: str, targets: pd.DataFrame, pooled: dict[str, float]) -> Markup:
     """Spearman of each target, their mean (bar) and the pooled one (diamond), split by split."""
     splits = [split for split in SPLITS if (targets["split"] == split).any()]

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from toporank.errors import RecordError, printable
-from toporank.files import replacing
+from toporank.files import write_bytes
+from toporank.parquet import Table, to_bytes
 from toporank.scorer.prediction import Score
 
-OF_CHECKPOINT = b"checkpoint_sha256"
+KEYS = ("target", "decoy")
+OF_CHECKPOINT = "checkpoint_sha256"
 LONGEST = 200
 """Letters of a reason."""
 Vectors = dict[tuple[str, str], np.ndarray]
@@ -23,18 +25,11 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: str)
 
     checkpoint : SHA-256 of the one whose vectors they are.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from toporank.features.residue_tables import numbers, texts
-
     decoys = [score for score in scores if not score.interface and score.pooled]
     vectors = zip(*(score.pooled for score in decoys), strict=True)
-    columns = {name: texts([getattr(score, name) for score in decoys]) for name in ("target", "decoy")}
-    columns |= {f"v{k}": numbers(np.array(entries, dtype=np.float32)) for k, entries in enumerate(vectors)}
-    table = pa.table(columns).replace_schema_metadata({OF_CHECKPOINT: checkpoint})
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", use_dictionary=["target"])
+    columns = {name: [getattr(score, name) for score in decoys] for name in KEYS}
+    columns |= {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
+    write_bytes(path, to_bytes(columns, {OF_CHECKPOINT: checkpoint}))
 
 
 def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
@@ -42,21 +37,17 @@ def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
 
     Raises RecordError when it is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from toporank.features.residue_tables import matrix
-
     try:
-        table = pq.ParquetFile(path).read(use_threads=False)
-        if checkpoint and (table.schema.metadata or {}).get(OF_CHECKPOINT, b"").decode() != checkpoint:
+        table = Table(Path(path).read_bytes())
+        if checkpoint and table.metadata.get(OF_CHECKPOINT) != checkpoint:
             return {}
-        keys = zip(table["target"].to_pylist(), table["decoy"].to_pylist(), strict=True)
-        vectors = matrix(table, table.column_names[2:])
+        keys = zip(*(table[name] for name in KEYS), strict=True)
+        entries = [table[name] for name in table.names[len(KEYS) :]]
+        vectors = np.column_stack(entries or [np.zeros((len(table), 0))])
         if not np.isfinite(vectors).all():
             raise ValueError("a vector has an entry that is not a number")
         return dict(zip(keys, vectors, strict=True))
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, BufferError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         what = f"not a table of vectors: {printable(str(error))[:LONGEST]}"
         raise RecordError(what, where=path, remedy="delete it and run again, or restore it") from error
 
