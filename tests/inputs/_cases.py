@@ -1035,7 +1035,8 @@ what to do; for an `ok` decoy it says what was decided on your behalf, or is emp
 
 Very large complexes are no special case: 20,000 residues with 6,000 at their interfaces go through all stages in ten
 seconds of one core and 0.3 GB (0.5 GB where the kernels are compiled first); mkdssp alone, where it is asked for,
-takes minutes.
+takes minutes. A whole scoring of a capsid of 120 chains, with 14,580 residues and 8,760 of them at 210 interfaces,
+takes 30 CPU seconds and 0.7 GB on a busy machine (`make bench-capsid`).
 
 ## What is a target
 

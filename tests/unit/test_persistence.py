@@ -368,7 +368,8 @@ def test_an_edit_of_one_file_reaches_the_functions_of_others(tmp_path):
     """Edges of a spanning tree, made wrong on purpose: whoever calls it must be compiled again."""
     library = tmp_path / "lib" / "toporank"
     shutil.copytree(PACKAGE, library / "persistence", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(PACKAGE.parent / "compilation.py", library)
+    for name in ("compilation.py", "files.py"):
+        shutil.copy(PACKAGE.parent / name, library)
     (library / "__init__.py").write_text("")
     program = tmp_path / "program.py"
     program.write_text(

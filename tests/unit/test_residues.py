@@ -111,9 +111,9 @@ def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers,
 
 def test_interfaces_by_themselves_have_no_residues(scorers):
     pack, (first, *_) = scorers
-    decoys, interfaces = np.split(np.array(score_pack(first, [], pack, interfaces=pack), dtype=object), 2)
-    assert all(score[-1] for score in decoys)
-    assert not any(score[-1] for score in interfaces)
+    scores = score_pack(first, [], pack, interfaces=pack)
+    assert {bool(score.residues) for score in scores if not score.interface} == {True}
+    assert {bool(score.residues) for score in scores if score.interface} == {False}
 
 
 # ---- names of residues in packs ---------------------------------------------------------------------------

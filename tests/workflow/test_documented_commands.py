@@ -114,6 +114,11 @@ def compiled_already(text: str, clone: Path) -> None:
     assert (clone.parent / "compiling.txt").read_text()
 
 
+def as_in_ci(text: str, clone: Path) -> None:
+    """It installs what continuous integration installs."""
+    assert text.removeprefix("pip install ") in (clone / ".ci/run").read_text()
+
+
 def same_packages_as_ci(text: str, clone: Path) -> None:
     """It needs root and changes the machine; continuous integration installs the same."""
     (packages,) = re.findall(r"packages=\((.*)\)", (clone / ".ci/run").read_text())
@@ -241,6 +246,7 @@ HOW: dict[str, How] = {
     r"python3 -m venv \.venv": known_to_python,
     r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,
     r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
+    r"pip install --no-deps teddympnn==\S+": as_in_ci,
     r"\.venv/bin/(python -m )?pip install( --no-compile)? -r \S+( --extra-index-url \S+/whl/cpu)?": installed_already,
     r"apt-get install .*slurm.*": same_packages_as_ci,
     r"(python3\.11 -m venv )?example-env.*": makes_the_example,

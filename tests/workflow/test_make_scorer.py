@@ -21,7 +21,11 @@ def test_a_scorer_is_made_scores_and_is_refused_when_a_byte_changed(tmp_path):
     printed = study.run("make_scorer").stdout
     assert "toy: the scorer was trained on decoys of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")
-    assert scorer.missing == "the scorer has no calibration.json (no intervals, and no domain)"
+    without = (
+        "no calibration.json (no intervals, and no domain)",
+        "no confidence.json (the predictor's confidence does not count)",
+    )
+    assert scorer.missing == f"the scorer has {', '.join(without)}"
     assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.ckpt" for fold in range(3)]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
     trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
