@@ -6,22 +6,21 @@ import gc
 import sys
 from pathlib import Path
 
+from toporank.building.built import read_built
 from toporank.building.store import Store
 from toporank.confidence.table import read_confidence
 from toporank.errors import TopoRankError
-from toporank.evaluation.comparison import comparison_table, stored_complexes, stored_contacts, write_comparison
+from toporank.evaluation.comparison import stored_complexes, write_comparison
 from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.interfaces import hints, read_interfaces, scored_interfaces, write_interfaces
+from toporank.evaluation.interfaces import hints, read_interfaces, write_interfaces
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.models import write_models
-from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, ranking, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import why_no_residues, with_agreement, write_residues
+from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
+from toporank.evaluation.residues import why_no_residues, write_residues
+from toporank.model.scored import scored
 from toporank.model.scoring import Networks
-from toporank.scorer.combine import combine
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trust import how_far_to_trust
-from toporank.scorer.weigh import weigh_confidence
 from toporank.similarity.tables import antibodies, compared, read_chains
 
 
@@ -45,16 +44,11 @@ def main() -> None:
         networks = Networks(scorer)
         packs = [args.pack, args.interface_pack]
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
-        contacts = stored_contacts(args.dataset, coverage, Store(args.store))
-        comparison = comparison_table(coverage, contacts)
-        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-        scores = combine(networks.score(*packs), packs, contacts, copies, scorer.trees)
-        scores = weigh_confidence(scores, [] if args.without_confidence else stated, copies, scorer.own_confidence)
-        scores = with_agreement(scores, contacts, copies)
-        interfaces = scored_interfaces(read_interfaces(args.interfaces), scores)
-        trusted, why_not = how_far_to_trust(scorer, coverage, scores, stated)
-        table = ranking(coverage, scores, interfaces, args.rank_by, comparison, trusted, fold_twins=args.fold_twins)
-        write_models(args.models, table, scores, stored_complexes(args.dataset, Store(args.store)))
+        built, store, known = read_built(args.dataset), Store(args.store), read_interfaces(args.interfaces)
+        chosen = {"rank_by": args.rank_by, "fold_twins": args.fold_twins, "use_confidence": not args.without_confidence}
+        found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+        scores, interfaces, comparison, table, why_not = found
+        write_models(args.models, table, scores, stored_complexes(built, store))
         chains = read_chains(args.chains)
         seen = leakage({row.target for row in table}, compared(chains), networks.descriptions)
     except TopoRankError as error:

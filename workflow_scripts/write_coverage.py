@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.ledger import last_fates, remove_old
-from toporank.building.plan import read_chunk, read_current
+from toporank.building.built import read_built
+from toporank.building.ledger import remove_old
+from toporank.building.plan import read_current
 from toporank.building.store import Store
 from toporank.decoys.labels import read_split_labels
 from toporank.errors import TopoRankError
@@ -27,9 +28,8 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        current = read_current(args.dataset)
-        decoys = [decoy for chunk in current.of_all for decoy in read_chunk(args.dataset, chunk)]
-        fates = last_fates(args.dataset, current)
+        current, (plan, fates) = read_current(args.dataset), read_built(args.dataset)
+        decoys = [*plan.values()]
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
         store = Store(args.store)
         table = coverage_table(decoys, fates.values(), labels, chain_maps_of(decoys, fates, store))

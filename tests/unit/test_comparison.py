@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from building import build
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
+from toporank.building.built import read_built
 from toporank.building.store import Store
 from toporank.comparison.compare import Compared, Comparison, clusters, compare
 from toporank.comparison.contacts import contact_bytes, interface_residues, residue_contacts
@@ -283,12 +284,12 @@ def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_i
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     build(find_decoys("ds", Path("in")), choices, Store(Path("store")))
     store, key = Store(Path("store")), ("T", "far1")
-    first = stored_contacts("ds", [], store)(key)
+    first = stored_contacts(read_built("ds"), [], store)(key)
     assert first == Compared("far1", contact_bytes(read_complex(Path("in/T/far1.pdb"))))
     assert (store.computed, store.reused) == ({}, {"complex": 1, "contacts": 1})
     shutil.rmtree("store")
-    assert stored_contacts("ds", [], store)(key) == first
+    assert stored_contacts(read_built("ds"), [], store)(key) == first
     shutil.rmtree("store")
     Path("in/T/far1.pdb").unlink()
     with pytest.raises(StructureError, match=r"^T/far1: "):
-        stored_contacts("ds", [], store)(key)
+        stored_contacts(read_built("ds"), [], store)(key)

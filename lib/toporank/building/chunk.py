@@ -62,7 +62,7 @@ def run_chunk(
         if time.monotonic() - noted > PROGRESS_SECONDS:
             note_progress(noting, done, failed)
             noted = time.monotonic()
-        row = _run_decoy(member, choices, store)
+        row = run_decoy(member, choices, store)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
@@ -78,8 +78,11 @@ def run_chunk(
     return rows
 
 
-def _run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
-    """One decoy through all stages, or up to the one where it fails."""
+def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
+    """One decoy through all stages, or up to the one where it fails: then the row says why.
+
+    Raises OSError, MemoryError or DsspMissingError, which are no decoy's fault.
+    """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     made = None
     try:

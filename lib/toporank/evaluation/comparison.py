@@ -8,10 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from toporank.building.chunk import making
-from toporank.building.ledger import last_fates
-from toporank.building.plan import read_chunk, read_current
-from toporank.building.stages import Making
+from toporank.building.built import Built, Key
 from toporank.building.store import Store
 from toporank.comparison.compare import Compared, compare
 from toporank.comparison.correspondence import read_chain_map
@@ -21,8 +18,6 @@ from toporank.evaluation.coverage import CoverageRow
 from toporank.evaluation.ranking import ComparedDecoy
 from toporank.spreadsheets import write_rows
 
-Key = tuple[str, str]
-"""Target and decoy."""
 REMEMBERED = 2048
 """Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times. Of more decoys than
 these they are read anew each time, which takes a third of a millisecond."""
@@ -45,39 +40,29 @@ def comparison_table(coverage: Iterable[CoverageRow], contacts: Callable[[Key], 
     return table
 
 
-def stored_contacts(dataset: str, coverage: Iterable[CoverageRow], store: Store) -> Callable[[Key], Compared]:
+def stored_contacts(built: Built, coverage: Iterable[CoverageRow], store: Store) -> Callable[[Key], Compared]:
     """What a decoy that is built is compared by: from the store, or made again.
 
     The function raises StructureError, naming the decoy, when it is not in the store and its file is gone.
     """
-    of_decoy = _built(dataset, store)
     chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
 
     @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: Key) -> Compared:
         try:
-            return Compared(key[1], of_decoy(key).contacts.content, chains.get(key, {}))
+            return Compared(key[1], built.made(key, store).contacts.content, chains.get(key, {}))
         except StructureError as error:
             raise StructureError(error.reason, where="/".join(key)) from error
 
     return contacts
 
 
-def stored_complexes(dataset: str, store: Store) -> Callable[[tuple[str, str]], bytes]:
+def stored_complexes(built: Built, store: Store) -> Callable[[Key], bytes]:
     """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or read again.
 
     The function raises StructureError when they are not in the store and its file is gone.
     """
-    of_decoy = _built(dataset, store)
-    return lambda key: of_decoy(key).complex.content
-
-
-def _built(dataset: str, store: Store) -> Callable[[tuple[str, str]], Making]:
-    """(target, decoy) → what is made of a decoy that is built, without features."""
-    current = read_current(dataset)
-    fates = last_fates(dataset, current)
-    decoys = {decoy.key: decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk)}
-    return lambda key: making(decoys[key], fates[key].structure_sha256, {}, store)
+    return lambda key: built.made(key, store).complex.content
 
 
 def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -80,6 +80,9 @@ class RankedDecoy(NamedTuple):
 
 
 COLUMNS = RankedDecoy._fields
+WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank")
+TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by")
+"""Columns of these kinds; all others are floating-point numbers."""
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
 APART = ("pred_structure", "pred_confidence")
@@ -175,20 +178,24 @@ def _order(value: Callable[[RankedDecoy], float | None], row: RankedDecoy) -> tu
     return row.target, _PLACE.get(row.status, len(_PLACE)), found is None, -(found or 0.0), row.decoy
 
 
+def columns_of(table: Sequence[RankedDecoy]) -> list[str]:
+    """The columns of ranking.csv: those in which something is known, and those that are always there."""
+    left_out = () if any(row.pred_low is not None for row in table) else OF_CALIBRATION
+    left_out += tuple(name for name in IF_KNOWN if all(getattr(row, name) in (None, "") for row in table))
+    return [name for name in COLUMNS if name not in left_out]
+
+
 def write_ranking(path: Path | str, table: Iterable[RankedDecoy]) -> None:
     """Write ranking.csv."""
     table = list(table)
-    left_out = () if any(row.pred_low is not None for row in table) else OF_CALIBRATION
-    left_out += tuple(name for name in IF_KNOWN if all(getattr(row, name) in (None, "") for row in table))
-    columns = [name for name in COLUMNS if name not in left_out]
+    columns = columns_of(table)
     write_rows(path, columns, ([getattr(row, name) for name in columns] for row in table))
 
 
 def read_ranking(path: Path | str) -> list[RankedDecoy]:
     """Read ranking.csv."""
-    kinds = dict.fromkeys(("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank"), int)
-    predicted = ("pred_dockq", "pred_sd", "pred_low", "pred_high", "pred_network", *OF_CALIBRATION[3:], *APART)
-    kinds |= dict.fromkeys((*predicted, "min_interface", "mean_interface", "consensus"), float)
+    kinds = dict.fromkeys(WHOLE_NUMBERS, int)
+    kinds |= dict.fromkeys((name for name in COLUMNS if name not in WHOLE_NUMBERS + TEXTS), float)
     missing = dict.fromkeys((*OF_CALIBRATION, *IF_KNOWN), "")
     return [
         RankedDecoy(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))

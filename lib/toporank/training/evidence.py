@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
+from toporank.building.built import read_built
 from toporank.building.store import Store
 from toporank.comparison.compare import read_decoys
 from toporank.comparison.votes import similarities, votes
@@ -63,7 +64,7 @@ class CrossValidation:
             rows = rows[[key in place and key not in copies for key in keys]]
             rows = rows.sort_values(["target", "decoy"], ignore_index=True)
             values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-            contacts = stored_contacts(dataset, coverage, reused)
+            contacts = stored_contacts(read_built(dataset), coverage, reused)
             for target, own in rows.groupby("target"):
                 read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
                 alike = np.array([*similarities(read.contacts)])

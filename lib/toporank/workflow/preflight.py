@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.plan import Chunks, Current, deal, planned, read_current, write_current, write_plans
+from toporank.building.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.published import damaged, place
 from toporank.building.stages import recipes
 from toporank.config import Config, Dataset, check_is_there, locate
@@ -31,7 +31,7 @@ from toporank.decoys.labels import (
 )
 from toporank.decoys.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.decoys.natives import find_natives
-from toporank.decoys.partners import FILE, is_file, partners_of, read_partners
+from toporank.decoys.partners import FILE, is_file, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
 from toporank.model.checkpoint import check_network
@@ -39,8 +39,8 @@ from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
-from toporank.targets.complexes import partners_of_each
 from toporank.targets.discovery import decoys_of
+from toporank.targets.planning import plan_of
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
 from toporank.workflow.sampling import sampling_problems
@@ -227,7 +227,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     check_is_there(dataset.decoys, repository, f"dataset {name}")
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     store = Path(config.workflow.reuse_store)
-    decoys, notes, kinds = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
+    grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
+    decoys, notes = grouped.decoys, grouped.notes
     skipped = passed_over(folder, decoys)
     if not decoys:
         raise no_decoys(name, folder, skipped)
@@ -237,11 +238,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
     size = config.workflow.chunk_size
-    of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
-    partners = partners_of([decoy.key for decoy in decoys], for_all, own | of_targets, of_labels)
-    dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
-    rows = planned(decoys, dockq, partners, partners_of_each(partners, kinds))
+    rows = plan_of(grouped, for_all, of_targets, labels)
     whole = part = deal(rows, size)
     if config.targets:
         result.targets |= {decoy.target for decoy in decoys}
