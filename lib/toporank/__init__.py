@@ -1,3 +1,26 @@
-"""TopoRank: rank the decoys of protein complexes by predicted DockQ."""
+"""TopoRank: rank the decoys of protein complexes by predicted DockQ.
+
+>>> sorted(set(__all__) - {"__version__"})
+['Scorer', 'dockq', 'features', 'interfaces', 'score']
+"""
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+__all__ = ["Scorer", "__version__", "dockq", "features", "interfaces", "score"]
+
+_FROM = dict.fromkeys(("dockq", "interfaces", "score"), "toporank.api") | {"Scorer": "toporank.scorer.scorer"}
+"""Where what people use is imported from, when they first use it: every job imports this file."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "features":
+        return import_module("toporank.features")  # a package that can be called
+    if name not in _FROM:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_FROM[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import is_file, parse_partners, partner_name, read_partners
 from toporank.decoys.predictors import part_to_score, programs
 from toporank.errors import ConfigError, printable
-from toporank.targets.complexes import BY_SEQUENCE
+from toporank.targets.complexes import BY_SEQUENCE, Grouped
 from toporank.targets.discovery import decoys_of, sketches
 from toporank.unpacking import UNKNOWN, archive_name, unpacked
 
@@ -52,23 +52,31 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
 
     out : what is unpacked or linked goes there. by : what makes decoys a target.
     """
-    if not given.exists():
-        raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
-    if given.is_dir():
-        folder = part_to_score(given.resolve())
-    elif archive_name(given):
-        folder = part_to_score(unpacked(given, claimed(out).resolve() / INPUT))
-    elif split_suffix(given.name):
-        folder = _linked(given, claimed(out).resolve() / INPUT)
-    else:
-        remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
-        raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
+    folder = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
     decoys, notes, _ = decoys_of(given.name, folder, by, out / STORE)
     targets = len({decoy.target for decoy in decoys})
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
     overrule = [f"  {note} ({OVERRULE})" for note in notes]
     return Given(folder, name_of(given), "\n".join([first, *overrule]))
+
+
+def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
+    """The folder with the decoys of a folder, an archive or a single file.
+
+    inputs : gives the folder for what is unpacked or linked, if anything is. Raises ConfigError, which says what to
+    give, when there are no decoys.
+    """
+    if not given.exists():
+        raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
+    if given.is_dir():
+        return part_to_score(given.resolve())
+    if archive_name(given):
+        return part_to_score(unpacked(given, inputs()))
+    if split_suffix(given.name):
+        return _linked(given, inputs())
+    remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
+    raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
 
 
 def _linked(file: Path, inputs: Path) -> Path:
@@ -102,7 +110,12 @@ class Chains(NamedTuple):
 
 def chains_of_models(folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[Chains]:
     """The chains of the models in a folder. out : has the reuse store. by : as for `look_at`."""
-    decoys, _, kinds = decoys_of(folder.name, folder, by, out / STORE)
+    return chains_of_decoys(decoys_of(folder.name, folder, by, out / STORE))
+
+
+def chains_of_decoys(grouped: Grouped) -> list[Chains]:
+    """The chains of decoys that can be read."""
+    decoys, _, kinds = grouped
     return [Chains({d.target, d.folder}, Path(d.path).name, {*kinds[d.key]}) for d in decoys if kinds[d.key]]
 
 
@@ -114,22 +127,23 @@ def chains_of_natives(folder: Path, out: Path) -> list[Chains]:
     return [Chains({target}, file, {*dict(found.chains)}) for target, (file, found) in known.items()]
 
 
-def check_partners(partners: str | None, what: str, known: Iterable[Chains]) -> None:
+def check_partners(partners: str | None, what: str, known: Iterable[Chains], where: str = "--partners") -> None:
     """Raise ConfigError when partners name chains that nothing has together, before results are replaced.
 
     A table may also have targets that are not there. partners : as `--partners` takes them. what : `model` or `native`.
+    where : what the message calls them.
     """
     rows = read_partners(Path(partners)) if is_file(partners or "") else {"": partners} if partners else {}
     chains = list(known) if rows else []
     for target, text in rows.items():
         able = [each for each in chains if not target or target in each.targets]
-        named = {chain for partner in parse_partners(text, "--partners") for chain in partner}
+        named = {chain for partner in parse_partners(text, where) for chain in partner}
         if able and not any(named <= each.names for each in able):
             nearest = max(able, key=lambda each: len(each.names & named))
             missing = f"no {what}{f' of {target}' if target else ''} has the chains {', '.join(_written(named))}"
             there = f"{printable(nearest.file)} has {', '.join(_written(nearest.names))}"
             remedy = "is a name misspelled? Nothing was changed"
-            raise ConfigError(f"{missing}; {there}", where=f"--partners {text}", remedy=remedy)
+            raise ConfigError(f"{missing}; {there}", where=f"{where} {text}", remedy=remedy)
 
 
 def _written(chains: Iterable[str]) -> list[str]:

@@ -36,6 +36,20 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=score)
 
 
+def settings_of(
+    folder: Path, name: str, partners: str | None, *, targets: str, confidence: bool, scorer: Path | None
+) -> dict[str, Any]:
+    """The configuration that scores a folder; keys that have their default are left out.
+
+    name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
+    own counts.
+    """
+    settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
+    settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
+    settings |= {} if confidence else {"use_confidence": False}
+    return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
+
+
 def score(args: argparse.Namespace) -> int:
     """Score and print the answer; 1 if no decoy has a score. Raises TopoRankError when it cannot be done."""
     from toporank.command.answer import about_scorer, answer  # imports numpy, for which --help need not wait
@@ -48,14 +62,10 @@ def score(args: argparse.Namespace) -> int:
     claimed(out)
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
-    settings = {"score_decoys": str(given.folder), "score_name": given.name, **partners_setting(args.partners)}
-    settings |= {"group_by": args.targets} if args.targets != BY_SEQUENCE else {}
+    chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
+    settings = settings_of(given.folder, given.name, args.partners, **chosen)
     if args.plddt:
         settings["plddt"] = args.plddt
-    if args.without_confidence:
-        settings["use_confidence"] = False
-    if args.scorer:
-        settings["scorer"] = str(args.scorer.resolve())
     load_config(settings)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):

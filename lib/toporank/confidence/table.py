@@ -67,10 +67,15 @@ MEASURES = {
 LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
+def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
+    """The rows that a table has: all of them, or none if no predictor says anything of any decoy."""
+    rows = list(rows)
+    return rows if any(row.status != NOTHING for row in rows) else []
+
+
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     """Write confidence.csv: the columns that have a value; a header alone if there is nothing to say of any decoy."""
-    rows = list(rows)
-    rows = rows if any(row.status != NOTHING for row in rows) else []
+    rows = spoken(rows)
     always = ("target", "decoy", "predictor", "status", "reason")
     columns = [c for c in Confidence._fields if c in always or any(getattr(row, c) not in (None, "") for row in rows)]
     write_rows(path, columns, ([getattr(row, column) for column in columns] for row in rows))

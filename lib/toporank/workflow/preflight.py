@@ -125,8 +125,8 @@ def preflight(
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
     for folder in ("results", "logs"):
-        _noting(result, lambda folder=folder: _check_writable(Path(folder)))
-    _noting(result, lambda: _check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))
+        _noting(result, lambda folder=folder: check_writable(Path(folder)))
+    _noting(result, lambda: check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))
     if not config.datasets:
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
@@ -209,7 +209,7 @@ def _noting(result: Preflight, step: Callable[[], object]) -> None:
         result.problems.append(str(error))
 
 
-def _check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
+def check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
     """Raise ConfigError unless files can be written there; makes the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
     natives = _find_natives(result, dataset, decoys, repository) if dataset.natives is not None else []
-    _check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
     size = config.workflow.chunk_size
