@@ -1,8 +1,4 @@
-"""TopoRank: rank the decoys of protein complexes by predicted DockQ.
-
->>> sorted(set(__all__) - {"__version__"})
-['Scorer', 'dockq', 'features', 'interfaces', 'score']
-"""
+"""TopoRank: rank the decoys of protein complexes by predicted DockQ."""
 
 from importlib import import_module
 from typing import Any

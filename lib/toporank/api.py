@@ -34,6 +34,7 @@ from toporank.errors import ConfigError, NoInterfaceError
 from toporank.evaluation.asked import asked
 from toporank.evaluation.coverage import coverage_table
 from toporank.evaluation.interfaces import hints, interface_table
+from toporank.evaluation.leakage import describe, leakage
 from toporank.evaluation.packed import packed
 from toporank.evaluation.ranking import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
 from toporank.features.interface import Meeting
@@ -42,7 +43,7 @@ from toporank.graphs.packing import write_pack
 from toporank.labelling.label import Native, label
 from toporank.scorer.scorer import Scorer
 from toporank.shipped import repository
-from toporank.similarity.tables import antibodies
+from toporank.similarity.tables import antibodies, compared
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.targets.chains import chain_maps_of, target_chains
@@ -81,8 +82,8 @@ def score(
     Returns
     -------
     DataFrame with the rows and columns of ranking.csv (docs/results.md): one row for every model, best first within
-    each target. DockQ is between 0 and 1. A model without a score has its reason in `status`. `attrs["notes"]` are
-    sentences on what was passed over and how far to trust the scores.
+    each target. DockQ is between 0 and 1. A model that cannot be scored is a row, too, and `status` says what became
+    of it. `attrs["notes"]` are sentences: why a model has no score, what was passed over, how far to trust the scores.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def score(
 
     Examples
     --------
-    >>> table = score(example)
+    >>> table = score(repository() / "resources/example/decoys/1PPE")
     >>> table.loc[table["rank"] == 1, ["target", "decoy", "pred_capri"]].values.tolist()
     [['1PPE', 'near1', 'medium']]
     """
@@ -133,8 +134,9 @@ def features(path: PathLike, partners: str | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> features(f"{example}/near1.pdb.gz").shape[0] == interfaces(f"{example}/near1.pdb.gz")["n_residues"].sum()
-    True
+    >>> table = features(repository() / "resources/example/decoys/1PPE/near1.pdb.gz")
+    >>> table["chain"].value_counts().to_dict()
+    {'E': 30, 'I': 20}
     """
     complex_, choices = _complex(path, partners), _choices()
     residues = choices["interface"](complex_).index
@@ -166,7 +168,7 @@ def interfaces(path: PathLike, partners: str | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> interfaces(f"{example}/near1.pdb.gz")["interface"].tolist()
+    >>> interfaces(repository() / "resources/example/decoys/1PPE/near1.pdb.gz")["interface"].tolist()
     ['E:I']
     """
     complex_ = _complex(path, partners)
@@ -202,7 +204,8 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
 
     Examples
     --------
-    >>> dockq(f"{example}/near1.pdb.gz", f"{example}/near1.pdb.gz")["dockq"]
+    >>> native = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
+    >>> dockq(native, native)["fnat"]
     1.0
     """
     known = Native(read_complex(Path(native)), parse_partners(partners) if partners else ())
@@ -282,9 +285,11 @@ def _ranking(config: Config, plan: list[PlannedDecoy], store: Store, room: Path)
     known = interface_table(coverage, built.fates)
     with _one_thread():
         found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
-    hint = hints(found.interfaces, antibodies(target_chains(plan, built.fates, (), store)))
-    notes = [*hint, found.why_not, networks.scorer.missing, networks.toy]
-    return found.table, [note for note in notes if note]
+    chains = target_chains(plan, built.fates, (), store)
+    seen = leakage({row.target for row in found.table}, compared(chains), networks.descriptions)
+    notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
+    notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, networks.scorer.missing, networks.toy]
+    return found.table, [*filter(None, notes), describe(seen)]
 
 
 @contextlib.contextmanager
