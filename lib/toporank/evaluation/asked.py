@@ -1,4 +1,4 @@
-"""The decoys of which a predictor may say something, each with its atoms as they were built."""
+"""The decoys whose confidence is asked for, each with its atoms as they were built."""
 
 from __future__ import annotations
 
