@@ -29,7 +29,9 @@ LIBRARIES = (
 _servers: list[subprocess.Popen] = []
 """Their standard input must stay open."""
 CLIENT = """\
-#!{python} -IS
+#!/bin/sh
+'''exec' "{python}" -IS "$0" "$@"
+' '''
 import os, sys
 if len(sys.argv) < 2 or not os.path.dirname(sys.argv[1]).endswith("/workflow_scripts"):
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
