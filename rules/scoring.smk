@@ -24,6 +24,7 @@ rule score_decoys:
         models=directory(layout.MODELS),
         comparison=layout.COMPARISON,
         embeddings=layout.EMBEDDINGS,
+        record=layout.SCORED_WITH,
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -44,7 +45,8 @@ rule score_decoys:
         ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
-        " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
+        " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"
+        " --record {output.record} 2>&1 | tee {log}"
 
 
 rule read_confidence:

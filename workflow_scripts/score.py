@@ -20,6 +20,7 @@ from toporank.evaluation.residues import why_no_residues, write_residues
 from toporank.model.scored import scored
 from toporank.model.scoring import Networks
 from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.similarity.tables import antibodies, compared, read_chains
 
@@ -34,7 +35,17 @@ def main() -> None:
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "models"
+    written = (
+        "comparison",
+        "ranking",
+        "scored-interfaces",
+        "export",
+        "leakage",
+        "embeddings",
+        "residues",
+        "models",
+        "record",
+    )
     for name in written:
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
@@ -60,6 +71,7 @@ def main() -> None:
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
+    write_record(args.record, ScoredWith.of(scorer, **chosen))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.model.checkpoint import toy
@@ -19,17 +19,22 @@ def render(study: Study, folder: Path | None = None) -> str:
 
     folder : where the page will lie, for links to the files of decoys.
     """
-    environment = Environment(
-        loader=PackageLoader("toporank.report", "."),
+    return environment().get_template("page.html.j2").render(content(study, folder))
+
+
+def environment(*packages: str) -> Environment:
+    """What renders templates of packages, before those of this one, in which all text is escaped."""
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "toporank.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
-    environment.globals |= {"interval": formatting.interval, "shown": answer.shown}
-    return environment.get_template("page.html.j2").render(content(study, folder))
+    found.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
+    found.globals |= {"interval": formatting.interval, "shown": answer.shown}
+    return found
 
 
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
