@@ -11,6 +11,7 @@ from toporank.report.answer import CLOSE
 from toporank.report.formatting import counted, number
 from toporank.report.targets import TargetRow
 from toporank.spreadsheets import table_text
+from toporank.targets.kinds import kinds_of
 
 BOTH, ONLY_A, ONLY_B = "both", "only_a", "only_b"
 """Status of a target: which runs have it."""
@@ -25,6 +26,8 @@ CHANGED = 1e-5
 """Predicted DockQ by which a score has changed: two machines may differ by less (docs/scoring.md)."""
 SHOWN_DIGEST = 8
 """Letters of a SHA-256 that people see."""
+Kinds = tuple[tuple[int, int], ...]
+"""Kinds of chains by number, and how many chains there are of each."""
 OF_TARGETS = (
     *("n_models", "n_scored", "best", "dockq", "pred_low", "pred_high", "p_acceptable", "pred_dockq"),
     *("pred_structure", "pred_confidence", "verdict", "caveats", "file"),
@@ -88,37 +91,52 @@ def compare(a: Run, b: Run) -> Comparison:
     Targets belong together by name and, of those whose names only one run has, by the sequences of their chains where
     these name one target of each run.
     """
-    alarms = alarms_of(a, b)
-    pairs = paired(a, b)
-    rows = [_row(a, b, first, second, comparable=not alarms) for first, second in pairs]
+    alarms, complexes = alarms_of(a, b), complexes_of(a, b)
+    rows = [_row(a, b, *names, complexes, comparable=not alarms) for names in paired(a, b, complexes)]
     return Comparison(sorted(rows, key=_order), shared(a, b), alarms, notes_of(a, b))
 
 
-def paired(a: Run, b: Run) -> list[tuple[str, str]]:
+def complexes_of(a: Run, b: Run) -> tuple[dict[str, Kinds], dict[str, Kinds]]:
+    """Of each run, target → the kinds of its chains and how many there are of each; equal for the same complex."""
+    kinds = kinds_of(sequence for run in (a, b) for chains in run.chains.values() for sequence in chains)
+    first, second = ({target: _kinds(chains, kinds) for target, chains in run.chains.items()} for run in (a, b))
+    return first, second
+
+
+def _kinds(chains: Mapping[str, int], kinds: Mapping[str, int]) -> Kinds:
+    found: Counter[int] = Counter()
+    for sequence, n in chains.items():
+        found[kinds[sequence]] += n
+    return tuple(sorted(found.items()))
+
+
+def paired(a: Run, b: Run, complexes: tuple[dict[str, Kinds], dict[str, Kinds]]) -> list[tuple[str, str]]:
     """Names of each target in A and in B, empty where the run does not have it."""
     only_a, only_b = ([t for t in x.targets if t not in y.targets] for x, y in ((a, b), (b, a)))
-    of_chains = [_by_chains(run, names) for run, names in ((a, only_a), (b, only_b))]
-    alike = {of_chains[0][key]: of_chains[1][key] for key in of_chains[0] if key in of_chains[1]}
+    first, second = (_by_kinds(known, names) for known, names in zip(complexes, (only_a, only_b), strict=True))
+    alike = {first[key]: second[key] for key in first if key in second}
     found = [(t, t if t in b.targets else alike.get(t, "")) for t in a.targets]
     return [*found, *(("", t) for t in only_b if t not in alike.values())]
 
 
-def _by_chains(run: Run, names: Iterable[str]) -> dict[tuple, str]:
-    """Sequences → the only one of these targets that has them."""
-    found: dict[tuple, list[str]] = {}
+def _by_kinds(known: Mapping[str, Kinds], names: Iterable[str]) -> dict[Kinds, str]:
+    """Kinds of chains → the only one of these targets that has them."""
+    found: dict[Kinds, list[str]] = {}
     for name in names:
-        found.setdefault(run.chains.get(name, ()), []).append(name)
+        found.setdefault(known.get(name, ()), []).append(name)
     return {key: names[0] for key, names in found.items() if key and len(names) == 1}
 
 
-def _row(a: Run, b: Run, first: str, second: str, *, comparable: bool) -> PairRow:
+def _row(
+    a: Run, b: Run, first: str, second: str, complexes: tuple[dict[str, Kinds], dict[str, Kinds]], *, comparable: bool
+) -> PairRow:
     one, other = a.targets.get(first), b.targets.get(second)
     if one is None or other is None:
         return _alone(one, other)
     difference = None if one.dockq is None or other.dockq is None else other.dockq - one.dockq
     codes = [_relation(one, other)]
     codes += [VERDICT] if difference is not None and one.verdict != other.verdict else []
-    known = a.chains.get(first), b.chains.get(second)
+    known = complexes[0].get(first), complexes[1].get(second)
     codes += [CHAINS] if all(known) and known[0] != known[1] else []
     trust, why = _trust(one, other, codes, comparable)
     renamed = "" if first == second else second
@@ -266,9 +284,7 @@ def _other_scorer(a: Run, b: Run) -> list[str]:
 
 def _scorers(digests: list[str]) -> str:
     first, second = (digest[:SHOWN_DIGEST] for digest in digests)
-    return (
-        f"different scorers scored the two runs: {first} in A, {second} in B (score one of them again with the other)"
-    )
+    return f"different scorers scored the two runs: {first} in A, {second} in B (score both with one of them)"
 
 
 def _other_features(a: Run, b: Run) -> list[str]:

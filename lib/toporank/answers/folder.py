@@ -34,11 +34,16 @@ Key = tuple[str, str]
 
 
 class Place(NamedTuple):
-    """Where an answer is. out : the folder that the command wrote to. dataset : name of its results. name : for people."""
+    """Where an answer is. out : the folder that the command wrote to. dataset : its results. name : for people."""
 
     out: Path
     dataset: str
     name: str
+
+    @property
+    def key(self) -> tuple[Path, str]:
+        """Equal for the same answer, by whatever name it was given."""
+        return self.out, self.dataset
 
     def path(self, pattern: str) -> Path:
         """A file of `layout` there."""
@@ -171,12 +176,12 @@ class Run:
         return {target: tuple(sorted(n for n in of if n > 1)) for target, of in sizes.items()}
 
     @cached_property
-    def chains(self) -> dict[str, tuple[tuple[str, int], ...]]:
-        """Target → its sequences, sorted, and how many chains have each."""
+    def chains(self) -> dict[str, dict[str, int]]:
+        """Target → its sequences, and how many chains have each."""
         found: dict[str, Counter[str]] = {}
         for row in self.place.read(layout.CHAINS, read_chains):
             found.setdefault(row.target, Counter())[row.sequence] += max(len(row.chains.split()), 1)
-        return {target: tuple(sorted(counts.items())) for target, counts in found.items()}
+        return dict(found)
 
 
 def _settings(out: Path) -> dict[str, Any]:

@@ -56,9 +56,9 @@ def joinable(places: Sequence[Place]) -> Whole:
     """The runs as parts of a whole. Raises ConfigError, which says what to do instead, when they cannot be joined."""
     if len(places) < 2:
         raise ConfigError("a single run is whole", where=places[0].out, remedy="give two runs or more")
-    for place, n in Counter(places).items():
+    for (out, _), n in Counter(place.key for place in places).items():
         if n > 1:
-            raise ConfigError(f"is given {n} times", where=place.out, remedy="give each run once")
+            raise ConfigError(f"is given {n} times", where=out, remedy="give each run once")
     first, *others = runs = [Run(place) for place in places]
     for run in others:
         if unlike := scored_unlike(first, run):

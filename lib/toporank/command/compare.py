@@ -38,7 +38,7 @@ def compare_runs(args: argparse.Namespace) -> int:
     from toporank.answers.page import render
 
     a, b = (Run(Place.find(folder)) for folder in (args.a, args.b))
-    if a.place == b.place:
+    if a.place.key == b.place.key:
         raise ConfigError("both runs are the same folder", where=args.b, remedy="give two runs")
     found = compare(a, b)
     if not found.having("both"):
@@ -66,23 +66,22 @@ def default_name(a: Place, b: Place) -> str:
 def lines(found: Comparison, a: Run, b: Run) -> list[str]:
     """What the terminal says of a comparison."""
     from toporank.answers.compare import counts_of
+    from toporank.report.formatting import counted
 
     counts = counts_of(found)
     said = [f"{name}: {_size(run)} in {run.place.out}" for name, run in (("A", a), ("B", b))]
     said += [f"WARNING: {text}" for text in found.alarms]
     said += ["WARNING: so the scores of A and B do not mean the same"] if found.alarms else []
     said += [f"note: {text}" for text in found.notes]
-    sides = (
-        f"{counts.get('both', 0):,} targets in both, {counts.get('only_a', 0):,} only in A, "
-        f"{counts.get('only_b', 0):,} only in B"
-    )
+    sides = f"{counted(counts['both'], 'target')} in both runs, {counts.get('only_a', 0):,} only in A,"
+    sides += f" {counts.get('only_b', 0):,} only in B"
     if unscored := sum(counts.get(code, 0) for code in ("only_a_scored", "only_b_scored", "none_scored")):
         sides += f"; of those in both, {unscored:,} lack a score in A or B"
     said.append(sides)
+    overlap = counts.get("a_higher", 0) + counts.get("b_higher", 0)
     said.append(
-        f"A is better than B for {counts.get('a_better', 0):,} and B than A for {counts.get('b_better', 0):,}, where"
-        f" the intervals do not overlap; they do for {counts.get('a_higher', 0) + counts.get('b_higher', 0):,}, and"
-        f" {counts.get('same', 0):,} have no difference to speak of"
+        f"A is better for {counts.get('a_better', 0):,} and B for {counts.get('b_better', 0):,}: the intervals do not"
+        f" overlap; for {overlap:,} they do; {counts.get('same', 0):,} have no difference to speak of"
     )
     said += [f"the verdict differs for {counts['verdict']:,}"] if counts.get("verdict") else []
     said += [f"the chains differ for {counts['chains']:,}: is it the same complex?"] if counts.get("chains") else []
@@ -119,9 +118,10 @@ def _shared(shared: Shared | None) -> str:
         return "one of the runs does not say what its models contain, so nobody knows which models both have"
     if not shared.n:
         return "no model of A has the same atoms as a model of B"
-    same = f"{shared.n:,} models have the same atoms in both runs"
+    same = f"{shared.n:,} {'model has' if shared.n == 1 else 'models have'} the same atoms in both runs"
     if not shared.changed:
         return f"{same}, and the same score"
     company = f"; {shared.company:,} of these have other models beside them, on which a score depends"
-    moved = f"{shared.changed:,} have another score, at most by {shared.largest:.2g} ({shared.where})"
+    moved = f"{shared.changed:,} {'has' if shared.changed == 1 else 'have'} another score"
+    moved += f", by {shared.largest:.2g} at most ({shared.where})"
     return f"{same}: {moved}{company if shared.company else ''}"
