@@ -197,11 +197,12 @@ def _confidence(parts: Iterable[Part], coverage: Iterable[CoverageRow]) -> list[
 
 
 def _residues(parts: Iterable[Part]) -> Iterator[ResidueRow]:
-    """The rows of residues.csv, which may be too many to hold, by target, as each run has them."""
-    streams = [
-        (row for row in read_residues(part.place.path(layout.RESIDUES)) if row.target in part.targets) for part in parts
-    ]
-    return heapq.merge(*streams, key=attrgetter("target"))
+    """The rows of residues.csv, which may be too many to hold, by target; each run has them so already."""
+    return heapq.merge(*map(_residues_of, parts), key=attrgetter("target"))
+
+
+def _residues_of(part: Part) -> Iterator[ResidueRow]:
+    return (row for row in read_residues(part.place.path(layout.RESIDUES)) if row.target in part.targets)
 
 
 def _write_models(parts: Iterable[Part], into: Place) -> None:
