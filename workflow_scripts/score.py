@@ -35,18 +35,8 @@ def main() -> None:
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    written = (
-        "comparison",
-        "ranking",
-        "scored-interfaces",
-        "export",
-        "leakage",
-        "embeddings",
-        "residues",
-        "models",
-        "record",
-    )
-    for name in written:
+    tables = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues"
+    for name in (*tables, "models", "record"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
     gc.disable()  # there are next to no cycles, and a tenth of the time went into looking for them
