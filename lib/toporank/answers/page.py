@@ -22,7 +22,7 @@ from toporank.answers.compare import (
 )
 from toporank.answers.folder import Run
 from toporank.evaluation.metrics import ACCEPTABLE, HIGH, MEDIUM
-from toporank.report.page import environment
+from toporank.report.page import compact, environment
 from toporank.report.targets import TargetRow
 from toporank.scorer.conformal import LEVEL
 
@@ -47,7 +47,8 @@ WHISKERS = 40
 
 def render(comparison: Comparison, a: Run, b: Run, folder: Path) -> str:
     """The page as HTML that loads nothing. folder : where it will lie, for links to the files of models."""
-    return environment("toporank.answers").get_template("compare.html.j2").render(content(comparison, a, b, folder))
+    template = environment("toporank.answers").get_template("compare.html.j2")
+    return compact(template.render(content(comparison, a, b, folder)))
 
 
 def content(comparison: Comparison, a: Run, b: Run, folder: Path) -> dict[str, Any]:

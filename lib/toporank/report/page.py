@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,25 @@ from toporank.report.results import Study
 from toporank.scorer.conformal import LEVEL
 
 
+_INDENTED = re.compile(r"\n[ \t\n]+<")
+"""An element on a line of its own."""
+
+
 def render(study: Study, folder: Path | None = None) -> str:
     """The page of a study as HTML that loads nothing; the same study gives the same bytes.
 
     folder : where the page will lie, for links to the files of decoys.
     """
-    return environment().get_template("page.html.j2").render(content(study, folder))
+    return compact(environment().get_template("page.html.j2").render(content(study, folder)))
+
+
+def compact(page: str) -> str:
+    """A page without the indentation of its elements: a page of 1,000 targets has 0.15 MB of it.
+
+    >>> compact("<p>\\n    <b>a</b>\\n  text")
+    '<p>\\n<b>a</b>\\n  text'
+    """
+    return _INDENTED.sub("\n<", page)
 
 
 def environment(*packages: str) -> Environment:
