@@ -6,8 +6,8 @@ import csv
 from pathlib import Path
 
 import pytest
-from _answers import LOST, RECIPES, RECORD, write_answer
 
+from scored_folders import LOST, RECIPES, RECORD, write_answer
 from toporank import layout
 from toporank.__main__ import main
 from toporank.answers.compare import COLUMNS, compare, compare_text

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from _answers import LOST, RECORD, write_answer
 
+from scored_folders import LOST, RECORD, write_answer
 from toporank import layout
 from toporank.__main__ import main
 from toporank.answers.folder import Place, Run

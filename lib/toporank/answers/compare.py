@@ -86,7 +86,7 @@ class Comparison(NamedTuple):
 
 
 def compare(a: Run, b: Run) -> Comparison:
-    """Two runs by target: the largest differences first, then targets of which one run or none has a score.
+    """Two runs by target: the largest differences first, then targets that lack a score in one run or in both.
 
     Targets belong together by name and, of those whose names only one run has, by the sequences of their chains where
     these name one target of each run.

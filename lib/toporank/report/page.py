@@ -14,7 +14,6 @@ from toporank.report import answer, confidence, embedding, formatting, rankings,
 from toporank.report.results import Study
 from toporank.scorer.conformal import LEVEL
 
-
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 

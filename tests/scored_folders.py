@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,7 +87,7 @@ def write_answer(
     for row in table:
         if row.rank == 1:
             write_text(path(layout.MODELS) / row.target / f"1_{row.decoy}.cif", "data_shown\n")
-    chunk = "001-" + "0" * 15 + name[-1].translate(str.maketrans("tse", "012"))
+    chunk = f"001-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     fates = [_fate(key, (contents or {}).get("/".join(key), "/".join(key))) for key in sorted(read)]
     write_ledger(root / layout.LEDGER.format(dataset=name, chunk=chunk), Ledger(dict(recipes), fates))
     write_text(path(layout.CURRENT), json.dumps(Current(("", ""), [chunk], [chunk])._asdict()))
