@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from browser import NAMES, Browser, find_browser
 from scored_folders import LOST, RECIPES, RECORD, write_answer
 from toporank import layout
 from toporank.__main__ import main
@@ -193,6 +195,48 @@ def test_names_on_the_page_are_escaped_and_it_loads_nothing(tmp_path):
     assert "<b>x" not in text
     assert "default-src 'none'" in text
     assert text.count("<circle") == 1
+
+
+@pytest.fixture
+def opened(tmp_path) -> Iterator[Callable[[Path], Browser]]:
+    """Opens a page in a browser, which is closed at the end."""
+    program = find_browser()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed (apt-get install chromium)")
+    browser = Browser(program, tmp_path)
+
+    def load(file: Path) -> Browser:
+        browser.open(file)
+        return browser
+
+    yield load
+    browser.close()
+
+
+SHOWN = (
+    "[...document.querySelectorAll('#table tbody tr')].filter(row => !row.hidden).map(row => row.cells[0].textContent)"
+)
+"""Targets of the rows that are seen, in their order."""
+
+
+def test_the_page_filters_sorts_and_leads_from_a_dot_to_its_row(tmp_path, opened):
+    a = {"T2": {"m": 0.9}, "T10": {"m": 0.5}, "T1": {"m": 0.4}, "gone": {"m": 0.9}}
+    b = {"T2": {"m": 0.3}, "T10": {"m": 0.5}, "T1": {"m": 0.9}}
+    write_text(tmp_path / "page.html", page(tmp_path, *runs(tmp_path, a, b, {"chains": {"gone": ("left", "left")}})))
+    browser = opened(tmp_path / "page.html")
+    assert browser.run(SHOWN) == ["T2", "T1", "T10", "gone"]
+    browser.run("document.querySelector('#table thead th button').click()")
+    assert browser.run(SHOWN) == ["gone", "T1", "T2", "T10"]
+    browser.run("document.querySelector('#table thead th[data-c=\"3\"] button').click()")
+    assert browser.run(SHOWN) == ["T2", "T10", "T1", "gone"]  # −0.60 comes first, the target of one run last
+    browser.run("kind.value = 'a_better'; kind.dispatchEvent(new Event('input'))")
+    assert browser.run(SHOWN) == ["T2"]
+    assert browser.run("document.getElementById('count').textContent") == "1 of 4 targets"
+    browser.run("document.querySelector('svg a[href=\"#t1\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    assert browser.run("new Promise(done => setTimeout(() => done(location.hash), 200))") == "#t1"
+    assert len(browser.run(SHOWN)) == 4
+    assert browser.complaints == []
+    assert len(browser.requests) == 1
 
 
 def test_the_command_writes_table_and_page_and_says_what_differs(tmp_path, capsys, monkeypatch):

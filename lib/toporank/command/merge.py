@@ -30,6 +30,7 @@ def merge_runs(args: argparse.Namespace) -> int:
     from toporank.answers.folder import Place  # these import numpy, for which --help need not wait
     from toporank.answers.merge import check_room, joinable, scorer_of, write_whole
     from toporank.command.answer import answer
+    from toporank.report.formatting import counted
 
     places = [Place.find(folder) for folder in args.runs]
     into = Place(args.into.resolve(), name_of(args.into), args.into.name)
@@ -39,7 +40,7 @@ def merge_runs(args: argparse.Namespace) -> int:
     claimed(args.into)
     write_whole(whole, into, scorer)
     for part in whole.parts:
-        print(f"{part.place.out}: {len(part.targets):,} targets")
+        print(f"{part.place.out}: {counted(len(part.targets), 'target')}")
     if whole.twice:
         others = f" and {len(whole.twice) - 1:,} more" if len(whole.twice) > 1 else ""
         print(f"{whole.twice[0]}{others}: several runs have the same rows; the whole has them once")
