@@ -190,6 +190,13 @@ def test_the_table_has_a_row_for_each_target_and_columns_of_both_runs(tmp_path):
     assert rows[1][0] == "'=1+1"  # which no spreadsheet computes
 
 
+def test_a_file_that_a_run_names_from_its_own_folder_is_linked_from_the_page(tmp_path):
+    a, b = runs(tmp_path, {"T": {"m": 0.9}}, {"T": {"m": 0.3}})
+    table = a.place.path(layout.TARGETS)
+    write_text(table, table.read_text().replace(f"{a.place.out}/", ""))
+    assert 'href="a/models/T/m.pdb"' in page(tmp_path, Run(a.place), b)
+
+
 def test_names_on_the_page_are_escaped_and_it_loads_nothing(tmp_path):
     text = page(tmp_path, *runs(tmp_path, {"<b>x": {"m": 0.9}}, {"<b>x": {"m": 0.3}}))
     assert "<b>x" not in text

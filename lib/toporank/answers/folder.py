@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
@@ -81,6 +82,10 @@ class Place(NamedTuple):
                 raise ConfigError(f"the answer is not complete: {where} is missing", where=self.out, remedy=AGAIN)
         return self
 
+    def whole(self, file: str) -> str:
+        """The path of a file of a model as a whole one: one that is relative begins here. Empty if it is not known."""
+        return os.path.join(self.out, file) if file else ""
+
     def read(self, pattern: str, reader: Callable[[Path], T]) -> T:
         """What a reader makes of a table. Raises RecordError when it is damaged or of another version."""
         path = self.path(pattern)
@@ -122,8 +127,9 @@ class Run:
 
     @cached_property
     def targets(self) -> dict[str, TargetRow]:
-        """The rows of targets.csv by target, the most promising first."""
-        return {row.target: row for row in self.place.read(layout.TARGETS, read_targets)}
+        """The rows of targets.csv by target, the most promising first; paths of files are whole."""
+        rows = self.place.read(layout.TARGETS, read_targets)
+        return {row.target: row._replace(file=self.place.whole(row.file)) for row in rows}
 
     @cached_property
     def table(self) -> list[RankedDecoy]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -186,7 +185,7 @@ def _sorted(parts: Iterable[Part], rows: Callable[[Run], Iterable[Any]]) -> list
 def _coverage(run: Run) -> list[CoverageRow]:
     """With whole paths, since relative ones begin in the folder of the run."""
     rows = run.place.read(layout.COVERAGE, read_coverage)
-    return [row._replace(path=os.path.join(run.place.out, row.path)) if row.path else row for row in rows]
+    return [row._replace(path=run.place.whole(row.path)) for row in rows]
 
 
 def _confidence(parts: Iterable[Part], coverage: Iterable[CoverageRow]) -> list[Confidence]:
