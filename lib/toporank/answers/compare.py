@@ -172,11 +172,7 @@ def _trust(a: TargetRow, b: TargetRow, codes: list[str], comparable: bool) -> tu
     if CHAINS in codes:
         return UNCLEAR, f"the chains of both runs differ under this name: is it the same complex?{change}"
     if relation in SCORED:
-        which, said = ((A, "only run A has a score"), (B, "only run B has a score"), (NEITHER, "no run has a score"))[
-            SCORED.index(relation)
-        ]
-        wrong = which != NEITHER and (a, b)[which == B].verdict == "wrong"
-        return (NEITHER, f"{said}, and its best model is predicted to be wrong") if wrong else (which, said)
+        return _one_scored(a, b, relation)
     said = _difference(a, b, relation) + change
     if not comparable:
         return UNCLEAR, f"{said}; the scores of the two runs do not mean the same"
@@ -191,6 +187,16 @@ def _trust(a: TargetRow, b: TargetRow, codes: list[str], comparable: bool) -> tu
     if relation in BETTER or (ahead.verdict, behind.verdict) == ("likely", "wrong"):
         return which, said
     return UNCLEAR, said
+
+
+def _one_scored(a: TargetRow, b: TargetRow, relation: str) -> tuple[str, str]:
+    """The same where a run has no score."""
+    which = (A, B, NEITHER)[SCORED.index(relation)]
+    if which == NEITHER:
+        return NEITHER, "no run has a score"
+    if (b if which == B else a).verdict == "wrong":
+        return NEITHER, f"only run {which} has a score, and its best model is predicted to be wrong"
+    return which, f"only run {which} has a score"
 
 
 def _difference(a: TargetRow, b: TargetRow, relation: str) -> str:
