@@ -57,4 +57,5 @@ rule score:
     """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
     input:
         JOBS.rankings(),
+        expand(layout.CONTACTS, dataset=JOBS.datasets),  # an output that nothing asks for would hide that code changed
         expand(layout.SCORE_REPORT, dataset=JOBS.datasets),

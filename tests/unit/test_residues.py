@@ -39,7 +39,7 @@ from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
 from toporank.training.train import train_run
 
-HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement"
+HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
 
 # ---- what is predicted ------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ def residues(**known: float | None) -> tuple[ResidueScore, ...]:
 
 SCORES = [
     Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
-    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75),)),
+    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER"),)),
 ]
 
 
@@ -195,16 +195,16 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
     write_residues(path, SCORES)
     assert path.read_text().splitlines() == [
         HEADER,
-        "T,'=d0,A,52,0.9,0.9,",  # no formula
-        "T,'=d0,A,52A,0.25,0.25,",
-        "T,'=d0,A,-3,0.5,0.5,",
-        "T,'=d0,x:y,'-1B,,,",
-        "T,d1,B,1,0.425,0.1,0.75",
+        "T,'=d0,A,52,0.9,0.9,,",  # no formula
+        "T,'=d0,A,52A,0.25,0.25,,",
+        "T,'=d0,A,-3,0.5,0.5,,",
+        "T,'=d0,x:y,'-1B,,,,",
+        "T,d1,B,1,0.425,0.1,0.75,SER",
     ]
     rows = [*read_residues(path)]
-    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None)
-    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None)
-    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75)
+    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None, "")
+    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None, "")
+    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75, "SER")
 
 
 def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
@@ -249,7 +249,7 @@ def test_a_copy_whose_original_has_no_score_votes_itself():
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):
     (tmp_path / "residues.csv").write_text("target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n")
-    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None)]
+    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None, "")]
 
 
 def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
@@ -261,7 +261,7 @@ def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
     path = tmp_path / "residues.csv"
     write_residues(path, [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"])
     found = of_leading(path, [*table, ranked(5, "e", pred=None)])
-    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None)] for name in "abc"}
+    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
 
 
 def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
