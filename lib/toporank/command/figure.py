@@ -41,8 +41,10 @@ def figure(args: argparse.Namespace) -> int:
     Where all kinds are drawn, a line says why one is missing.
     """
     from toporank.command.run import out_folder
-    from toporank.report.canvas import png, svg
+    from toporank.report.canvas import check_matplotlib, png, svg
 
+    if args.format == "png":
+        check_matplotlib()
     chosen = _chosen(args)
     writers: dict[str, Callable] = {"svg": lambda canvas: svg(canvas).encode(), "png": png}
     for kind in [args.kind] if args.kind else KINDS:
@@ -53,7 +55,7 @@ def figure(args: argparse.Namespace) -> int:
                 write_bytes(path, content)
                 print(path, flush=True)
         except (TopoRankError, OSError) as error:
-            if args.kind or args.format == "png" and "matplotlib" in str(error):
+            if args.kind:
                 raise
             print(f"no {kind}: {error}", flush=True)
     return 0
@@ -151,7 +153,8 @@ def _draw_pae(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     from toporank.report.slides import About, pae_slide
 
     if not Path(chosen.row.path).is_file():
-        raise ConfigError("the file of the model is gone, and so is its PAE", where=chosen.row.path, remedy="put it back")
+        what = "the file of the model is gone, and so is its PAE"
+        raise ConfigError(what, where=chosen.row.path, remedy="put both back where they were scored")
     pae = pae_of_result(chosen.row, chosen.partners)
     place = {(residue.chain, f"{residue.number}{residue.insertion_code}"): i for i, residue in enumerate(pae.residues)}
     ends = [((c.chain_1, c.residue_1), (c.chain_2, c.residue_2)) for c in _contacts(chosen)]

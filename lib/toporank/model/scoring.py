@@ -21,7 +21,6 @@ from toporank.model.weights import CONTACT, check_fits, load_weights, predict_al
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.scorer.scorer import Scorer
 
-
 NEAREST = "nearest_atoms"
 """The edge column with the distance of the nearest heavy atoms, Å."""
 OF_KINDS = ("salt_bridges", "hydrogen_bonds", "apolar_contacts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import struct
 import zlib
@@ -61,7 +62,7 @@ class Text(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Pixels in a rectangle. pixels : uint8, (h, w, 3) or with alpha (h, w, 4). smooth : blurred where it is enlarged."""
+    """Pixels in a rectangle. pixels : uint8, (h, w, 3) or with alpha (h, w, 4). smooth : blurred where enlarged."""
 
     x: float
     y: float
@@ -203,14 +204,19 @@ def _picture(item: Picture) -> str:
 # ---- PNG --------------------------------------------------------------------------------------------------
 
 
+def check_matplotlib() -> None:
+    """Raise ConfigError, which says what to install, where matplotlib is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ConfigError("PNG pictures need matplotlib", where="--format png", remedy=NO_MATPLOTLIB)
+
+
 def png(canvas: Canvas) -> bytes:
-    """A canvas as a PNG file of its size. Raises ConfigError, which says what to install, without matplotlib."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigError("PNG pictures need matplotlib", where="--format png", remedy=NO_MATPLOTLIB) from error
+    """A canvas as a PNG file of its size. Raises ConfigError without matplotlib."""
+    check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     with rc_context({"font.family": "DejaVu Sans", "text.parse_math": False}):
         figure = Figure(figsize=(canvas.width / 100, canvas.height / 100), dpi=100, facecolor="#ffffff")
         axes = figure.add_axes((0, 0, 1, 1))

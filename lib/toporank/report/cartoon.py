@@ -35,6 +35,9 @@ ARROW = 2.1
 FINER = 2
 """Times by which the picture is drawn larger, and then made smaller, so that edges are smooth."""
 LIGHT = np.array([-0.42, 0.62, 0.66])
+"""Where it comes from."""
+HALFWAY = LIGHT + np.array([0.0, 0.0, 1.0])
+"""Between the light and the viewer: a surface that looks there shines."""
 POINTS = (2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 1024, 2048)
 """Along one side of a piece: the first of these that leaves no hole."""
 AT_ONCE = 2_000_000
@@ -42,8 +45,9 @@ AT_ONCE = 2_000_000
 
 
 class Mesh(NamedTuple):
-    """Four-sided pieces of a surface. corners : (Q, 4, 3), Å. normals : (Q, 4, 3). residue : int, (Q,). framed : whether
-    the picture must have it, bool, (Q,); loose ends may run out of it.
+    """Four-sided pieces of a surface. corners : (Q, 4, 3), Å. normals : (Q, 4, 3). residue : int, (Q,).
+
+    framed : whether the picture must have it, bool, (Q,); loose ends may run out of it.
     """
 
     corners: np.ndarray
@@ -138,7 +142,7 @@ def _quads(rings: np.ndarray) -> np.ndarray:
 
 
 def _without_singles(kinds: list[str]) -> list[str]:
-    """The kinds, in which helices of less than a turn and strands of one residue are loops: they would be mere bumps."""
+    """The kinds, with helices of less than a turn and strands of one residue as loops: they would be mere bumps."""
     found, start = [*kinds], 0
     for end in range(1, len(kinds) + 1):
         if end == len(kinds) or kinds[end] != kinds[start]:
@@ -222,7 +226,7 @@ def painted(surface: Mesh, colours: np.ndarray, width: int, height: int) -> np.n
     light = _lit(depth, normal, shown, scale)
     colour = np.zeros((h, w, 3), np.float32)
     colour[shown] = colours[residue[shown]] * light[shown, None]
-    shine = np.clip(normal @ (LIGHT + (0, 0, 1)) / np.linalg.norm(LIGHT + (0, 0, 1)), 0, 1) ** 40 * 0.22
+    shine = np.clip(normal @ (HALFWAY / np.linalg.norm(HALFWAY)).astype(np.float32), 0, 1) ** 40 * 0.22
     colour = np.clip(colour + (shine * shown)[..., None], 0, 1)
     far = (high[2] - depth) / max(high[2] - low[2], 1e-6)
     colour += (1 - colour) * (0.38 * np.clip(far, 0, 1) ** 1.5 * shown)[..., None]

@@ -87,7 +87,9 @@ def pictures(study: Study) -> dict[int, list[dict[str, Any]]]:
     A model without PAE that fits it has no picture; confidence.csv says why.
     """
     partners = partners_of_decoys(study)
-    with_pae = {(d, r.target, r.decoy) for d, rows in study.confidence.items() for r in rows if r.interface_pae is not None}
+    with_pae = {
+        (d, r.target, r.decoy) for d, rows in study.confidence.items() for r in rows if r.interface_pae is not None
+    }
     rows = (
         (i, row)
         for i, (_, of_target) in enumerate(by_target(study.decoys))

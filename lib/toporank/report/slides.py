@@ -17,7 +17,7 @@ from toporank.evaluation.residues import ContactRow, ResidueRow
 from toporank.report.answer import shown, verdict
 from toporank.report.canvas import INK, LINE, MUTED, Canvas, hexed, rgb, shade
 from toporank.report.formatting import QUALITY_COLOURS, counted
-from toporank.report.pae import COLOURS, WORST, Run, pixels, runs, smaller
+from toporank.report.pae import COLOURS, WORST, Run, pixels, smaller
 from toporank.report.results import Result
 from toporank.scorer.conformal import LEVEL
 from toporank.structures.complex import STANDARD, Complex
@@ -150,7 +150,10 @@ def pae_slide(about: About, values: np.ndarray, chains: Sequence[Run], contacts:
         canvas.line([(left + x * scale, top + y * scale) for x, y in points], "#e0601a", 2.6)
     canvas.box(left, top, side, side, stroke=INK, thick=2.2)
     for run in chains:
-        middle, text = (run.first + run.last) / 2 * scale, _fitting(f"chain {run.chain}", 22, (run.last - run.first) * scale)
+        middle, text = (
+            (run.first + run.last) / 2 * scale,
+            _fitting(f"chain {run.chain}", 22, (run.last - run.first) * scale),
+        )
         canvas.text(left + middle, top + side + 34, text, 22, anchor="middle")
         canvas.text(left - 22, top + middle, text, 22, anchor="middle", turned=True)
     canvas.text(left + side / 2, top + side + 74, "residue whose place is predicted", 22, fill=MUTED, anchor="middle")
