@@ -43,6 +43,7 @@ rule all:
     default_target: True
     input:
         JOBS.rankings(),
+        expand(layout.CONTACTS, dataset=JOBS.datasets),
         JOBS.reports() + JOBS.made_scorer() + JOBS.published(),
 
 

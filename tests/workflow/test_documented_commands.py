@@ -188,6 +188,10 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     beside = named["ranking"].parent
     residues = pd.read_csv(beside / "residues.csv").groupby(["target", "decoy"]).size()
     assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    contacts = pd.read_csv(beside / "contacts.csv")
+    assert {*contacts["decoy"]} == {*ranking["decoy"]}
+    assert contacts["distance"].between(1, 5).all()
+    assert contacts[["pred_quality", "pred_network", "agreement"]].stack().between(0, 1).all()
     first = [row for row in ranking.itertuples() if row.rank <= 3]
     assert all((beside / f"models/{r.target}/{r.rank}_{r.decoy}.cif").is_file() for r in first)
 
