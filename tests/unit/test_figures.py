@@ -27,17 +27,9 @@ from toporank.evaluation.residues import ContactRow, ResidueRow
 from toporank.report import cartoon, pae
 from toporank.report.canvas import Canvas, blended, hexed, png, png_bytes, shade, svg
 from toporank.report.page import render
-from toporank.report.slides import (
-    TINTS,
-    About,
-    by_partners,
-    complex_slide,
-    contacts_slide,
-    outlines,
-    pae_slide,
-    ranking_slide,
-    scores_folder,
-)
+from toporank.report.slide_contacts import by_partners, contacts_slide
+from toporank.report.slide_ranking import ranking_slide
+from toporank.report.slides import TINTS, complex_slide, outlines, pae_slide, scores_folder
 from toporank.structures.read import read_complex
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -190,7 +182,7 @@ def test_residues_of_the_interface_have_the_colour_of_their_quality(model, monke
     row = study().decoys[0]
     chain, number, code = model.residues[5]
     rows = [ResidueRow(row.target, row.decoy, chain, f"{number}{code}", 1.0)]
-    canvas = complex_slide(About(row, ()), model, rows)
+    canvas = complex_slide(row, model, rows)
     assert [hexed(seen["colours"][r]) for r in (4, 5)] == [TINTS[0], "#1c5fa8"]
     assert {"1AVZ", "near1", "chain A", "chain B", "predicted quality at the interface"} <= {*texts(canvas)}
 
@@ -235,7 +227,7 @@ def test_contacts_are_outlined_in_both_directions_within_their_chains():
 
 def test_the_slide_names_the_chains():
     row, values = study().decoys[0], np.random.default_rng(0).uniform(0, 30, (50, 50))
-    canvas = pae_slide(About(row, ()), values, pae.runs(residues(A=30, B=20)), np.array([[3, 40]]))
+    canvas = pae_slide(row, values, pae.runs(residues(A=30, B=20)), np.array([[3, 40]]))
     assert texts(canvas).count("chain A") == texts(canvas).count("chain B") == 2
     assert "30 Å" in texts(canvas)
 
@@ -331,7 +323,7 @@ def test_a_contact_map_has_the_residues_in_the_order_of_their_numbers_and_marks_
         contact("A:9", "B:-2", "salt bridge"),
         contact("A:9A", "B:7", "hydrogen bond", None),
     ]
-    found = texts(contacts_slide(About(study().decoys[0], ()), rows))
+    found = texts(contacts_slide(study().decoys[0], rows))
     assert [text for text in found if re.fullmatch(r"[SK]-?\d+A?", text)] == ["S9", "S9A", "S10", "K-2", "K7"]
     assert {"hydrogen bond", "salt bridge"} <= {*found}
 

@@ -196,6 +196,18 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert all((beside / f"models/{r.target}/{r.rank}_{r.decoy}.cif").is_file() for r in first)
 
 
+def draws(text: str, clone: Path) -> None:
+    """Of what was scored in a folder of its own, so that no other command sees it."""
+    scored = clone.parent / "scored_for_figures"
+    with FileLock(clone.parent / "figures.lock"):
+        if not scored.exists():
+            run(as_a_module(f"toporank score FOLDER -o {scored}"), clone)
+    pictures = clone.parent / "pictures"
+    program, command, _, *words = text.replace("-o slides", "").split()
+    out = run(as_a_module(" ".join([program, command, str(scored), *words, "-o", str(pictures)])), clone)
+    assert all(Path(line).is_file() for line in out.splitlines() if not line.startswith("no pae: "))
+
+
 def needs_natives(text: str, clone: Path) -> None:
     """The example has none, and the command says so; test_labels_from_natives.py runs it."""
     assert "no data set has natives" in dry(text, clone)
@@ -232,6 +244,7 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
     r"toporank score FOLDER": scored_as_it_ships,
+    r"toporank figure .*": draws,
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
     r"toporank (score|train|label|report) .*": command_without_jobs,
     r"pipx install \.": on_the_path,

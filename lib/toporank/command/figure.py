@@ -22,8 +22,8 @@ def add(commands: Any) -> None:
     said = "pictures for slides, of a folder that `score` wrote"
     parser = commands.add_parser("figure", help=said, description=said)
     parser.add_argument("answer", metavar="ANSWER", type=Path, help="the OUT of `toporank score`")
-    parser.add_argument("--target", metavar="T", help="of which target (the most promising one)")
-    parser.add_argument("--model", metavar="M", help="of which of its models (the best one)")
+    parser.add_argument("--target", metavar="T", help="target (the most promising one)")
+    parser.add_argument("--model", metavar="M", help="one of its models (the best one)")
     what = (
         "complex: a cartoon; pae: predicted aligned error; ranking: the models of the target; contacts: which residues"
         " touch (all of these)"
@@ -129,12 +129,12 @@ def _complex(chosen: Chosen) -> Any:
 def _draw_complex(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     from toporank import layout
     from toporank.evaluation.residues import read_residues
-    from toporank.report.slides import About, complex_slide
+    from toporank.report.slides import complex_slide
 
     row, path = chosen.row, chosen.folder / Path(layout.RESIDUES).name
     rows = read_residues(path) if path.is_file() else ()
     residues = [each for each in rows if each[:2] == (row.target, row.decoy)]
-    yield _file(row, "complex"), complex_slide(About(row, chosen.partners), _complex(chosen), residues)
+    yield _file(row, "complex"), complex_slide(row, _complex(chosen), residues)
 
 
 def _contacts(chosen: Chosen) -> list[Any]:
@@ -150,7 +150,7 @@ def _draw_pae(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     import numpy as np
 
     from toporank.report.pae import pae_of_result, runs
-    from toporank.report.slides import About, pae_slide
+    from toporank.report.slides import pae_slide
 
     if not Path(chosen.row.path).is_file():
         what = "the file of the model is gone, and so is its PAE"
@@ -160,12 +160,11 @@ def _draw_pae(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     ends = [((c.chain_1, c.residue_1), (c.chain_2, c.residue_2)) for c in _contacts(chosen)]
     pairs = [(place[a], place[b]) for a, b in ends if a in place and b in place]
     contacts = np.array(pairs, dtype=int).reshape(-1, 2)
-    about = About(chosen.row, chosen.partners)
-    yield _file(chosen.row, "pae"), pae_slide(about, pae.values, runs(pae.residues), contacts)
+    yield _file(chosen.row, "pae"), pae_slide(chosen.row, pae.values, runs(pae.residues), contacts)
 
 
 def _draw_ranking(chosen: Chosen) -> Iterator[tuple[str, Any]]:
-    from toporank.report.slides import ranking_slide
+    from toporank.report.slide_ranking import ranking_slide
 
     rows = [row for row in chosen.rows if row.pred_dockq is not None]
     if not rows:
@@ -176,7 +175,7 @@ def _draw_ranking(chosen: Chosen) -> Iterator[tuple[str, Any]]:
 
 
 def _draw_contacts(chosen: Chosen) -> Iterator[tuple[str, Any]]:
-    from toporank.report.slides import About, by_partners, contacts_slide
+    from toporank.report.slide_contacts import by_partners, contacts_slide
 
     rows = _contacts(chosen)
     if not rows:
@@ -187,7 +186,7 @@ def _draw_contacts(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     partners = chosen.partners or tuple((chain,) for chain in chains)
     for nth, group in enumerate(by_partners(rows, partners)[:MOST_MAPS], 1):
         number = f"_{nth}" if nth > 1 else ""
-        yield f"{_file(chosen.row, 'contacts')}{number}", contacts_slide(About(chosen.row, partners), group)
+        yield f"{_file(chosen.row, 'contacts')}{number}", contacts_slide(chosen.row, group)
 
 
 def _file(row: Any, kind: str) -> str:

@@ -150,6 +150,35 @@ def data_address(pixels: np.ndarray) -> str:
     return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"
 
 
+# ---- slides ----------------------------------------------------------------------------------------------
+
+SIDE = 60.0
+"""Of a slide, free."""
+
+
+def titled(canvas: Canvas, title: str, lines: Sequence[str]) -> float:
+    """Write the head of a slide; returns where the rest begins."""
+    canvas.text(SIDE, 70, fitting(title, 34, canvas.width - 2 * SIDE, bold=True), 34, bold=True)
+    for nth, line in enumerate(lines):
+        canvas.text(SIDE, 108 + 30 * nth, fitting(line, 22, canvas.width - 2 * SIDE), 22, fill=MUTED)
+    return 108.0 + 30 * len(lines)
+
+
+def wide(text: str, size: float, bold: bool = False) -> float:
+    """About how wide a text is, in pixels."""
+    return sum(0.36 if letter in "ijl.,:;|' -()" else 0.63 for letter in text) * size * (1.12 if bold else 1.0)
+
+
+def fitting(text: str, size: float, width: float, bold: bool = False) -> str:
+    """The text, without its middle where it is too wide."""
+    if wide(text, size, bold) <= width:
+        return text
+    kept = len(text)
+    while kept > 4 and wide(text[:kept] + "…", size, bold) > width:
+        kept -= 1
+    return f"{text[: kept // 2]}…{text[-((kept - 1) // 2) :]}"
+
+
 # ---- SVG --------------------------------------------------------------------------------------------------
 
 
