@@ -183,9 +183,13 @@ def fitting(text: str, size: float, width: float, bold: bool = False) -> str:
 
 
 def svg(canvas: Canvas) -> str:
-    """A canvas as an SVG file; the same canvas gives the same text."""
+    """A canvas as an SVG file; the same canvas gives the same text.
+
+    Pictures have the older `xlink:href`, since programs for slides know no other.
+    """
     size = f'width="{canvas.width:g}" height="{canvas.height:g}" viewBox="0 0 {canvas.width:g} {canvas.height:g}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">'
+    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    head = f'<svg {names} {size} role="img" font-family="{FONT}">'
     ground = f'<rect width="{canvas.width:g}" height="{canvas.height:g}" fill="#ffffff"/>'
     parts = [head, f"<title>{escape(canvas.label)}</title>", ground, *map(_element, canvas.drawn), "</svg>"]
     return "\n".join(parts) + "\n"
@@ -227,7 +231,7 @@ def _text(item: Text) -> str:
 def _picture(item: Picture) -> str:
     place = f'x="{_n(item.x)}" y="{_n(item.y)}" width="{_n(item.width)}" height="{_n(item.height)}"'
     edges = "" if item.smooth else ' style="image-rendering:pixelated"'
-    return f'<image {place} preserveAspectRatio="none" href="{data_address(item.pixels)}"{edges}/>'
+    return f'<image {place} preserveAspectRatio="none" xlink:href="{data_address(item.pixels)}"{edges}/>'
 
 
 # ---- PNG --------------------------------------------------------------------------------------------------

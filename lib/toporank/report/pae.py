@@ -29,7 +29,8 @@ OF_TARGET, ON_PAGE = 3, 24
 """Pictures of a target, and of all."""
 LARGEST = 40_000_000
 """Bytes of a predictor's file that the page reads; the command `figure` reads any."""
-BORDER = (0.11, 0.15, 0.19)
+BORDER = (27, 37, 48)
+"""Colour of the lines between chains, which are two pixels wide."""
 
 
 class Run(NamedTuple):
@@ -71,7 +72,7 @@ def picture(pae: Pae, side: int = SMALL) -> np.ndarray:
     found = pixels(smaller(pae.values, side))
     for run in runs(pae.residues)[1:]:
         at = min(round(run.first * len(found) / len(pae.residues)), len(found) - 1)
-        found[at], found[:, at] = (255 * np.array(BORDER)).round(), (255 * np.array(BORDER)).round()
+        found[max(at - 1, 0) : at + 1] = found[:, max(at - 1, 0) : at + 1] = BORDER
     return found
 
 
