@@ -28,7 +28,7 @@ def contacts_slide(row: Result, contacts: Sequence[ContactRow]) -> Canvas:
     several = [len({key[0] for key in axis}) > 1 for axis in (rows, columns)]
     cell = max(6.0, min(34.0, 1180 / len(columns), 900 / len(rows)))
     size = min(17.0, 0.62 * cell)
-    left, width = 190.0, max(cell * len(columns), 640.0)
+    left, width = 190.0, max(cell * len(columns), 480.0)
     sides = [partner_name(tuple(dict.fromkeys(key[0] for key in axis))) for axis in (rows, columns)]
     canvas = Canvas(left + width + 330, 330 + max(cell * len(rows), 420), f"Contacts of {row.target}: {row.decoy}")
     line = f"{counted(len(contacts), 'contact')} of {_side(sides[0])} (rows) and {_side(sides[1])} (columns)"

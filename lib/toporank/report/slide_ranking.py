@@ -88,8 +88,8 @@ def _dockq_axis(canvas: Canvas, left: float, right: float, top: float, bottom: f
 
 
 def _verdict_key(canvas: Canvas, x: float, y: float, there: set[str]) -> None:
-    canvas.text(x, y, "acceptable or better:", 20, fill=MUTED)
-    x += wide("acceptable or better:", 20) + 30
+    canvas.text(x, y, "verdict:", 20, fill=MUTED)
+    x += wide("verdict:", 20) + 30
     for name, colour in VERDICTS.items():
         if name in there:
             canvas.dot(x, y - 7, 9, colour)
