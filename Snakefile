@@ -42,7 +42,7 @@ rule all:
     """Decoys in; trained, selected and evaluated scorer, ranked decoys and report out."""
     default_target: True
     input:
-        JOBS.rankings(),
+        JOBS.rankings() + expand(layout.CONTACTS, dataset=JOBS.datasets),
         JOBS.reports() + JOBS.made_scorer() + JOBS.published(),
 
 
@@ -56,5 +56,5 @@ rule build_graphs:
 rule score:
     """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
     input:
-        JOBS.rankings(),
+        JOBS.rankings() + expand(layout.CONTACTS, dataset=JOBS.datasets),
         expand(layout.SCORE_REPORT, dataset=JOBS.datasets),

@@ -21,6 +21,7 @@ rule score_decoys:
         export=layout.MODEL_PRED_DOCKQ,
         leakage=report(layout.LEAKAGE, category="Ranking"),
         residues=layout.RESIDUES,
+        contacts=layout.CONTACTS,
         models=directory(layout.MODELS),
         comparison=layout.COMPARISON,
         embeddings=layout.EMBEDDINGS,
@@ -44,7 +45,7 @@ rule score_decoys:
         " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
-        " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
+        " --embeddings {output.embeddings} --residues {output.residues} --contacts {output.contacts} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"
         " --record {output.record} 2>&1 | tee {log}"
 

@@ -7,21 +7,23 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from toporank import layout
 from toporank.building.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.plan import Current
-from toporank.command.answer import _study
+from toporank.command.answer import study_of
 from toporank.confidence.table import Confidence, write_confidence
 from toporank.decoys.identity import Status
 from toporank.evaluation.coverage import CoverageRow, write_coverage
 from toporank.evaluation.interfaces import InterfaceRow, write_interfaces
 from toporank.evaluation.leakage import LeakageRow, write_leakage
 from toporank.evaluation.ranking import ranking, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import write_residues
+from toporank.evaluation.residues import write_contacts, write_residues
 from toporank.files import write_text
 from toporank.report.targets import targets_text
 from toporank.scorer.embeddings import write_embeddings
-from toporank.scorer.prediction import Estimate, ResidueScore, Score
+from toporank.scorer.prediction import CONTACTS, Estimate, ResidueScore, Score
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.shipped import repository
@@ -79,6 +81,7 @@ def write_answer(
     write_confidence(path(layout.CONFIDENCE), said)
     write_embeddings(path(layout.EMBEDDINGS), scores, RECORD.checkpoint if record is None else record.checkpoint)
     write_residues(path(layout.RESIDUES), scores)
+    write_contacts(path(layout.CONTACTS), scores)
     sequences = {target: (chains or {}).get(target, ("left", "right")) for target in sorted(models)}
     rows = [Chain(t, "m", "", "AB"[i], "protein", PROTEINS[p]) for t, of in sequences.items() for i, p in enumerate(of)]
     write_chains(path(layout.CHAINS), rows)
@@ -92,7 +95,7 @@ def write_answer(
     write_ledger(root / layout.LEDGER.format(dataset=name, chunk=chunk), Ledger(dict(recipes), fates))
     write_text(path(layout.CURRENT), json.dumps(Current(("", ""), [chunk], [chunk])._asdict()))
     write_text(root / layout.SETTINGS, json.dumps({"score_decoys": "x", "score_name": name}))
-    write_text(path(layout.TARGETS), targets_text(_study(path, name)))
+    write_text(path(layout.TARGETS), targets_text(study_of(root, name)))
     return root
 
 
@@ -103,7 +106,9 @@ def _covered(root: Path, key: tuple[str, str], read: bool) -> CoverageRow:
 
 def _score(key: tuple[str, str], value: float) -> Score:
     residues = (ResidueScore("A:-5", value), ResidueScore("B:52A", value))
-    return Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), residues=residues, pred_network=value)
+    contacts = np.array([(0, 1, 4.5, 0, value, np.nan)], CONTACTS).tobytes()
+    known = {"residues": residues, "contacts": contacts, "pred_network": value}
+    return Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), **known)
 
 
 def _estimate(score: Score, width: float, domain: str) -> Estimate:

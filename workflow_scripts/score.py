@@ -16,7 +16,7 @@ from toporank.evaluation.interfaces import hints, read_interfaces, write_interfa
 from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import why_no_residues, write_residues
+from toporank.evaluation.residues import why_no_contacts, why_no_residues, write_contacts, write_residues
 from toporank.model.scored import scored
 from toporank.model.scoring import Networks
 from toporank.scorer.embeddings import write_embeddings
@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    tables = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues"
-    for name in (*tables, "models", "record"):
+    written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "contacts"
+    for name in (*written, "models", "record"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
     gc.disable()  # there are next to no cycles, and a tenth of the time went into looking for them
@@ -58,6 +58,7 @@ def main() -> None:
     write_ranking(args.ranking, table)
     write_embeddings(args.embeddings, scores, scorer.digests[scorer.checkpoint])
     write_residues(args.residues, scores)
+    write_contacts(args.contacts, scores)
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
@@ -66,7 +67,8 @@ def main() -> None:
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    about = why_not, why_no_residues(scores, args.pack), scorer.missing, networks.toy, describe(seen)
+    residues = why_no_residues(scores, args.pack), why_no_contacts(scores)
+    about = why_not, *residues, scorer.missing, networks.toy, describe(seen)
     print(*filter(None, about), sep="\n")
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit

@@ -4,6 +4,7 @@ score FOLDER         the decoys of a folder, scored and ranked
 train, label, report the same for a configuration
 compare A B          two scored folders, target by target
 merge RUN...         scored folders of one screen, joined into one
+figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
@@ -26,7 +27,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.command import compare, doctor, merge, score, study
+from toporank.command import compare, doctor, figure, merge, score, study
 from toporank.command.run import running_arguments
 from toporank.config import Config, Workflow
 from toporank.errors import ConfigError, TopoRankError
@@ -59,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     study.add(commands, running)
     compare.add(commands)
     merge.add(commands)
+    figure.add(commands)
     doctor.add(commands)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
     features.add_parser("list", help="all feature modules")

@@ -23,7 +23,15 @@ from toporank.scorer.embeddings import checkpoint_of, read_embeddings
 from toporank.scorer.record import read_record
 from toporank.shipped import repository
 
-TABLES = (layout.RANKING, layout.SCORED_INTERFACES, layout.LEAKAGE, layout.RESIDUES, layout.EMBEDDINGS, layout.CHAINS)
+TABLES = (
+    layout.RANKING,
+    layout.SCORED_INTERFACES,
+    layout.LEAKAGE,
+    layout.RESIDUES,
+    layout.CONTACTS,
+    layout.EMBEDDINGS,
+    layout.CHAINS,
+)
 FIRST = {"1AVZ": {"m": 0.4, "n": 0.9}, "3XYZ": {"m": 0.1, "lost": LOST}}
 SECOND = {"2I25": {"m": 0.7, "n": 0.2}}
 
@@ -82,6 +90,7 @@ def test_a_target_that_two_runs_have_with_the_same_rows_is_in_the_whole_once(tmp
     found = merged(a, b, into=tmp_path / "whole")
     assert [row.target for row in read_ranking(found.path(layout.RANKING))].count("1AVZ") == 2
     assert len(list(read_residues(found.path(layout.RESIDUES)))) == 10
+    assert len(found.path(layout.CONTACTS).read_text().splitlines()) == 6  # one of each model
     assert "1AVZ and 1 more: several runs have the same rows" in capsys.readouterr().out
 
 

@@ -319,7 +319,7 @@ def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it
     for name, keys in {"all": [*graphs], "turned": [*graphs][::-1], "few": [*graphs][7:10]}.items():
         write_pack(tmp_path / name, members(tmp_path / "graphs", {key: graphs[key] for key in keys}))
         store = GraphStore.open([tmp_path / name])
-        ((score, local, residues, pooled),) = predict_all([network], store)
+        ((score, local, residues, _, pooled),) = predict_all([network], store)
         nodes = residues.split(store.n_nodes.tolist())
         numbers = zip(score.tolist(), local.tolist(), nodes, pooled, strict=True)
         found[name] = {key: (s, m, n.numpy().tobytes(), p.tolist()) for key, (s, m, n, p)

@@ -21,25 +21,30 @@ from toporank.errors import GraphError
 from toporank.evaluation.models import MANY, write_models
 from toporank.evaluation.ranking import RankedDecoy
 from toporank.evaluation.residues import (
+    ContactRow,
+    contacts_of,
     of_leading,
     read_residues,
+    why_no_contacts,
     why_no_residues,
     with_agreement,
+    write_contacts,
     write_residues,
 )
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model.network import DockQNet
+from toporank.model.scoring import _of_contacts
 from toporank.model.weights import load_weights, predict_all
 from toporank.report.page import as_json
 from toporank.report.residues import chains
-from toporank.scorer.prediction import ResidueScore, Score
+from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
 from toporank.training.train import train_run
 
-HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement"
+HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
 
 # ---- what is predicted ------------------------------------------------------------------------------------
 
@@ -186,7 +191,7 @@ def residues(**known: float | None) -> tuple[ResidueScore, ...]:
 
 SCORES = [
     Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
-    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75),)),
+    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER"),)),
 ]
 
 
@@ -195,16 +200,16 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
     write_residues(path, SCORES)
     assert path.read_text().splitlines() == [
         HEADER,
-        "T,'=d0,A,52,0.9,0.9,",  # no formula
-        "T,'=d0,A,52A,0.25,0.25,",
-        "T,'=d0,A,-3,0.5,0.5,",
-        "T,'=d0,x:y,'-1B,,,",
-        "T,d1,B,1,0.425,0.1,0.75",
+        "T,'=d0,A,52,0.9,0.9,,",  # no formula
+        "T,'=d0,A,52A,0.25,0.25,,",
+        "T,'=d0,A,-3,0.5,0.5,,",
+        "T,'=d0,x:y,'-1B,,,,",
+        "T,d1,B,1,0.425,0.1,0.75,SER",
     ]
     rows = [*read_residues(path)]
-    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None)
-    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None)
-    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75)
+    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None, "")
+    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None, "")
+    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75, "SER")
 
 
 def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
@@ -249,7 +254,7 @@ def test_a_copy_whose_original_has_no_score_votes_itself():
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):
     (tmp_path / "residues.csv").write_text("target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n")
-    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None)]
+    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None, "")]
 
 
 def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
@@ -261,7 +266,7 @@ def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
     path = tmp_path / "residues.csv"
     write_residues(path, [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"])
     found = of_leading(path, [*table, ranked(5, "e", pred=None)])
-    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None)] for name in "abc"}
+    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
 
 
 def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
@@ -269,6 +274,98 @@ def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
     found = chains([*read_residues(tmp_path / "residues.csv")])
     assert found == [("A", "52 52A -3", "90 25 50"), ("x:y", "-1B", "-")]
     assert json.loads(as_json(found)) == [list(chain) for chain in found]
+
+
+# ---- contacts ---------------------------------------------------------------------------------------------
+
+TOUCH = ("contact", "nearest_atoms", "salt_bridges", "hydrogen_bonds", "apolar_contacts")
+"""Edge columns of the graphs below."""
+
+
+def touching(seed: int, edges: dict[tuple[int, int], tuple[float, ...]], scaling: str = "training_set") -> Data:
+    """Four residues with edges in both directions, and the columns of each."""
+    graph = random_graph(seed, nodes=4, edges=2 * len(edges))
+    graph.edge_index = torch.tensor([[*ends] for pair in edges for ends in (pair, pair[::-1])]).T
+    graph.edge_attr = torch.tensor([values for values in edges.values() for _ in range(2)])
+    features = {**METADATA["features"], "edges": {"module": "edges/contacts/v1", "scaling": scaling}}
+    graph.metadata = {
+        **METADATA,
+        "features": features,
+        "edge_columns": [*TOUCH],
+        "residues": ["A:1", "A:2A", "B:1", "B:2"],
+    }
+    return graph
+
+
+EDGES = {
+    (0, 2): (1.0, 2.75, 1.0, 2.0, 3.0),  # all at once: a salt bridge
+    (0, 3): (1.0, 3.0, 0.0, 1.0, 1.0),
+    (1, 2): (1.0, 4.0, 0.0, 0.0, 1.0),
+    (1, 3): (1.0, 2.875, 0.0, 0.0, 1.0),  # too near for carbons
+    (2, 3): (0.0, 7.0, 0.0, 0.0, 0.0),  # not in contact
+}
+
+
+def contacts_in(pack: Path) -> tuple[GraphStore, list[np.ndarray], list[np.ndarray]]:
+    """What a store has, what a network says of its edges in contact, and the contacts of each graph."""
+    torch.manual_seed(5)
+    network = DockQNet(5, 5, hidden=8, heads=2, layers=1, attention_dropout=0.0, readout=8, local=True).eval()
+    store = GraphStore.open([pack])
+    predicted = [predict_all([network], store)[0].contacts.numpy()]
+    found = _of_contacts(store, predicted)
+    return store, predicted, [np.frombuffer(found[i], CONTACTS) for i in found]
+
+
+def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_kind(tmp_path):
+    pack = packed(tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)})
+    store, predicted, found = contacts_in(pack)
+    for i, contacts in enumerate(found):
+        assert list(zip(contacts["first"], contacts["second"], strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+        assert contacts["distance"].tolist() == [2.75, 3.0, 4.0, 2.875]
+        assert [CONTACT_KINDS[kind] for kind in contacts["kind"]] == ["salt bridge", "hydrogen bond", "apolar", "other"]
+        batch = store.batch([i])
+        ends = batch.edge_index[:, batch.edge_attr[:, 0] > 0].T.tolist()
+        quality = dict(zip(map(tuple, ends), predicted[0][8 * i : 8 * i + 8], strict=True))
+        expected = [(quality[a, b] + quality[b, a]) / 2 for a, b in [*EDGES][:4]]
+        np.testing.assert_allclose(contacts["pred_network"], expected, atol=1e-6)
+
+
+def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
+    _, _, found = contacts_in(packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")}))
+    assert found == []
+    scores = [Score("T", "d", 0.5, None, residues=residues(**{"A:1": 0.5}))]
+    assert why_no_contacts(scores).startswith("contacts.csv is empty: the scorer looks at edges")
+    assert why_no_contacts([]) == why_no_contacts([scores[0]._replace(contacts=b"x")]) == ""
+
+
+def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
+    return np.array([(*row, np.nan) for row in rows], CONTACTS).tobytes()
+
+
+def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_decoys(tmp_path):
+    """A:1–B:1 is shared by all, A:2–B:2 by none; the names are the letters of the structures, here all alanine."""
+    own = residues(**{"A:1": 0.5, "A:2": 0.5, "=B:1": 0.5, "B:1": 0.5, "B:2": 0.5})
+    contacts = known_contacts((0, 3, 3.4, 0, 0.5), (1, 4, 3.456, 3, 0.25))
+    scores = [Score("=T", name, 0.5, None, residues=own, contacts=contacts) for name in "ab"]
+    scores.append(Score("alone", "c", 0.5, None, residues=own, contacts=contacts))
+    have = {"a": {1, 2}, "b": {1}, "c": {1}}
+    found = with_agreement(scores, lambda key: Compared(key[1], content(have[key[1]])), {})
+    assert [residue.residue_name for residue in found[0].residues] == ["ALA", "ALA", "", "ALA", "ALA"]
+    write_contacts(tmp_path / "contacts.csv", found)
+    header, *lines = (tmp_path / "contacts.csv").read_text().splitlines()
+    assert header.split(",") == [*ContactRow._fields]
+    assert lines[:2] == [
+        "'=T,a,A,1,ALA,B,1,ALA,3.40,salt bridge,0.75,0.5,1.0",
+        "'=T,a,A,2,ALA,B,2,ALA,3.46,other,0.125,0.25,0.0",
+    ]
+    assert lines[4:] == [  # nobody can agree
+        "alone,c,A,1,ALA,B,1,ALA,3.40,salt bridge,0.5,0.5,",
+        "alone,c,A,2,ALA,B,2,ALA,3.46,other,0.25,0.25,",
+    ]
+    rows = contacts_of(tmp_path / "contacts.csv", "=T", "a")
+    assert rows[1] == ("=T", "a", "A", "2", "ALA", "B", "2", "ALA", 3.46, "other", 0.125, 0.25, 0.0)
+    assert len(rows) == 2
+    assert contacts_of(tmp_path / "contacts.csv", "=T", "c") == []
 
 
 # ---- structure files --------------------------------------------------------------------------------------

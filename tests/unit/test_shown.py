@@ -270,7 +270,7 @@ def test_the_scripts_open_the_best_decoys_by_paths_that_move_with_them(scripts):
 
 
 def test_the_scripts_superpose_on_the_best_and_colour_each_partner(scripts):
-    names = ["1AVZ_1_near1", "1AVZ_2_mid1", "1AVZ_3_far1"]
+    names = ["model_1", "model_2", "model_3"]
     pymol = PyMOL(scripts["top.pml"])
     assert pymol.all("align") == [("align", f"{name} and chain A", f"{names[0]} and chain A") for name in names[1:]]
     assert ("color", f"0x{PARTNER_COLOURS[1][1:]}", f"{names[2]} and chain B") in pymol.calls
@@ -281,7 +281,7 @@ def test_the_scripts_superpose_on_the_best_and_colour_each_partner(scripts):
 def test_a_decoy_whose_file_is_gone_does_not_keep_pymol_from_the_others(scripts, capsys):
     pymol = PyMOL(scripts["top.pml"], missing="../../in/near1.pdb.gz")
     assert "near1.pdb.gz is not shown" in capsys.readouterr().out
-    assert pymol.all("group") == [("group", "target_1AVZ", "1AVZ_2_mid1 1AVZ_3_far1")]
+    assert pymol.all("group") == [("group", "target_1AVZ", "model_2 model_3")]
 
 
 @pytest.mark.parametrize("name", ["", "A-2", "A;/print()", "A\nB"])
@@ -289,7 +289,7 @@ def test_of_a_chain_whose_name_could_mean_something_else_there_the_scripts_say_n
     study = scored_example(tmp_path)
     named = {"bench": [row._replace(interface=f"{name}:B") for row in study.interfaces["bench"]]}
     scripts = beside(replace(study, interfaces=named), tmp_path)
-    assert PyMOL(scripts["top.pml"]).all("align")[0] == ("align", "1AVZ_2_mid1", "1AVZ_1_near1")
+    assert PyMOL(scripts["top.pml"]).all("align")[0] == ("align", "model_2", "model_1")
     assert not PyMOL(scripts["top.pml"]).all("color")
     assert not re.search(r"#\d.\d/", scripts["top.cxc"])
 

@@ -198,8 +198,24 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     beside = named["ranking"].parent
     residues = pd.read_csv(beside / "residues.csv").groupby(["target", "decoy"]).size()
     assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    contacts = pd.read_csv(beside / "contacts.csv")
+    assert {*contacts["decoy"]} == {*ranking["decoy"]}
+    assert contacts["distance"].between(1, 5).all()
+    assert contacts[["pred_quality", "pred_network", "agreement"]].stack().between(0, 1).all()
     first = [row for row in ranking.itertuples() if row.rank <= 3]
     assert all((beside / f"models/{r.target}/{r.rank}_{r.decoy}.cif").is_file() for r in first)
+
+
+def draws(text: str, clone: Path) -> None:
+    """Of what was scored in a folder of its own, so that no other command sees it."""
+    scored = clone.parent / "scored_for_figures"
+    with FileLock(clone.parent / "figures.lock"):
+        if not scored.exists():
+            run(as_a_module(f"toporank score FOLDER -o {scored}"), clone)
+    pictures = clone.parent / "pictures"
+    program, command, _, *words = text.replace("-o slides", "").split()
+    out = run(as_a_module(" ".join([program, command, str(scored), *words, "-o", str(pictures)])), clone)
+    assert all(Path(line).is_file() for line in out.splitlines() if not line.startswith("no pae: "))
 
 
 def needs_natives(text: str, clone: Path) -> None:
@@ -238,6 +254,7 @@ HOW: dict[str, How] = {
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
     r"toporank score FOLDER": scored_as_it_ships,
+    r"toporank figure .*": draws,
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
     r"toporank (score|train|label|report) .*": command_without_jobs,
     r"toporank (compare|merge) .*": of_small_answers,

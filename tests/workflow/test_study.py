@@ -25,7 +25,7 @@ PROMISED = [
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "final/scorer.json", "scores/mini/ranking.csv",
     "scores/mini/model_pred_dockq.csv",
-    "scores/mini/residues.csv",
+    "scores/mini/residues.csv", "scores/mini/contacts.csv",
     "mini/chains.csv", "mini/comparison.csv", "splits.csv", "scores/mini/leakage.csv", "leakage.csv",
     "scores/mini/confidence.csv",
     "evaluation/mini/per_target.csv", "evaluation/mini/summary.json", "report.html",

@@ -6,7 +6,7 @@ import heapq
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,13 @@ from toporank.evaluation.coverage import CoverageRow, read_coverage, write_cover
 from toporank.evaluation.interfaces import read_interfaces, write_interfaces
 from toporank.evaluation.leakage import read_leakage, write_leakage
 from toporank.evaluation.ranking import RankedDecoy, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import ResidueRow, read_residues, write_residue_rows
+from toporank.evaluation.residues import (
+    ResidueRow,
+    contact_lines,
+    read_residues,
+    write_contact_lines,
+    write_residue_rows,
+)
 from toporank.files import link_or_copy, write_text
 from toporank.report.beside import beside
 from toporank.report.page import render
@@ -161,6 +167,7 @@ def _write_tables(parts: Sequence[Part], into: Place) -> None:
     ):
         writer(into.path(pattern), _sorted(parts, lambda run, at=pattern, read=reader: run.place.read(at, read)))
     write_residue_rows(into.path(layout.RESIDUES), _residues(parts))
+    write_contact_lines(into.path(layout.CONTACTS), _contacts(parts))
     vectors = _sorted(parts, _vectors)
     write_vectors(into.path(layout.EMBEDDINGS), [row[1:] for row in vectors], parts[0].place.checkpoint)
 
@@ -198,6 +205,13 @@ def _confidence(parts: Iterable[Part], coverage: Iterable[CoverageRow]) -> list[
 def _residues(parts: Iterable[Part]) -> Iterator[ResidueRow]:
     """The rows of residues.csv, which may be too many to hold, by target; each run has them so already."""
     return heapq.merge(*map(_residues_of, parts), key=attrgetter("target"))
+
+
+def _contacts(parts: Iterable[Part]) -> Iterator[str]:
+    """The lines of contacts.csv, by target; an older run has none."""
+    tables = ((part.place.path(layout.CONTACTS), part.targets) for part in parts)
+    lines = [contact_lines(path, targets) for path, targets in tables if path.exists()]
+    return (line for _, line in heapq.merge(*lines, key=itemgetter(0)))
 
 
 def _residues_of(part: Part) -> Iterator[ResidueRow]:

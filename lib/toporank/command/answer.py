@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     def result(pattern: str) -> Path:
         return out / pattern.format(dataset=dataset)
 
-    study = _study(result, dataset)
+    study = study_of(out, dataset)
     found = answers(study)
     if len(found) <= IN_DETAIL:
         lines = [line for entry in found for line in _in_detail(entry)]
@@ -71,8 +70,12 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     return lines, any(entry["best"] for entry in found)
 
 
-def _study(result: Callable[[str], Path], dataset: str) -> Study:
-    """What the answer is made of."""
+def study_of(out: Path, dataset: str) -> Study:
+    """What the answer is made of. out, dataset : as for `answer`."""
+
+    def result(pattern: str) -> Path:
+        return out / pattern.format(dataset=dataset)
+
     table = read_ranking(result(layout.RANKING))
     results = joined_results(dataset, read_coverage(result(layout.COVERAGE)), table)
     said = read_confidence(result(layout.CONFIDENCE))

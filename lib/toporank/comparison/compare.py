@@ -91,7 +91,8 @@ class Compared(NamedTuple):
 class Decoys(NamedTuple):
     """n decoys of a target, of R residues in all. contacts : None of no decoys. xyz : CA atoms, float32, (n, R, 3), nan
     where a decoy has none. interface : which residues are in the interface, bool, (n, R). residues : of each decoy,
-    place among the R residues → what the decoy itself calls that residue.
+    place among the R residues → what the decoy itself calls that residue. chains : of each decoy by name; those of
+    decoys with the same residues are one object.
     """
 
     names: list[str]
@@ -99,6 +100,7 @@ class Decoys(NamedTuple):
     xyz: np.ndarray
     interface: np.ndarray
     residues: list[dict[int, Residue]]
+    chains: list[dict[str, Trace]]
 
 
 def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
@@ -107,7 +109,7 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
     The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
     [0, 1], the same both ways. Copies vote for each other: leave them out.
     """
-    names, contacts, xyz, interface, _ = read_decoys(decoys)
+    names, contacts, xyz, interface, *_ = read_decoys(decoys)
     if not names:
         return {}
     neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
@@ -223,7 +225,8 @@ def read_decoys(decoys: Iterable[Compared]) -> Decoys:
         xyz[i, known[variant]], interface[i, known[variant]] = tensors["ca"], tensors["interface"]
     own = {variant: _names(variants[variant], known[variant]) for variant in variants}
     contacts = Contacts([known[variant][tensors["contacts"]] for variant, tensors in read]) if names else None
-    return Decoys(names, contacts, xyz, interface, [own[variant] for variant, _ in read])
+    chains = [variants[variant].chains for variant, _ in read]
+    return Decoys(names, contacts, xyz, interface, [own[variant] for variant, _ in read], chains)
 
 
 def _longest(variants: Mapping[tuple, Traces]) -> dict[str, Trace]:

@@ -67,5 +67,26 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
     return found
 
 
+def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[str, str], float]]:
+    """The share of the other decoys that have a contact of each, weighted by the square of their quality, in [0, 1].
+
+    A dictionary by what the decoy calls the two residues, in order of these names; empty ones for a decoy that is
+    alone. quality : (n,).
+    """
+    if len(decoys.names) < 2:
+        return [{} for _ in decoys.names]
+    found = []
+    for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
+        names = {place: str(ResidueId(*own[place])) for place in np.unique(pairs).tolist()}
+        ends = (pair_named(names[i], names[j]) for i, j in pairs.tolist())
+        found.append(dict(zip(ends, shares.tolist(), strict=True)))
+    return found
+
+
+def pair_named(first: str, second: str) -> tuple[str, str]:
+    """Two residues in the order of their names."""
+    return (first, second) if first < second else (second, first)
+
+
 def _weight(quality: np.ndarray) -> np.ndarray:
     return np.square(np.clip(quality, LEAST_QUALITY, 1.0))

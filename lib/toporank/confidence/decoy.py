@@ -26,7 +26,7 @@ from toporank.confidence.table import (
     Choice,
     Confidence,
 )
-from toporank.decoys.identity import structure_format
+from toporank.decoys.identity import ResidueId, structure_format
 from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.features.neighbours import pairs_between_groups
@@ -126,6 +126,35 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     if row.plddt_source != OF_B_FACTORS:
         return Examined(row)
     return Examined(row, rise, profiles(found, complex_) if by_numbers else ())
+
+
+class Pae(NamedTuple):
+    """Predicted aligned error of n residues, those of partners. values : Å, float32, (n, n), aligned on the residue of
+    the row. residues : what the file calls them, in its order.
+    """
+
+    values: np.ndarray
+    residues: tuple[ResidueId, ...]
+
+
+def pae_of(path: Path, complex_: Complex) -> Pae:
+    """The PAE that the predictor of a model wrote beside it.
+
+    path : of the model. complex_ : the model, with its partners. Raises ConfidenceError when there is no PAE, or none
+    that fits the model.
+    """
+    beside = files_beside(place_of(path))
+    known = stated(beside) if beside else Stated()
+    if known.pae is None:
+        what = "; ".join(known.problems) or "the predictor left no PAE beside this model"
+        raise ConfidenceError(what, where=path, remedy="docs/confidence.md says which files have it")
+    token = _token_of_residues(complex_, known.tokens, len(known.pae))
+    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    if token is None or (token[own] < 0).any():
+        what = f"the predictor's PAE is of {len(known.pae)} tokens, but the model has {_described(complex_)}"
+        raise ConfidenceError(what, where=path, remedy="were these files written for this model?")
+    values = known.pae[np.ix_(token[own], token[own])]
+    return Pae(values, tuple(complex_.residues[r] for r in own))
 
 
 def file_digest(path: Path) -> str:

@@ -17,9 +17,16 @@ from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import toy
 from toporank.model.network import Network
-from toporank.model.weights import check_fits, load_weights, predict_all
-from toporank.scorer.prediction import DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
+from toporank.model.weights import CONTACT, check_fits, load_weights, predict_all
+from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.scorer.scorer import Scorer
+
+NEAREST = "nearest_atoms"
+"""The edge column with the distance of the nearest heavy atoms, Å."""
+OF_KINDS = ("salt_bridges", "hydrogen_bonds", "apolar_contacts")
+"""The edge columns that are above 0 for a contact of each of the first `CONTACT_KINDS`."""
+CARBONS_APART = 3.3
+"""Å. Carbons do not come nearer: where the nearest atoms do, polar ones touch, and the contact is not an apolar one."""
 
 
 class _Network(NamedTuple):
@@ -31,11 +38,13 @@ class _Network(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Predicted DockQ, local quality and pooled vector of each graph, and the quality of all residues of all, (n,)."""
+    """Predicted DockQ, local quality and pooled vector of each graph, and the quality of all residues, (n,), and of all
+    edges in contact, (C,), of all graphs."""
 
     scores: list[float]
     local: list[float] | None
     residues: np.ndarray | None
+    contacts: np.ndarray | None
     pooled: np.ndarray
 
 
@@ -77,6 +86,7 @@ class Networks:
         judges = [found[digests[path]] for path in self.scorer.judges]
         local = [each.local for each in judges if each.local is not None]
         residues = _of_residues(store, [each.residues for each in judges if each.residues is not None])
+        contacts = _of_contacts(store, [each.contacts for each in judges if each.contacts is not None])
         pooled = own.pooled.astype(float).tolist()
         return [
             Score(
@@ -88,6 +98,7 @@ class Networks:
                 pred_local=_mean([each[i] for each in local]) if local else None,
                 pooled=tuple(pooled[i]),
                 residues=residues.get(i, ()),
+                contacts=contacts.get(i, b"") if i in residues else b"",
             )
             for i, (target, decoy) in enumerate(_names(store))
         ]
@@ -112,6 +123,45 @@ def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tu
     decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
     named = ((i, zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys)
     return {i: tuple(starmap(ResidueScore, residues)) for i, residues in named}
+
+
+def _of_contacts(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, bytes]:
+    """The contacts of each decoy, as in `Score`; of none, where the edges do not say how residues touch.
+
+    predicted : by each network, the quality of all edges in contact, by graph and destination, (C,).
+    """
+    columns, features = store.metadata.get("edge_columns") or [], store.metadata.get("features") or {}
+    known = {CONTACT, NEAREST, *OF_KINDS} <= {*columns}
+    if not (predicted and known) or features.get("edges", {}).get("scaling") == "per_decoy":
+        return {}
+    graph, ends, values = _touching(store, [columns.index(name) for name in (CONTACT, NEAREST, *OF_KINDS)])
+    low, high = np.sort(ends, axis=0)
+    order = np.lexsort((high, low, graph))  # the two directions of a contact come one after the other
+    keys = np.stack([graph, low, high])[:, order]
+    once = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)])
+    quality = np.mean(predicted, axis=0, dtype=float)[: len(order)][order]  # those of decoys come first
+    found = np.zeros(len(once), CONTACTS)
+    found["first"], found["second"] = keys[1:, once]
+    found["distance"], found["agreement"] = values[order[once], 0], np.nan
+    of_kind = values[order[once], 1:] > 0
+    of_kind[:, CONTACT_KINDS.index("apolar")] &= found["distance"] >= CARBONS_APART
+    found["kind"] = np.where(of_kind.any(axis=1), of_kind.argmax(axis=1), CONTACT_KINDS.index("other"))
+    found["pred_network"] = np.add.reduceat(quality, once) / np.diff(once, append=len(order)) if len(once) else 0.0
+    starts = np.searchsorted(keys[0, once], np.arange(len(store) + 1)).tolist()
+    return {i: found[starts[i] : starts[i + 1]].tobytes() for i in np.flatnonzero(store.part_of == 0).tolist()}
+
+
+def _touching(store: GraphStore, columns: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Graph, (C,), ends, (2, C), and k columns, (C, k), of the edges of decoys in contact, by graph and destination.
+
+    columns : that of contact, then the k others.
+    """
+    part = {name: values.numpy() for name, values in store.parts[0].items()}
+    edges = np.flatnonzero(part["edge_attr"][:, columns[0]])
+    graph = np.searchsorted(part["edge_start"], edges, side="right") - 1
+    order = np.lexsort((part["edge_index"][1, edges], graph))
+    edges = edges[order]
+    return graph[order], part["edge_index"][:, edges], part["edge_attr"][edges][:, columns[1:]]
 
 
 def _check_alike(networks: list[_Network], store: GraphStore) -> None:
@@ -152,7 +202,9 @@ def _predictions(networks: Sequence[_Network], store: GraphStore) -> list[_Found
                 where=one.path,
                 remedy="the graphs hold numbers far from those it was trained on",
             )
-        local = (None, None) if each.local is None else (each.local.double().tolist(), each.residues.double().numpy())
+        local = (None, None, None)
+        if each.local is not None:
+            local = each.local.double().tolist(), each.residues.double().numpy(), each.contacts.numpy()
         found.append(_Found(scores, *local, each.pooled.numpy()))
     return found
 

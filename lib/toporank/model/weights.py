@@ -130,13 +130,15 @@ class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
 
     residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
-    it, nan where there are none; shape (n,). Both are None of a network that does not predict local quality.
+    it, nan where there are none; shape (n,). contacts : that of the edges in contact, by graph and destination, (C,);
+    empty where no edge column says which these are. All three are None where a network does not predict local quality.
     pooled : what the head sees of each graph, (B, k).
     """
 
     score: Tensor
     local: Tensor | None
     residues: Tensor | None
+    contacts: Tensor | None
     pooled: Tensor
 
 
@@ -153,21 +155,26 @@ def predict_all(networks: Sequence[Network], store: GraphStore) -> list[Predicte
     The numbers of a graph do not depend on which others are in the store, nor on their order: the same bits come out.
     """
     if len(store) == 0:
-        return [Predicted(torch.zeros(0), None, None, torch.zeros(0, 0)) for _ in networks]
+        return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
     found: list[list[Predicted]] = [[] for _ in networks]
+    columns = store.metadata.get("edge_columns") or []
     for graph in map(by_destination, _graphs(store)):
+        touching = graph.edge_attr[:, columns.index(CONTACT)] if CONTACT in columns else graph.edge_attr.new_zeros(0)
+        contacts = torch.nonzero(touching).squeeze(1)
         for parts, network in zip(found, networks, strict=True):
-            parts.append(_predicted(network, graph))
+            parts.append(_predicted(network, graph, contacts))
     return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
 
 
-def _predicted(network: Network, batch: GraphBatch) -> Predicted:
+def _predicted(network: Network, batch: GraphBatch, contacts: Tensor) -> Predicted:
+    """contacts : places of the edges in contact, (C,)."""
     found, destination = network.predictions(batch), batch.edge_index[1]
     if found.edge_logit is None:
-        return Predicted(found.score, None, None, found.pooled)
+        return Predicted(found.score, None, None, None, found.pooled)
     quality = torch.sigmoid(found.edge_logit)
     total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
-    return Predicted(found.score, found.local, total / torch.bincount(destination, minlength=len(total)), found.pooled)
+    residues = total / torch.bincount(destination, minlength=len(total))
+    return Predicted(found.score, found.local, residues, quality[contacts], found.pooled)
 
 
 def _joined(parts: Sequence[Tensor | None]) -> Tensor | None:

@@ -25,6 +25,8 @@ MOST_TARGETS = 20
 """Targets that are opened; the others are in the scripts, but not opened."""
 
 
+LONGEST = 24
+"""Letters of a target's name in the names of its decoys, which programs show in a narrow list."""
 PLAIN = re.compile(r"[A-Za-z0-9_./-]")
 """The characters that mean nothing else to PyMOL or ChimeraX; names have all others as escapes."""
 
@@ -108,13 +110,17 @@ class Opened(NamedTuple):
 
 
 def opened(study: Study, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
-    """Each target with a scored decoy, and the best of its decoys, best first. folder : that of the scripts."""
-    partners, names = partners_of_decoys(study), set[str]()
-    for (dataset, target), rows in by_target(study.decoys):
+    """Each target with a scored decoy, and the best of its decoys, best first. folder : that of the scripts.
+
+    A decoy has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its rank.
+    """
+    partners, names, targets = partners_of_decoys(study), set[str](), by_target(study.decoys)
+    several = len(targets) > 1
+    for (dataset, target), rows in targets:
         found = []
         for _, row in best_distinct(rows, TOP):
             path = file_to_show(study.folders[dataset], row)
-            name = _distinct(f"{target}_{row.rank}_{row.decoy}", names)
+            name = _distinct(f"{target[:LONGEST] if several else 'model'}_{row.rank}", names)
             names.add(name)
             own = partners.get((dataset, target, row.decoy), ())
             plain = all(re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(own))

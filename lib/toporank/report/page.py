@@ -92,8 +92,16 @@ def as_json(data: Any) -> str:
 def answer_content(study: Study) -> dict[str, Any]:
     """The best decoy of each target and what it looks like, of a page that scores; a study has learned instead."""
     if study.leaderboard is not None or not study.decoys:
-        return {"answers": [], "summary": "", "structures_json": "", "viewer": "", "n_shown": 0}
-    from toporank.report import structures  # with gemmi
+        return {
+            "answers": [],
+            "summary": "",
+            "structures_json": "",
+            "viewer": "",
+            "n_shown": 0,
+            "pictures": {},
+            "worst_pae": 0,
+        }
+    from toporank.report import pae, structures  # with gemmi
 
     found, shown = answer.answers(study), structures.embedded(study)
     return {
@@ -102,6 +110,8 @@ def answer_content(study: Study) -> dict[str, Any]:
         "structures_json": as_json(structures.for_script(shown)),
         "viewer": structures.viewer_packed() if shown else "",
         "n_shown": len(shown),
+        "pictures": pae.pictures(study),
+        "worst_pae": pae.WORST,
     }
 
 

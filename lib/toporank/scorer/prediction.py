@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 DECIMALS = 7
 """Decimals of written scores; more would be single-precision noise."""
 QUALITY_DECIMALS = 4
 """Of the quality of residues and what it is made of."""
 
 
+CONTACT_KINDS = ("salt bridge", "hydrogen bond", "apolar", "other")
+"""What holds two residues in contact together: the first of these that they have."""
+CONTACTS = np.dtype([
+    ("first", "<u4"), ("second", "<u4"), ("distance", "<f4"), ("kind", "u1"),
+    ("pred_network", "<f4"), ("agreement", "<f4"),
+])  # fmt: skip
+"""A contact of a decoy: places of two residues among those of its score, Å between their nearest heavy atoms, place in
+`CONTACT_KINDS`, local quality that networks predict, share of the other decoys that have it, nan where unknown."""
+
+
 class ResidueScore(NamedTuple):
     """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
 
     name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
-    far the other decoys of the target agree, `comparison.votes.residue_agreement`.
+    far the other decoys of the target agree, `comparison.votes.residue_agreement`. residue_name : of the amino acid
+    that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known.
     """
 
     name: str
     pred_network: float | None
     agreement: float | None = None
+    residue_name: str = ""
 
     @property
     def pred_quality(self) -> float | None:
@@ -36,7 +50,7 @@ class Score(NamedTuple):
     mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
     sees of it. residues : of the graph of a decoy, where networks predict local quality. pred_structure,
     pred_confidence : by the structure alone, and what its predictor's confidence speaks for, where `scorer.weigh` has
-    joined them.
+    joined them. contacts : of a decoy, an array of `CONTACTS` as bytes, which are small and can be compared.
     """
 
     target: str
@@ -50,6 +64,7 @@ class Score(NamedTuple):
     residues: tuple[ResidueScore, ...] = ()
     pred_structure: float | None = None
     pred_confidence: float | None = None
+    contacts: bytes = b""
 
 
 class Estimate(NamedTuple):
