@@ -63,6 +63,8 @@ def run_chunk(
             note_progress(noting, done, failed)
             noted = time.monotonic()
         row = run_decoy(member, choices, store)
+        if member.masked:  # it is scored as it is, too: that takes its features from the store
+            run_decoy(member._replace(masked=""), choices, store)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
@@ -121,7 +123,8 @@ def making(
     """
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    return Making(Path(member.path), digest, dockq, partners, choices, store, model=member.model, content=content)
+    more = {"model": member.model, "masked": member.masked, "content": content}
+    return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
 
 
 def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:

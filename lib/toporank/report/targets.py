@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from toporank.confidence.table import Confidence
 from toporank.evaluation.leakage import LeakageRow
+from toporank.evaluation.ranking import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study
 from toporank.spreadsheets import table_text
@@ -41,6 +42,8 @@ class TargetRow(NamedTuple):
     interface_plddt: float | None
     low_plddt: float | None
     n_interface_residues: int | None
+    n_masked: int | None
+    pred_unmasked: float | None
     seen_in_training: str
     caveats: str
     why: str
@@ -79,7 +82,7 @@ def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], se
         best=best.decoy if best else "",
         file=best.path if best else "",
         dockq=best.shown_dockq if best else None,
-        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues")},
+        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues", *MASKED)},
         **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
         seen_in_training=seen.seen_in_training if seen else "",
         caveats=" ".join(entry["caveats"]),
