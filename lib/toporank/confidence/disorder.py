@@ -1,4 +1,4 @@
-"""Disorder: runs of residues of which the predictor knows nothing, such as tails that lie across the partner."""
+"""Disorder: runs of residues whose place the predictor does not know, such as tails that lie across the partner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toporank.structures.complex import Complex
 VERY_LOW = 50.0
 """pLDDT below which AlphaFold calls a residue of very low confidence, and mostly disordered."""
 RUN = 10
-"""Residues that follow one another in a chain: fewer are no tail. A chain of which fewer would be left keeps all."""
+"""Residues that follow one another in a chain: fewer are no tail. A chain that would keep fewer is not masked."""
 WHY = f"disordered: runs of {RUN} or more with a pLDDT below {VERY_LOW:g}"
 
 
@@ -17,7 +17,7 @@ def disordered(complex_: Complex, plddt: np.ndarray) -> np.ndarray:
     """Which residues are disordered: those in runs of `RUN` or more with a pLDDT below `VERY_LOW`.
 
     A run is of amino acids with a CA that follow one another in a chain of the file; a higher pLDDT, an unknown one and
-    the end of the chain end it. A chain of which fewer than `RUN` residues would be left has no disordered ones.
+    the end of the chain end it. A chain that would keep fewer than `RUN` residues has no disordered ones.
 
     Parameters
     ----------
