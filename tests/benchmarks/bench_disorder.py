@@ -59,9 +59,10 @@ def print_differences(rows: pd.DataFrame, n_targets: int) -> None:
 
 def _concerned(folder: Path, target: str, labels: pd.DataFrame) -> bool:
     """Whether a model of a target has a disordered residue at its interface."""
+    partners = labels[labels["Target"] == target].set_index("Model")["Partners"]
     for path in sorted((folder / "decoys" / target).iterdir()):
         (text,) = masks([Asked(target, path.stem, path)])
-        if text and _at_interface(path, masked_places(text), _partners(labels, target)):
+        if text and _at_interface(path, masked_places(text), partners[path.stem]):
             return True
     return False
 
@@ -71,15 +72,12 @@ def _at_interface(path: Path, places: np.ndarray, partners: str) -> bool:
     return bool(interface_residues(complex_)[places].any())
 
 
-def _partners(labels: pd.DataFrame, target: str) -> str:
-    return labels[labels["Target"] == target]["Partners"].iloc[0]
-
-
 def _scores(folder: Path, target: str, labels: pd.DataFrame, fold: int, cache: Path | None) -> pd.DataFrame:
     """A row for each model of a target: DockQ, and the scores with and without its disordered residues."""
     files = sorted((folder / "decoys" / target).iterdir())
     (network,) = (repository() / layout.SHIPPED_SCORER / "ensemble").glob(f"fold{fold}_*.ckpt")
-    given = {"partners": _partners(labels, target), "targets": "folder", "cache": cache}
+    rows = labels[labels["Target"] == target]
+    given = {"partners": rows["Partners"].mode()[0], "targets": "folder", "cache": cache}
     parts = []
     for name, scorer in (("network", network), ("scorer", None)):
         table = toporank.score(files, scorer=scorer, mask_disorder=True, **given)
@@ -87,7 +85,7 @@ def _scores(folder: Path, target: str, labels: pd.DataFrame, fold: int, cache: P
             table = table.assign(n_masked=0, pred_unmasked=table["pred_dockq"])
         names = {"pred_dockq": f"{name}, masked", "pred_unmasked": name}
         parts.append(table.set_index("decoy")[["pred_dockq", "pred_unmasked", "n_masked"]].rename(columns=names))
-    dockq = labels[labels["Target"] == target].set_index("Model")["DockQ"]
+    dockq = rows.set_index("Model")["DockQ"]
     return pd.concat([parts[0].drop(columns="n_masked"), parts[1]], axis=1).assign(target=target, dockq=dockq)
 
 
