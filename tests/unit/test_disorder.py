@@ -22,6 +22,7 @@ from toporank.errors import StructureError
 from toporank.structures.masking import mask_text, masked_places, without
 from toporank.structures.read import read_complex
 from toporank.structures.stored import atoms_digest
+from toporank.targets import disorder
 from toporank.targets.disorder import with_disorder_masked
 
 NEAR = EXAMPLES / "1PPE/near1.pdb.gz"
@@ -134,6 +135,22 @@ def test_a_masked_model_is_scored_as_its_cut_file_and_says_so(folder, tmp_path):
     assert any("12 residues masked, disordered: runs of 10 or more" in note for note in masked.attrs["notes"])
 
 
+def test_a_model_whose_tails_alone_touch_has_no_interface_and_its_row_says_why(tmp_path):
+    complex_, interface = read_complex(NEAR), toporank.features(NEAR)
+    touching = {*zip(interface["chain"], interface["number"], interface["insertion_code"], strict=True)}
+    of_a = [i for i, residue in enumerate(complex_.residues) if residue.chain == "A"]
+    runs = (of_a[first : first + 14] for first in range(len(of_a) - 14))
+    kept = next(run for run in runs if not any(tuple(complex_.residues[i]) in touching for i in run))
+    low = np.where(np.isin(np.arange(300), [*set(of_a) - set(kept)]), 30.0, HIGH)
+    (tmp_path / NAME).write_text(pdb_with(NEAR, low))
+    table = toporank.score(tmp_path, mask_disorder=True)
+    row = table.iloc[0]
+    assert (row["status"], row["n_masked"]) == ("no_interface", len(of_a) - 14)
+    assert np.isnan(row["pred_dockq"])
+    assert row["pred_unmasked"] > 0
+    assert f"{len(of_a) - 14} disordered residues are left out of it" in table.attrs["notes"][0]
+
+
 def test_nothing_changes_where_nothing_is_disordered_or_b_factors_are_something_else(tmp_path):
     (tmp_path / "mine.pdb").write_text(pdb_with(NEAR, np.where(tail_of(read_complex(NEAR)), 30.0, 90.0), within=5.0))
     pd.testing.assert_frame_equal(toporank.score(tmp_path, mask_disorder=True), toporank.score(tmp_path))
@@ -174,3 +191,12 @@ def test_a_mask_is_kept_until_a_file_changes(folder, tmp_path):
     (folder / NAME).write_text(pdb_with(NEAR, HIGH))
     assert with_disorder_masked(plan(), "auto", store)[0].masked == ""
     assert with_disorder_masked(plan(), "none", store)[0].masked == ""
+
+
+def test_many_models_are_read_by_several_processes(folder, tmp_path, monkeypatch):
+    states = {path: path.stat() for path in sorted(folder.iterdir())}
+    plan = [PlannedDecoy(p.stem, p.stem, str(p), state.st_size, state.st_mtime_ns, "") for p, state in states.items()]
+    expected = with_disorder_masked(plan, "auto", Store(tmp_path / "one"))
+    monkeypatch.setattr(disorder, "MANY", 1)
+    assert with_disorder_masked(plan, "auto", Store(tmp_path / "many")) == expected
+    assert [bool(decoy.masked) for decoy in expected] == [True, False]

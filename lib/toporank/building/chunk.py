@@ -27,6 +27,7 @@ from toporank.errors import (
 from toporank.features.registry import Choice
 from toporank.files import note_progress
 from toporank.structures.dssp import DsspMissingError
+from toporank.structures.masking import masked_places
 from toporank.structures.text import read_content
 
 log = logging.getLogger(__name__)
@@ -101,6 +102,8 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
+        if status in (Status.NO_INTERFACE, Status.CHAIN_MISSING) and member.masked:
+            reason = f"{reason}; {len(masked_places(member.masked))} disordered residues are left out of it"
         known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         row = row._replace(status=status, reason=reason, **known)
     if made:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -17,6 +19,7 @@ from toporank.confidence.files import state
 from toporank.confidence.job import masks
 from toporank.confidence.table import Choice
 from toporank.decoys.partners import parse_partners
+from toporank.targets.discovery import MANY
 
 
 def with_disorder_masked(plan: Iterable[PlannedDecoy], choice: Choice, store: Store) -> list[PlannedDecoy]:
@@ -24,8 +27,12 @@ def with_disorder_masked(plan: Iterable[PlannedDecoy], choice: Choice, store: St
 
     choice : whether B factors are pLDDT. A decoy without pLDDT, or one that cannot be read, is as it was.
     """
-    of_targets = (list(members) for _, members in groupby(sorted(plan), key=attrgetter("target")))
-    return [decoy for members in of_targets for decoy in _masked(members, choice, store)]
+    of_targets = [list(members) for _, members in groupby(sorted(plan), key=attrgetter("target"))]
+    masked = partial(_masked, choice=choice, store=store)
+    if sum(map(len, of_targets)) < MANY:
+        return [decoy for members in of_targets for decoy in masked(members)]
+    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+        return [decoy for members in pool.imap(masked, of_targets) for decoy in members]
 
 
 def _masked(members: list[PlannedDecoy], choice: Choice, store: Store) -> list[PlannedDecoy]:
