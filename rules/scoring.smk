@@ -24,6 +24,7 @@ rule score_decoys:
         models=directory(layout.MODELS),
         comparison=layout.COMPARISON,
         embeddings=layout.EMBEDDINGS,
+        record=layout.SCORED_WITH,
     log:
         "logs/scoring/{dataset}.log",
     conda:
@@ -39,16 +40,18 @@ rule score_decoys:
         features=FEATURES,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         precision=CONFIG.workflow.pack_precision,
+        mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" --rank-by {params.rank_by} --features {params.features:q}'
-        " --plddt {params.plddt} --precision {params.precision}"
+        " --plddt {params.plddt} --precision {params.precision} {params.mask_disorder}"
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --models {output.models}"
-        " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage} 2>&1 | tee {log}"
+        " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"
+        " --record {output.record} 2>&1 | tee {log}"
 
 
 rule read_confidence:

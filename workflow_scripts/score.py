@@ -23,6 +23,7 @@ from toporank.features.registry import choose
 from toporank.model.scored import Ways, scored, with_masks
 from toporank.model.scoring import Networks
 from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.similarity.tables import antibodies, compared, read_chains
 
@@ -39,9 +40,10 @@ def main() -> None:
     parser.add_argument("--precision", default="float32", help="of packs: float32 or float16")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
+    parser.add_argument("--mask-disorder", action="store_true", help="disordered residues are left out of the models")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "models"
-    for name in written:
+    tables = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues"
+    for name in (*tables, "models", "record"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
     gc.disable()  # there are next to no cycles, and a tenth of the time went into looking for them
@@ -68,6 +70,7 @@ def main() -> None:
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
+    write_record(args.record, ScoredWith.of(scorer, **chosen, mask_disorder=args.mask_disorder))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):

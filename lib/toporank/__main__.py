@@ -2,6 +2,8 @@
 
 score FOLDER         the decoys of a folder, scored and ranked
 train, label, report the same for a configuration
+compare A B          two scored folders, target by target
+merge RUN...         scored folders of one screen, joined into one
 doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
@@ -24,7 +26,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.command import doctor, score, study
+from toporank.command import compare, doctor, merge, score, study
 from toporank.command.run import running_arguments
 from toporank.config import Config, Workflow
 from toporank.errors import ConfigError, TopoRankError
@@ -55,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
     running = running_arguments()
     score.add(commands, running)
     study.add(commands, running)
+    compare.add(commands)
+    merge.add(commands)
     doctor.add(commands)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
     features.add_parser("list", help="all feature modules")

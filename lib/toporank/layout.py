@@ -88,6 +88,8 @@ SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
 EMBEDDINGS = "results/scores/{dataset}/embeddings.parquet"
 RESIDUES = "results/scores/{dataset}/residues.csv"
 MODELS = "results/scores/{dataset}/models"
+SCORED_WITH = "results/scores/{dataset}/scored_with.json"
+"""Which scorer gave the scores, and how; `toporank compare` and `merge` read it."""
 MODEL_PRED_DOCKQ = "results/scores/{dataset}/model_pred_dockq.csv"
 LEAKAGE = "results/scores/{dataset}/leakage.csv"
 CONFIDENCE = "results/scores/{dataset}/confidence.csv"
@@ -102,6 +104,8 @@ BESIDE_PAGE = (TARGETS, TOP_PML, TOP_CXC, MULTIQC)
 PER_TARGET = "results/evaluation/{dataset}/per_target.csv"
 EVALUATION = "results/evaluation/{dataset}/summary.json"
 REPORT = "results/report.html"
+SETTINGS = "toporank.json"
+"""In the folder of a command: the configuration that it made."""
 
 
 def beside(table: str) -> list[str]:

@@ -134,6 +134,14 @@ def test_a_box_is_one_file_that_any_zip_program_opens(store):
         assert [name.partition("/")[0] for name in archive.namelist()] == ["nodes", "edges"]
 
 
+@pytest.mark.parametrize(("kind", "packed"), [("edges", True), ("graphs", True), ("topology", False)])
+def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(store, kind, packed):
+    text = "0.0 1.0 " * 1000
+    path = filled(store, **{kind: text}).path
+    assert (path.stat().st_size < len(text) / 4) == packed
+    assert store.box("ab" * 32).find(kind, hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+
+
 def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(store):
     filled(store, nodes="one")
     filled(store, edges="other")

@@ -30,6 +30,7 @@ from filelock import FileLock
 
 from conftest import REPOSITORY, made_once
 from published_checkpoint import published_state, write_published_checkpoint
+from scored_folders import write_answer
 from shown_scores import as_shown, block_of, lay_out
 
 pytestmark = pytest.mark.slow
@@ -158,6 +159,15 @@ def command_without_jobs(text: str, clone: Path) -> None:
     as_it_is(as_a_module(text) + (" -n" if "--snakemake-args" in text else " --snakemake-args -n"), clone)
 
 
+def of_small_answers(text: str, clone: Path) -> None:
+    """The folders that it names were scored, as far as tables say."""
+    runs = text.partition(" --")[0].split()[2:]
+    for number, run_ in enumerate(runs):
+        names = ["both"] if " compare " in text else [f"target{number}"]
+        write_answer(clone / run_, {target: {"m": 0.5 + number / 10} for target in names}, name=run_)
+    as_it_is(as_a_module(text), clone)
+
+
 def on_the_path(text: str, clone: Path) -> None:
     """It would replace the environment that the tests run with; what it makes of the clone is there."""
     project = tomllib.loads((clone / "pyproject.toml").read_text())["project"]
@@ -256,6 +266,7 @@ HOW: dict[str, How] = {
     r"toporank score FOLDER": scored_as_it_ships,
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
     r"toporank (score|train|label|report) .*": command_without_jobs,
+    r"toporank (compare|merge) .*": of_small_answers,
     r"pipx install \.": on_the_path,
     r"snakemake --cores \d score --config score_decoys=FOLDER scorer=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from toporank import layout
 from toporank.errors import ConfigError, TopoRankError
 from toporank.files import user_cache
 from toporank.shipped import PACKAGE, repository
@@ -20,8 +21,7 @@ from toporank.workflow import locks
 
 LOG = "run.log"
 """In OUT: everything that Snakemake printed in the last run."""
-SETTINGS = "toporank.json"
-"""In OUT: the configuration that a command made."""
+SETTINGS = layout.SETTINGS
 CACHE = ".toporank/cache"
 """In OUT: stands for the user's cache folder where that cannot be written, so that code is compiled only once."""
 _ONLY_SHOW = re.compile(

@@ -79,13 +79,20 @@ def _agreed(score: Score, known: dict[str, float]) -> tuple[ResidueScore, ...]:
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
     """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
     rows = (
-        (score.target, score.decoy, chain, int(number) if number.lstrip("-").isdecimal() else number, *values)
+        ResidueRow(score.target, score.decoy, chain, number, residue.pred_quality, *residue[1:])
         for score in scores
         for residue in score.residues
         for chain, _, number in [residue.name.rpartition(":")]
-        for values in [(residue.pred_quality, *residue[1:])]
     )
-    write_rows(path, COLUMNS, rows)
+    write_residue_rows(path, rows)
+
+
+def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:
+    """Write residues.csv; a residue without insertion code is a number, which no spreadsheet takes for a formula."""
+    numbered = (
+        (*row[:3], int(row.residue) if row.residue.lstrip("-").isdecimal() else row.residue, *row[4:]) for row in rows
+    )
+    write_rows(path, COLUMNS, numbered)
 
 
 def read_residues(path: Path | str) -> Iterator[ResidueRow]:

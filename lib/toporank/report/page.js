@@ -1,19 +1,9 @@
-"use strict";
-// Sortable tables, and the rankings: strips at once, the table of a target when it is opened.
+// The rankings: strips at once, the table of a target when it is opened. sortable.js stands before this.
 
-const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const data = JSON.parse(document.getElementById("decoys").textContent);
 const structures = JSON.parse(document.getElementById("structures")?.textContent ?? "{}");
-const DASH = "–";
 const fixed = value => value == null ? DASH : value.toFixed(3);
 const percent = value => `${(100 * Math.min(1, Math.max(0, value))).toFixed(2)}%`;
-
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
 
 function draw(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -24,33 +14,6 @@ function draw(tag, attributes = {}, ...children) {
 
 function chip(digit) {
   return digit && digit !== "-" ? make("span", { class: `chip c${digit}` }, data.classes[digit]) : DASH;
-}
-
-// Tables with class "sortable": a click on a header sorts by the cells' data-v, or by their text.
-
-for (const table of $("table.sortable")) {
-  for (const head of $("thead th[data-c]", table)) {
-    const button = make("button", { type: "button" }, ...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => sort(table, head));
-  }
-}
-
-// A column with class "n" is one of numbers; others sort as people sort names. What is missing comes last.
-
-const names = new Intl.Collator("en", { numeric: true });
-const isMissing = text => ["", DASH, "nan", "None"].includes(text);
-
-function sort(table, head) {
-  const descending = head.getAttribute("aria-sort") === "ascending";
-  for (const other of $("th[aria-sort]", table)) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-  const key = row => { const cell = row.cells[head.dataset.c]; return (cell.dataset.v ?? cell.textContent).trim(); };
-  const compare = head.classList.contains("n") ? (a, b) => Number(a) - Number(b) : names.compare;
-  const body = table.tBodies[0];
-  const rows = [...body.rows].map(row => [key(row), row]);
-  rows.sort(([a], [b]) => isMissing(a) - isMissing(b) || (isMissing(a) ? 0 : compare(a, b) * (descending ? -1 : 1)));
-  body.append(...rows.map(([, row]) => row));
 }
 
 // The strip of a target: every decoy a tick, coloured by CAPRI class; predicted DockQ above, true below.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.model.checkpoint import toy
@@ -13,23 +14,40 @@ from toporank.report import answer, confidence, embedding, formatting, rankings,
 from toporank.report.results import Study
 from toporank.scorer.conformal import LEVEL
 
+_INDENTED = re.compile(r"\n[ \t\n]+<")
+"""An element on a line of its own."""
+
 
 def render(study: Study, folder: Path | None = None) -> str:
     """The page of a study as HTML that loads nothing; the same study gives the same bytes.
 
     folder : where the page will lie, for links to the files of decoys.
     """
-    environment = Environment(
-        loader=PackageLoader("toporank.report", "."),
+    return compact(environment().get_template("page.html.j2").render(content(study, folder)))
+
+
+def compact(page: str) -> str:
+    """A page without the indentation of its elements: a page of 1,000 targets has 0.15 MB of it.
+
+    >>> compact("<p>\\n    <b>a</b>\\n  text")
+    '<p>\\n<b>a</b>\\n  text'
+    """
+    return _INDENTED.sub("\n<", page)
+
+
+def environment(*packages: str) -> Environment:
+    """What renders templates of packages, before those of this one, in which all text is escaped."""
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "toporank.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
-    environment.globals |= {"interval": formatting.interval, "shown": answer.shown}
-    return environment.get_template("page.html.j2").render(content(study, folder))
+    found.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
+    found.globals |= {"interval": formatting.interval, "shown": answer.shown}
+    return found
 
 
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:

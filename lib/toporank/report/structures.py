@@ -26,7 +26,7 @@ from toporank.structures.read import read_complex
 
 MOST = 5
 """Decoys of a target that are embedded."""
-BUDGET = 1_200_000
+BUDGET = 1_100_000
 """Characters of structures in a page."""
 TRIES = 20
 """Decoys in a row for which there is no room, after which the page is full."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank.confidence.table import Confidence
@@ -10,7 +11,7 @@ from toporank.evaluation.leakage import LeakageRow
 from toporank.evaluation.ranking import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study
-from toporank.spreadsheets import table_text
+from toporank.spreadsheets import read_rows, table_text
 
 
 class TargetRow(NamedTuple):
@@ -92,6 +93,17 @@ def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], se
 
 def _distinct(names: Iterable[str]) -> list[str]:
     return sorted({name for name in names if name})
+
+
+def read_targets(path: Path | str) -> list[TargetRow]:
+    """Read targets.csv. Raises KeyError without one of the columns, ValueError where a number is expected."""
+    kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues", "n_masked"), int)
+    texts = ("target", "predictors", "verdict", "best", "file", "seen_in_training", "caveats", "why")
+    kinds |= dict.fromkeys((name for name in TargetRow._fields if name not in texts and name not in kinds), float)
+    return [
+        TargetRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in TargetRow._fields))
+        for row in (dict.fromkeys(MASKED, "") | row for row in read_rows(path))
+    ]
 
 
 def targets_text(study: Study) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +26,23 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: str)
     checkpoint : SHA-256 of the one whose vectors they are.
     """
     decoys = [score for score in scores if not score.interface and score.pooled]
-    vectors = zip(*(score.pooled for score in decoys), strict=True)
-    columns = {name: [getattr(score, name) for score in decoys] for name in KEYS}
+    write_vectors(path, [((score.target, score.decoy), score.pooled) for score in decoys], checkpoint)
+
+
+def write_vectors(path: Path | str, rows: Sequence[tuple[tuple[str, str], Sequence[float]]], checkpoint: str) -> None:
+    """Write the same from (target, decoy) and the vector of each decoy."""
+    vectors = zip(*(vector for _, vector in rows), strict=True)
+    columns = {name: [key[k] for key, _ in rows] for k, name in enumerate(KEYS)}
     columns |= {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
     write_bytes(path, to_bytes(columns, {OF_CHECKPOINT: checkpoint}))
+
+
+def checkpoint_of(path: Path | str) -> str:
+    """SHA-256 of the checkpoint whose vectors a file has, empty where it does not say. Raises RecordError."""
+    try:
+        return Table(Path(path).read_bytes()).metadata.get(OF_CHECKPOINT, "")
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _damaged(path, error) from error
 
 
 def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
@@ -48,8 +61,12 @@ def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
             raise ValueError("a vector has an entry that is not a number")
         return dict(zip(keys, vectors, strict=True))
     except (OSError, ValueError, TypeError, KeyError) as error:
-        what = f"not a table of vectors: {printable(str(error))[:LONGEST]}"
-        raise RecordError(what, where=path, remedy="delete it and run again, or restore it") from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path | str, error: Exception) -> RecordError:
+    what = f"not a table of vectors: {printable(str(error))[:LONGEST]}"
+    return RecordError(what, where=path, remedy="delete it and run again, or restore it")
 
 
 def principal_places(vectors: np.ndarray, others: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
