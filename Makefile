@@ -35,6 +35,7 @@ docs: .venv/installed-dev ## build the documentation site into site/, without a 
 
 pages: .venv/installed-dev ## show what `toporank score` prints today on README.md and the pages of predictors; MODELS=folder
 	$(BIN)/python tests/shown_scores.py $(MODELS)
+	PYTHONPATH=lib $(BIN)/python docs/notebook.py
 
 format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .

@@ -6,8 +6,10 @@ link to a file that is no page, such as one of code, is its text alone, and a pa
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from mkdocs.structure.pages import Page
 from toporank.__main__ import features_show
 from toporank.features.registry import modules
 
+sys.path.insert(0, str(Path(__file__).parent))
+import notebook  # beside this file, which mkdocs loads by its path
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 OUTSIDE = {
     "README.md": "index.md",
@@ -24,8 +29,9 @@ OUTSIDE = {
     "resources/scorer/README.md": "model-card.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "docs/notebook.ipynb": "notebook.md",
 }
-"""Pages that lie elsewhere in the repository, and what they are called on the site."""
+"""Pages that lie elsewhere in the repository or are no Markdown, and what they are called on the site."""
 COLUMNS = "feature-columns.md"
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
@@ -33,11 +39,20 @@ PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages from outside docs/, and the one that is made of the feature modules."""
+    """Add the pages from outside docs/, the notebook, and the one that is made of the feature modules."""
     for source, name in OUTSIDE.items():
-        files.append(File.generated(config, name, content=(REPOSITORY / source).read_text(encoding="utf-8")))
+        text = (REPOSITORY / source).read_text(encoding="utf-8")
+        text = notebook.page(json.loads(text)) if source.endswith(".ipynb") else text
+        files.append(File.generated(config, name, content=text))
     files.append(File.generated(config, COLUMNS, content=feature_columns()))
     return files
+
+
+def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
+    """Put the outputs of the notebook into its page."""
+    if page.file.src_uri != OUTSIDE["docs/notebook.ipynb"]:
+        return html
+    return notebook.with_html(html, json.loads(notebook.NOTEBOOK.read_text(encoding="utf-8")))
 
 
 def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:

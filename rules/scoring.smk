@@ -38,12 +38,17 @@ rule score_decoys:
         rank_by=CONFIG.rank_by,
         without_confidence="" if CONFIG.use_confidence else "--without-confidence",
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
+        features=FEATURES,
+        plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
+        precision=CONFIG.workflow.pack_precision,
+        mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
         " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
         " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
-        ' --store "$TOPORANK_STORE" --rank-by {params.rank_by}'
+        ' --store "$TOPORANK_STORE" --rank-by {params.rank_by} --features {params.features:q}'
+        " --plddt {params.plddt} --precision {params.precision} {params.mask_disorder}"
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --contacts {output.contacts} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"

@@ -110,6 +110,22 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def pdb_with(source: Path, of_residues: np.ndarray, within: float = 0.0, jitter: float = 0.0) -> str:
+    """The PDB text of a decoy with these B factors of residues; within : Å² by which atoms of a residue differ.
+
+    jitter : Å by which atoms are moved.
+    """
+    draw, lines, place, last = np.random.default_rng(1), [], -1, None
+    for line in gzip.decompress(source.read_bytes()).decode().splitlines():
+        if line.startswith("ATOM"):
+            place, last = place + (line[21:27] != last), line[21:27]
+            value = of_residues[place] + draw.uniform(-within, within)
+            xyz = np.array([float(line[k : k + 8]) for k in (30, 38, 46)]) + draw.normal(0, jitter, 3) * (jitter > 0)
+            line = f"{line[:30]}{''.join(f'{c:8.3f}' for c in xyz)}{line[54:60]}{value:6.2f}{line[66:]}"
+        lines.append(line)
+    return "\n".join([*lines, ""])
+
+
 def complex_of(atoms: Iterable[Atom]) -> Complex:
     """A `Complex` straight from atoms of protein residues, without any file. Atoms of a residue stand together."""
     atoms = list(atoms)

@@ -3,12 +3,14 @@
 
 import argparse
 import gc
+import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 from toporank.building.built import read_built
 from toporank.building.store import Store
-from toporank.confidence.table import read_confidence
+from toporank.confidence.table import AUTO, Choice, read_confidence
 from toporank.errors import TopoRankError
 from toporank.evaluation.comparison import stored_complexes, write_comparison
 from toporank.evaluation.coverage import read_coverage
@@ -17,7 +19,8 @@ from toporank.evaluation.leakage import describe, leakage, write_leakage
 from toporank.evaluation.models import write_models
 from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
 from toporank.evaluation.residues import why_no_contacts, why_no_residues, write_contacts, write_residues
-from toporank.model.scored import scored
+from toporank.features.registry import choose
+from toporank.model.scored import Ways, scored, with_masks
 from toporank.model.scoring import Networks
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
@@ -33,7 +36,11 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
+    parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
+    parser.add_argument("--precision", default="float32", help="of packs: float32 or float16")
+    parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
+    parser.add_argument("--mask-disorder", action="store_true", help="disordered residues are left out of the models")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "contacts"
     for name in (*written, "models", "record"):
@@ -47,7 +54,9 @@ def main() -> None:
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
         built, store, known = read_built(args.dataset), Store(args.store), read_interfaces(args.interfaces)
         chosen = {"rank_by": args.rank_by, "fold_twins": args.fold_twins, "use_confidence": not args.without_confidence}
+        choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+        found = with_masks(found, networks, built, choices, store, Ways(args.precision, args.plddt, **chosen))
         scores, interfaces, comparison, table, why_not = found
         write_models(args.models, table, scores, stored_complexes(built, store))
         chains = read_chains(args.chains)
@@ -62,7 +71,7 @@ def main() -> None:
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
-    write_record(args.record, ScoredWith.of(scorer, **chosen))
+    write_record(args.record, ScoredWith.of(scorer, **chosen, mask_disorder=args.mask_disorder))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):

@@ -18,37 +18,30 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from toporank import layout
-from toporank.building.built import Built
-from toporank.building.chunk import run_decoy
 from toporank.building.plan import PlannedDecoy
 from toporank.building.store import Store
 from toporank.command.given import INPUT, chains_of_decoys, check_partners, folder_to_score, name_of
 from toporank.command.score import settings_of
-from toporank.confidence.job import confidences
-from toporank.confidence.table import spoken
 from toporank.config import Config, load_config
 from toporank.decoys.folders import describe_passed_over, passed_over
 from toporank.decoys.identity import split_suffix
 from toporank.decoys.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, NoInterfaceError
-from toporank.evaluation.asked import asked
-from toporank.evaluation.coverage import coverage_table
-from toporank.evaluation.interfaces import hints, interface_table
+from toporank.evaluation.interfaces import hints
 from toporank.evaluation.leakage import describe, leakage
-from toporank.evaluation.packed import packed
 from toporank.evaluation.ranking import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
-from toporank.graphs.packing import write_pack
 from toporank.labelling.label import Native, label
 from toporank.scorer.scorer import Scorer
 from toporank.shipped import repository
 from toporank.similarity.tables import antibodies, compared
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
-from toporank.targets.chains import chain_maps_of, target_chains
+from toporank.targets.chains import target_chains
 from toporank.targets.complexes import BY_SEQUENCE
 from toporank.targets.discovery import decoys_of
+from toporank.targets.disorder import with_disorder_masked
 from toporank.targets.planning import plan_of
 from toporank.workflow.preflight import check_writable, feature_choices, said_partners, scorer_of
 
@@ -65,6 +58,7 @@ def score(
     scorer: PathLike | Scorer | None = None,
     confidence: bool = True,
     targets: str = BY_SEQUENCE,
+    mask_disorder: bool = False,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
     """Score and rank models, as the command `toporank score` does.
@@ -76,6 +70,8 @@ def score(
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
     confidence : whether the predictor's own confidence counts in the score
     targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
+    mask_disorder : whether residues in runs of 10 or more with a pLDDT below 50 are left out of the models; then
+        `n_masked` has their number and `pred_unmasked` the score that the model has otherwise (docs/confidence.md)
     cache : folder that keeps what was computed, so that the same models cost little the next time; the
         `.toporank/store` of an earlier command will do. By default nothing is kept
 
@@ -103,10 +99,11 @@ def score(
         check_writable(store, "give another folder as cache")
         folder, called = _folder_of(models, room / INPUT)
         path = scorer.path if isinstance(scorer, Scorer) else scorer
-        chosen = {"targets": targets, "confidence": confidence, "scorer": None if path is None else Path(path)}
+        chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder}
+        chosen["scorer"] = None if path is None else Path(path)
         config = load_config(settings_of(folder, called, partners, **chosen))
         plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
-        table, more = _ranking(config, plan, Store(store), room)
+        table, more = _ranking(config, plan, Store(store))
     frame = _frame(columns_of(table), table)
     frame.attrs["notes"] = [*notes, *more]
     return frame
@@ -265,27 +262,22 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
             raise ConfigError(what, where=file, remedy="call score for the models of each folder")
     check_partners(partners, "model", chains_of_decoys(grouped), "partners")
     skipped = describe_passed_over(folder, passed_over(folder, grouped.decoys))
-    return _Plan(plan_of(grouped, for_all, of_targets), [*grouped.notes, *skipped])
+    plan = plan_of(grouped, for_all, of_targets)
+    if config.masks_disorder(dataset.name):
+        plan = with_disorder_masked(plan, config.plddt, Store(store))
+    return _Plan(plan, [*grouped.notes, *skipped])
 
 
-def _ranking(config: Config, plan: list[PlannedDecoy], store: Store, room: Path) -> tuple[list[RankedDecoy], list[str]]:
-    """The ranking of some decoys, and what to know about it. room : for packs, which are files."""
-    from toporank.model.scored import scored  # with torch, which the other functions do not need
+def _ranking(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[list[RankedDecoy], list[str]]:
+    """The ranking of some decoys, and what to know about it."""
+    from toporank.model.scored import Ways, score_plan  # with torch, which the other functions do not need
     from toporank.model.scoring import Networks
 
     choices = feature_choices(config, repository())
-    built = Built.of(plan, [run_decoy(decoy, choices, store) for decoy in plan])
-    coverage = coverage_table(plan, built.fates.values(), (), chain_maps_of(plan, built.fates, store))
-    stated = spoken(confidences(asked(coverage, built, store), config.plddt))
-    members = packed(coverage, built, choices, store)
-    packs = room / Path(layout.PACK).name, room / Path(layout.INTERFACE_PACK).name
-    write_pack(packs[0], members.decoys, config.workflow.pack_precision, members.joined)
-    write_pack(packs[1], members.interfaces, config.workflow.pack_precision)
     networks = Networks(Scorer.open(scorer_of(config, repository())))
     chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}
-    known = interface_table(coverage, built.fates)
-    with _one_thread():
-        found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+    ways = Ways(config.workflow.pack_precision, config.plddt, **chosen, arithmetic=_one_thread)
+    built, coverage, found = score_plan(networks, plan, choices, store, ways)
     chains = target_chains(plan, built.fates, (), store)
     seen = leakage({row.target for row in found.table}, compared(chains), networks.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]

@@ -16,6 +16,7 @@ import pytest
 
 import toporank
 from conftest import REPOSITORY
+from structures_text import pdb_with
 from toporank import layout
 from toporank.building.chunk import making
 from toporank.building.plan import planned
@@ -44,9 +45,9 @@ def mixed(tmp_path_factory) -> Path:
     return folder
 
 
-def rows_of_command(folder: Path, out: Path) -> list[dict[str, str]]:
+def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, str]]:
     """ranking.csv of the command, as text."""
-    command = [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2"]
+    command = [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2", *options]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return [*read_rows(out / layout.RANKING.format(dataset=folder.name))]
@@ -75,6 +76,22 @@ def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unrea
 @pytest.mark.slow
 def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
     assert as_text(toporank.score(DECOYS)) == rows_of_command(DECOYS, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_the_command_and_the_function_say_the_same_of_models_with_a_disordered_tail(tmp_path):
+    (tmp_path / "given").mkdir()
+    near, far = DECOYS / "1PPE/near1.pdb.gz", DECOYS / "1PPE/mid2.pdb.gz"
+    low = np.where((np.arange(300) >= 16) & (np.arange(300) < 28), 30.0, 90.0)
+    (tmp_path / "given/ranked_0.pdb").write_text(pdb_with(near, low))
+    (tmp_path / "given/ranked_1.pdb").write_text(pdb_with(far, np.linspace(60.0, 95.0, 300)))
+    rows = rows_of_command(tmp_path / "given", tmp_path / "out", "--mask-disorder")
+    assert rows == as_text(toporank.score(tmp_path / "given", mask_disorder=True))
+    assert {row["decoy"]: row["n_masked"] for row in rows} == {"ranked_0": "12", "ranked_1": "0"}
+    (target,) = read_rows((tmp_path / "out" / layout.RANKING.format(dataset="given")).with_name("targets.csv"))
+    best = rows[0]
+    assert (target["n_masked"], target["pred_unmasked"]) == (best["n_masked"], best["pred_unmasked"])
+    assert ("masked" in target["caveats"].split()) == (best["n_masked"] != "0")
 
 
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):

@@ -43,7 +43,7 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, content=None) -> Toy:
+    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, masked="", content=None) -> Toy:
         """In place of `Making`."""
         self.path, self.digest, self.content = path, digest, content
         self.seen.append((path, digest, dockq))

@@ -147,6 +147,7 @@ def test_without_ledgers_nothing_is_said_of_the_same_models(tmp_path):
     [
         ({"record": RECORD._replace(scorer="f" * 64)}, "different scorers scored the two runs"),
         ({"record": RECORD._replace(use_confidence=False)}, "run B was scored with --without-confidence"),
+        ({"record": RECORD._replace(mask_disorder=True)}, "run B was scored with --mask-disorder"),
         ({"record": RECORD._replace(fold_twins=True)}, "twins share a rank in run B only"),
         ({"recipes": {**RECIPES, "nodes": ["code", '{"x":1}']}}, "the features are others: nodes"),
         ({"interface": "A:B+C"}, "1 target has other partners, such as T: no partner of several chains in A"),

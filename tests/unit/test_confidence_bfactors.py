@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from structures_text import EXAMPLES
+from structures_text import EXAMPLES, pdb_with
 from toporank.confidence.decoy import Asked
 from toporank.confidence.job import confidences, rmsd
 from toporank.confidence.table import Confidence
@@ -28,22 +27,6 @@ def core(complex_: Complex, seed: int = 0) -> np.ndarray:
     buried = cKDTree(ca).query_ball_point(ca, 10.0, return_length=True).astype(float)
     smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(seed).normal(0, 0.1, len(ca))
     return (30 + 67 * (smooth - smooth.min()) / np.ptp(smooth)).round(2)
-
-
-def pdb_with(source: Path, of_residues: np.ndarray, within: float = 0.0, jitter: float = 0.0) -> str:
-    """The PDB text of a decoy with these B factors of residues; within : Å² by which atoms of a residue differ.
-
-    jitter : Å by which atoms are moved.
-    """
-    draw, lines, place, last = np.random.default_rng(1), [], -1, None
-    for line in gzip.decompress(source.read_bytes()).decode().splitlines():
-        if line.startswith("ATOM"):
-            place, last = place + (line[21:27] != last), line[21:27]
-            value = of_residues[place] + draw.uniform(-within, within)
-            xyz = np.array([float(line[k : k + 8]) for k in (30, 38, 46)]) + draw.normal(0, jitter, 3) * (jitter > 0)
-            line = f"{line[:30]}{''.join(f'{c:8.3f}' for c in xyz)}{line[54:60]}{value:6.2f}{line[66:]}"
-        lines.append(line)
-    return "\n".join([*lines, ""])
 
 
 @pytest.fixture(scope="module")

@@ -111,6 +111,7 @@ def test_a_target_with_other_models_or_scores_is_refused_by_name(tmp_path, their
     [
         (RECORD._replace(scorer="f" * 64), "different scorers scored the two runs"),
         (RECORD._replace(use_confidence=False), "--without-confidence"),
+        (RECORD._replace(mask_disorder=True), "--mask-disorder"),
     ],
 )
 def test_runs_of_other_scorers_are_refused_with_the_reason(tmp_path, record, reason):

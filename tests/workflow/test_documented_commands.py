@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import os
 import re
 import shlex
@@ -246,6 +247,31 @@ def is_in_the_manual(text: str, clone: Path) -> None:
     assert f'name = "{text.split()[-1]}"' in (clone / "docs/extending.md").read_text()
 
 
+def where_a_folder_is_shared(text: str, clone: Path) -> None:
+    """With the folder that jobs share in another place."""
+    dry(text.replace("/data/", f"{clone.parent}/data/"), clone)
+
+
+def with_a_plug_in(text: str, clone: Path) -> None:
+    """Where the plug-in is installed; the profile is there anyway."""
+    name = re.search(r"profiles/(\w+)", text)[1]
+    assert (clone / f"profiles/{name}/config.yaml").is_file()
+    if importlib.util.find_spec(f"snakemake_executor_plugin_{name}"):
+        dry(text, clone)
+
+
+def plug_in_of_snakemake(text: str, clone: Path) -> None:
+    """Few need it, and the tests run without; it has a version, and a profile that is for it."""
+    name = re.fullmatch(r"pip install snakemake-executor-plugin-(\w+)==[\d.]+", text)[1]
+    assert f"executor: {name}\n" in (clone / f"profiles/{name}/config.yaml").read_text()
+
+
+def read_by_the_scheduler(text: str, clone: Path) -> None:
+    """The script that submits knows the variables."""
+    script = (clone / "workflow_scripts/scheduler.sh").read_text()
+    assert all(f"${{{word.partition('=')[0]}:?" in script for word in text.split()[1:])
+
+
 How = Callable[[str, Path], None]
 HOW: dict[str, How] = {
     r"make (demo|help)": as_it_is,
@@ -261,7 +287,11 @@ HOW: dict[str, How] = {
     r"pipx install \.": on_the_path,
     r"snakemake --cores \d score --config score_decoys=FOLDER scorer=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
+    r"snakemake --profile profiles/(kubernetes|aws) --directory /data/run all": where_a_folder_is_shared,
+    r"snakemake --profile profiles/htcondor all": with_a_plug_in,
     r"snakemake .*": dry,
+    r"pip install snakemake-executor-plugin-.*": plug_in_of_snakemake,
+    r"export TOPORANK_.*": read_by_the_scheduler,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,
     r"(\.venv/bin/)?python -m toporank .*": as_it_is,
     r"python -c .*": as_it_is,

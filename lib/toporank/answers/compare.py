@@ -265,6 +265,8 @@ def scored_unlike(a: Run, b: Run) -> list[str]:
     if a.uses_confidence != b.uses_confidence:
         without = "B" if a.uses_confidence else "A"
         found.append(f"run {without} was scored with --without-confidence, the other was not")
+    if a.masks_disorder != b.masks_disorder:
+        found.append(f"run {'A' if a.masks_disorder else 'B'} was scored with --mask-disorder, the other was not")
     return found
 
 

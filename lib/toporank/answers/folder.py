@@ -161,6 +161,11 @@ class Run:
         """Whether the predictor's own confidence counts."""
         return self.record.use_confidence if self.record else self.place.settings.get("use_confidence", True)
 
+    @property
+    def masks_disorder(self) -> bool:
+        """Whether disordered residues are left out of the models."""
+        return bool(self.record and self.record.mask_disorder)
+
     @cached_property
     def ledgers(self) -> list[Ledger]:
         """As `Place.ledgers`."""

@@ -248,6 +248,7 @@ def _record(parts: Sequence[Part]) -> ScoredWith:
         rank_by=runs[0].rank_by,
         fold_twins=runs[0].folds_twins,
         use_confidence=runs[0].uses_confidence,
+        mask_disorder=runs[0].masks_disorder,
         merged=tuple(run.place.name for run in runs),
     )
 

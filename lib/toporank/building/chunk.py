@@ -27,6 +27,7 @@ from toporank.errors import (
 from toporank.features.registry import Choice
 from toporank.files import note_progress
 from toporank.structures.dssp import DsspMissingError
+from toporank.structures.masking import masked_places
 from toporank.structures.text import read_content
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,8 @@ def run_chunk(
             note_progress(noting, done, failed)
             noted = time.monotonic()
         row = run_decoy(member, choices, store)
+        if member.masked:  # it is scored as it is, too: that takes its features from the store
+            run_decoy(member._replace(masked=""), choices, store)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
@@ -99,6 +102,8 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
+        if status in (Status.NO_INTERFACE, Status.CHAIN_MISSING) and member.masked:
+            reason = f"{reason}; {len(masked_places(member.masked))} disordered residues are left out of it"
         known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         row = row._replace(status=status, reason=reason, **known)
     if made:
@@ -121,7 +126,8 @@ def making(
     """
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    return Making(Path(member.path), digest, dockq, partners, choices, store, model=member.model, content=content)
+    more = {"model": member.model, "masked": member.masked, "content": content}
+    return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
 
 
 def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:

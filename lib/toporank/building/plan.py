@@ -32,7 +32,7 @@ class PlannedDecoy(NamedTuple):
 
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
     partners_given : as they were given, if by other names. model, lacks, spare : as in
-    `decoys.identity.Decoy`.
+    `decoys.identity.Decoy`. masked : residues that do not count, as `structures.masking.mask_text` writes them.
     """
 
     target: str
@@ -47,6 +47,7 @@ class PlannedDecoy(NamedTuple):
     lacks: str = ""
     spare: str = ""
     partners_given: str = ""
+    masked: str = ""
 
     @property
     def native_partners(self) -> str:

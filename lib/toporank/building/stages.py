@@ -22,6 +22,7 @@ import safetensors.numpy
 from toporank.building.store import Box, Entry, Make, Store
 from toporank.code import code_of, source_digest
 from toporank.comparison.contacts import contact_bytes
+from toporank.confidence.disorder import WHY
 from toporank.decoys.identity import ResidueId, structure_format
 from toporank.decoys.partners import Partners, partner_name, partners_text
 from toporank.errors import FeatureError, StructureError
@@ -35,6 +36,7 @@ from toporank.graphs.pyg_file import FORMAT, graph_bytes
 from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
+from toporank.structures.masking import without
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
@@ -42,11 +44,16 @@ from toporank.structures.text import read_content
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
-TABLES = ("structures.stored", "structures.surroundings", "features.residue_tables")
+TABLES = ("structures.stored", "structures.surroundings", "structures.masking", "features.residue_tables")
 MADE_BY = {
     "complex": ("structures.read", "structures.stored"),
-    "interface": ("structures.read", "features.bystanders", *TABLES),  # its rule reads the decoys
-    "contacts": ("comparison.contacts", "structures.stored"),
+    "interface": (
+        "structures.read",
+        "features.bystanders",
+        "confidence.disorder",
+        *TABLES,
+    ),  # its rule reads the decoys
+    "contacts": ("comparison.contacts", "structures.stored", "structures.masking"),
     "topology": TABLES,
     "nodes": TABLES,
     "edges": TABLES,
@@ -107,7 +114,8 @@ class Making:
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
     empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
-    from 1; 0 for its only one. content : of the file, where it was read before.
+    from 1; 0 for its only one. masked : residues that do not count, as `structures.masking.mask_text` writes them.
+    content : of the file, where it was read before.
     """
 
     path: Path
@@ -118,6 +126,7 @@ class Making:
     store: Store
     part_of: Making | None = None
     model: int = 0
+    masked: str = ""
     content: bytes | None = field(default=None, repr=False)
 
     def finish(self, stage: str) -> Entry:
@@ -254,7 +263,8 @@ class Making:
         pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
         graphs = {}
         for name, pair in pairs.items():
-            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self)
+            whole = {"part_of": self, "masked": self.masked}
+            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, **whole)
             with contextlib.suppress(FeatureError):
                 graphs[name] = part.graphs
         return graphs
@@ -282,7 +292,8 @@ class Making:
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
         """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
-        return self._box.obtain(kind, {"complex": self.complex.sha256, **depends_on}, make)
+        of_atoms = {"complex": self.complex.sha256} | ({"masked": self.masked} if self.masked else {})
+        return self._box.obtain(kind, {**of_atoms, **depends_on}, make)
 
     @functools.cached_property
     def _complex(self) -> Complex:
@@ -298,7 +309,7 @@ class Making:
 
     @functools.cached_property
     def _atoms(self) -> Complex:
-        return from_bytes(self.complex.content)
+        return without(from_bytes(self.complex.content), self.masked, WHY)
 
     @functools.cached_property
     def _node_table(self) -> tuple[np.ndarray, np.ndarray]:

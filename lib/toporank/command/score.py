@@ -31,22 +31,32 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
+    tails = "leave out disordered residues, runs of 10 or more with a pLDDT below 50, such as tails across the partner"
+    parser.add_argument("--mask-disorder", action="store_true", help=tails)
     other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
     parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 
 
 def settings_of(
-    folder: Path, name: str, partners: str | None, *, targets: str, confidence: bool, scorer: Path | None
+    folder: Path,
+    name: str,
+    partners: str | None,
+    *,
+    targets: str,
+    confidence: bool,
+    scorer: Path | None,
+    mask_disorder: bool = False,
 ) -> dict[str, Any]:
     """The configuration that scores a folder; keys that have their default are left out.
 
     name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
-    own counts.
+    own counts. mask_disorder : whether disordered residues are left out.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
     settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
     settings |= {} if confidence else {"use_confidence": False}
+    settings |= {"mask_disorder": True} if mask_disorder else {}
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
@@ -63,7 +73,7 @@ def score(args: argparse.Namespace) -> int:
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
-    settings = settings_of(given.folder, given.name, args.partners, **chosen)
+    settings = settings_of(given.folder, given.name, args.partners, **chosen, mask_disorder=args.mask_disorder)
     if args.plddt:
         settings["plddt"] = args.plddt
     load_config(settings)

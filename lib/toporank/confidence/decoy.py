@@ -12,6 +12,7 @@ import numpy as np
 from toporank.confidence import haddock, measures
 from toporank.confidence.bfactors import SAME_IN_RESIDUE, BFactors, b_factors, profiles, rise_into_core
 from toporank.confidence.content import unreadable
+from toporank.confidence.disorder import disordered
 from toporank.confidence.files import files_beside, named_by, place_of
 from toporank.confidence.predictors import Stated, stated
 from toporank.confidence.table import (
@@ -31,6 +32,7 @@ from toporank.decoys.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.features.neighbours import pairs_between_groups
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.masking import mask_text, masked_places
 from toporank.structures.read import read_complex
 from toporank.structures.text import read_text
 
@@ -46,7 +48,8 @@ class Asked(NamedTuple):
 
     path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
     when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
-    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one.
+    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one. masked :
+    residues that do not count, as `structures.masking.mask_text` writes them.
     """
 
     target: str
@@ -56,6 +59,7 @@ class Asked(NamedTuple):
     sha256: str = ""
     atoms: Callable[[], Complex] | None = None
     model: int = 0
+    masked: str = ""
 
     def complex(self) -> Complex:
         """Its atoms. Raises TopoRankError."""
@@ -71,12 +75,14 @@ class Examined(NamedTuple):
     """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
 
     rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
-    the numbers says that they are pLDDT; otherwise empty.
+    the numbers says that they are pLDDT; otherwise empty. disordered : residues, as `structures.masking.mask_text`
+    writes them.
     """
 
     row: Confidence
     rise: float | None = None
     profiles: tuple[bytes, ...] = ()
+    disordered: str = ""
 
 
 def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
@@ -118,14 +124,14 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         iptm=known.iptm,
         ranking_score=known.ranking_score,
     )
-    measured, more = _of_structure(complex_, asked.partners, known, found) if complex_ else ({}, [])
+    measured, low, more = _of_structure(complex_, asked, known, found) if complex_ else ({}, "", [])
     row, problems = row._replace(**measured), [*known.problems, *problems, *more]
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
     row = row._replace(**numbers, status=status, reason="; ".join(problems))
     if row.plddt_source != OF_B_FACTORS:
-        return Examined(row)
-    return Examined(row, rise, profiles(found, complex_) if by_numbers else ())
+        return Examined(row, disordered=low)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else (), low)
 
 
 class Pae(NamedTuple):
@@ -178,9 +184,9 @@ def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Co
 
 
 def _of_structure(
-    complex_: Complex, partners: Partners, known: Stated, found: BFactors | None
-) -> tuple[dict[str, float | str], list[str]]:
-    """Measures for which the model is needed, and what keeps some of them from being computed."""
+    complex_: Complex, asked: Asked, known: Stated, found: BFactors | None
+) -> tuple[dict[str, float | str], str, list[str]]:
+    """Measures for which the model is needed, its disordered residues, and what keeps some from being computed."""
     problems: list[str] = []
     sizes = {name: len(each) for name in ("pae", "plddt") if (each := getattr(known, name)) is not None}
     n_tokens = next(iter(sizes.values()), 0)
@@ -190,9 +196,9 @@ def _of_structure(
     if len({*sizes.values()}) > 1:
         problems.append(f"the predictor's files give PAE of {n_tokens} tokens, but pLDDT of {sizes['plddt']}")
     try:
-        complex_ = complex_.with_partners(partners)
+        complex_ = complex_.with_partners(asked.partners)
     except TopoRankError as error:
-        return {}, [*problems, error.reason]
+        return {}, "", [*problems, error.reason]
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     if token is not None and (token[own] < 0).any():
         token = None
@@ -204,8 +210,14 @@ def _of_structure(
     pae = None
     if token is not None and known.pae is not None:
         pae = known.pae[np.ix_(token[own], token[own])].astype(float)
-    measured = _measured(complex_, own, plddt, pae)
-    return (measured if plddt is None else {**measured, "plddt_source": source}), problems
+    counted = ~np.isin(own, masked_places(asked.masked))
+    of_counted = None if plddt is None else plddt[counted], None if pae is None else pae[np.ix_(counted, counted)]
+    measured = _measured(complex_, own[counted], *of_counted)
+    if plddt is None:
+        return measured, "", problems
+    of_all = np.full(len(complex_.residues), np.nan)
+    of_all[own] = plddt
+    return {**measured, "plddt_source": source}, mask_text(disordered(complex_, of_all)), problems
 
 
 def _described(complex_: Complex) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 
@@ -26,16 +26,25 @@ def confidences(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[Confiden
 
     choice : whether B factors are pLDDT. Whatever is wrong with one decoy and its files is the reason in its row.
     """
-    rows: list[Confidence] = []
+    return [examined.row for examined in _of_targets(decoys, choice)]
+
+
+def masks(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[str]:
+    """The disordered residues of each decoy, as `structures.masking.mask_text` writes them; as for `confidences`.
+
+    A decoy whose pLDDT is not known has none.
+    """
+    return [examined.disordered for examined in _of_targets(decoys, choice)]
+
+
+def _of_targets(decoys: Iterable[Asked], choice: Choice) -> Iterator[Examined]:
+    """What is known of each decoy by its own files and by the other decoys of its target."""
     for _, members in groupby(decoys, key=attrgetter("target")):
         members = list(members)
         examined = [_examined(asked, choice) for asked in members]
         refused = _no_plddt(members, examined)
-        rows += [
-            Confidence(asked.target, asked.decoy) if i in refused else examined[i].row
-            for i, asked in enumerate(members)
-        ]
-    return rows
+        for i, asked in enumerate(members):
+            yield Examined(Confidence(asked.target, asked.decoy)) if i in refused else examined[i]
 
 
 def _examined(asked: Asked, choice: Choice) -> Examined:

@@ -43,7 +43,8 @@ class RankedDecoy(NamedTuple):
     n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
     cluster, consensus, twin_of : see `comparison.compare.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
-    if another than the score of the complex decided.
+    if another than the score of the complex decided. n_masked : residues left out of it as disordered, known where any
+    decoy has some. pred_unmasked : its pred_dockq if nothing is left out of any decoy.
     """
 
     rank: int | None
@@ -72,6 +73,8 @@ class RankedDecoy(NamedTuple):
     pred_structure: float | None = None
     pred_confidence: float | None = None
     p_acceptable: float | None = None
+    n_masked: int | None = None
+    pred_unmasked: float | None = None
 
     @property
     def shown_dockq(self) -> float | None:
@@ -80,14 +83,16 @@ class RankedDecoy(NamedTuple):
 
 
 COLUMNS = RankedDecoy._fields
-WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank")
+WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank", "n_masked")
 TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by")
 """Columns of these kinds; all others are floating-point numbers."""
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
 APART = ("pred_structure", "pred_confidence")
 """What the structure and the predictor's confidence say apart from each other."""
-IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", *APART)
+MASKED = ("n_masked", "pred_unmasked")
+"""What is known only where disordered residues are left out."""
+IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", *APART, *MASKED)
 """And those that are there only if some decoy has a value: of the calibration, of trees, of `RANKED_BY`, and these."""
 UNKNOWN = Estimate(None, None, "")
 """Stands for an `Estimate`."""
@@ -147,6 +152,21 @@ def ranking(
     decoys.sort(key=partial(_order, attrgetter(RANKED_BY[rank_by])))
     of_targets = (list(rows) for _, rows in groupby(decoys, key=attrgetter("target")))
     return [row for rows in of_targets for row in _ranked(rows, fold_twins)]
+
+
+def with_unmasked(
+    table: Iterable[RankedDecoy], masked: Mapping[tuple[str, str], int], unmasked: Iterable[RankedDecoy]
+) -> list[RankedDecoy]:
+    """The ranking of masked decoys, with how many residues are left out of each and its score without that.
+
+    masked : (target, decoy) → residues left out; all others have none. unmasked : the ranking without masks.
+    """
+    scores = {(row.target, row.decoy): row.pred_dockq for row in unmasked}
+    return [
+        row._replace(n_masked=masked.get(key, 0), pred_unmasked=scores.get(key))
+        for row in table
+        for key in [(row.target, row.decoy)]
+    ]
 
 
 def _ranked(rows: list[RankedDecoy], fold_twins: bool) -> list[RankedDecoy]:

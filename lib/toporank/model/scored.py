@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank.building.built import Built
+from toporank.building.chunk import run_decoy
+from toporank.building.plan import PlannedDecoy
 from toporank.building.store import Store
-from toporank.confidence.table import Confidence
+from toporank.confidence.job import confidences
+from toporank.confidence.table import AUTO, Choice, Confidence, spoken
+from toporank.evaluation.asked import asked
 from toporank.evaluation.comparison import comparison_table, stored_contacts
-from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow, scored_interfaces
-from toporank.evaluation.ranking import COMPLEX, ComparedDecoy, RankedDecoy, ranking
+from toporank.evaluation.coverage import CoverageRow, coverage_table
+from toporank.evaluation.interfaces import InterfaceRow, interface_table, scored_interfaces
+from toporank.evaluation.packed import packed
+from toporank.evaluation.ranking import COMPLEX, ComparedDecoy, RankedDecoy, ranking, with_unmasked
 from toporank.evaluation.residues import with_agreement
+from toporank.features.registry import Choice as Features
+from toporank.graphs.packing import write_pack
 from toporank.model.scoring import Networks
 from toporank.scorer.combine import combine
 from toporank.scorer.prediction import Score
 from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
+from toporank.structures.masking import masked_places
+from toporank.targets.chains import chain_maps_of
 
 
 class Scored(NamedTuple):
@@ -61,3 +73,61 @@ def scored(
     trusted, why_not = how_far_to_trust(scorer, coverage, scores, stated)
     table = ranking(coverage, scores, rows, rank_by, comparison, trusted, fold_twins=fold_twins)
     return Scored(scores, rows, comparison, table, why_not)
+
+
+class Ways(NamedTuple):
+    """How decoys are scored.
+
+    precision : of packs. plddt : whether B factors are pLDDT. arithmetic : what goes on around that of the networks.
+    The others : as for `scored`.
+    """
+
+    precision: str = "float32"
+    plddt: Choice = AUTO
+    rank_by: str = COMPLEX
+    fold_twins: bool = False
+    use_confidence: bool = True
+    arithmetic: Callable[[], AbstractContextManager] = contextlib.nullcontext
+
+
+class Examined(NamedTuple):
+    """Decoys that were built, compared with their target and asked for their confidence, and their scores."""
+
+    built: Built
+    coverage: list[CoverageRow]
+    scored: Scored
+
+
+def score_plan(
+    networks: Networks, plan: list[PlannedDecoy], choices: dict[str, Features], store: Store, ways: Ways
+) -> Examined:
+    """Take the decoys of a plan from their files to scores, in this process; what the store has costs little.
+
+    A decoy with a mask has its score without the mask, too, as from `with_masks`. Raises as `scored` does.
+    """
+    fates = [run_decoy(decoy, choices, store) for decoy in plan]
+    built = Built.of(plan, fates)
+    coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
+    stated = spoken(confidences(asked(coverage, built, store), ways.plddt))
+    members = packed(coverage, built, choices, store)
+    chosen = {name: getattr(ways, name) for name in ("rank_by", "fold_twins", "use_confidence")}
+    with tempfile.TemporaryDirectory(prefix="toporank_") as room:
+        packs = Path(room, "graphs"), Path(room, "interfaces")
+        write_pack(packs[0], members.decoys, ways.precision, members.joined)
+        write_pack(packs[1], members.interfaces, ways.precision)
+        known = interface_table(coverage, built.fates)
+        with ways.arithmetic():
+            found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+    return Examined(built, coverage, with_masks(found, networks, built, choices, store, ways))
+
+
+def with_masks(
+    found: Scored, networks: Networks, built: Built, choices: dict[str, Features], store: Store, ways: Ways
+) -> Scored:
+    """The scores of decoys, in whose table is what masks changed; as they are where no decoy has a mask."""
+    masked = {key: len(masked_places(decoy.masked)) for key, decoy in built.plan.items() if decoy.masked}
+    if not masked:
+        return found
+    whole = [decoy._replace(masked="") for decoy in built.plan.values()]
+    unmasked = score_plan(networks, whole, choices, store, ways).scored.table
+    return found._replace(table=with_unmasked(found.table, masked, unmasked))

@@ -105,6 +105,11 @@ def caveats(
         )
     if not contrast and iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
+    if best.n_masked:
+        whole = "none" if best.pred_unmasked is None else number(best.pred_unmasked, 2)
+        found["masked"] = (
+            f"{counted(best.n_masked, 'disordered residue')} left out of it; its score with them is {whole}"
+        )
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
         found["single"] = "a single model: scores are more reliable with several"
     return found

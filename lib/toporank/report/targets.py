@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from toporank.confidence.table import Confidence
 from toporank.evaluation.leakage import LeakageRow
+from toporank.evaluation.ranking import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study
 from toporank.spreadsheets import read_rows, table_text
@@ -42,6 +43,8 @@ class TargetRow(NamedTuple):
     interface_plddt: float | None
     low_plddt: float | None
     n_interface_residues: int | None
+    n_masked: int | None
+    pred_unmasked: float | None
     seen_in_training: str
     caveats: str
     why: str
@@ -80,7 +83,7 @@ def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], se
         best=best.decoy if best else "",
         file=best.path if best else "",
         dockq=best.shown_dockq if best else None,
-        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues")},
+        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues", *MASKED)},
         **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
         seen_in_training=seen.seen_in_training if seen else "",
         caveats=" ".join(entry["caveats"]),
@@ -94,12 +97,12 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def read_targets(path: Path | str) -> list[TargetRow]:
     """Read targets.csv. Raises KeyError without one of the columns, ValueError where a number is expected."""
-    kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues"), int)
+    kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues", "n_masked"), int)
     texts = ("target", "predictors", "verdict", "best", "file", "seen_in_training", "caveats", "why")
     kinds |= dict.fromkeys((name for name in TargetRow._fields if name not in texts and name not in kinds), float)
     return [
         TargetRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in TargetRow._fields))
-        for row in read_rows(path)
+        for row in (dict.fromkeys(MASKED, "") | row for row in read_rows(path))
     ]
 
 

@@ -16,8 +16,8 @@ class ScoredWith(NamedTuple):
     """What gave the scores of a data set.
 
     version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives pooled vectors.
-    rank_by, fold_twins, use_confidence : as the configuration has them. merged : names of the runs that were joined;
-    version and scorer are empty if these do not say theirs.
+    rank_by, fold_twins, use_confidence, mask_disorder : as the configuration has them. merged : names of the runs that
+    were joined; version and scorer are empty if these do not say theirs.
     """
 
     version: str
@@ -27,12 +27,15 @@ class ScoredWith(NamedTuple):
     fold_twins: bool
     use_confidence: bool
     merged: tuple[str, ...] = ()
+    mask_disorder: bool = False
 
     @classmethod
-    def of(cls, scorer: Scorer, *, rank_by: str, fold_twins: bool, use_confidence: bool) -> ScoredWith:
+    def of(
+        cls, scorer: Scorer, *, rank_by: str, fold_twins: bool, use_confidence: bool, mask_disorder: bool = False
+    ) -> ScoredWith:
         """For scores that this version gives now."""
-        checkpoint = scorer.digests[scorer.checkpoint]
-        return cls(toporank.__version__, scorer.digest, checkpoint, rank_by, fold_twins, use_confidence)
+        made = toporank.__version__, scorer.digest, scorer.digests[scorer.checkpoint]
+        return cls(*made, rank_by, fold_twins, use_confidence, mask_disorder=mask_disorder)
 
 
 def write_record(path: Path | str, record: ScoredWith) -> None:

@@ -132,7 +132,32 @@ class Complex:
         note = (f"no partner names chain {', '.join(left_out)}: left out of the interface",) if left_out else ()
         return replace(self, partners=partners, notes=(*self.notes, *note))
 
-    @property
+    def with_notes(self, *notes: str) -> Complex:
+        """The complex with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def only(self, residues: np.ndarray) -> Complex:
+        """The complex with these residues, int, shape (n,), in rising order."""
+        starts = self.atom_slices
+        sizes = np.diff(starts)[residues]
+        first = np.cumsum(sizes) - sizes
+        atoms = np.repeat(starts[residues] - first, sizes) + np.arange(sizes.sum())
+        ca = self.ca[residues]
+        kept = residues.tolist()
+        return replace(
+            self,
+            residues=tuple(self.residues[r] for r in kept),
+            names=tuple(self.names[r] for r in kept),
+            parents=tuple(self.parents[r] for r in kept),
+            xyz=self.xyz[atoms],
+            atom_names=self.atom_names[atoms],
+            residue_of=np.repeat(np.arange(len(residues)), sizes),
+            ca=np.where(ca >= 0, ca - starts[residues] + first, -1),
+            hetero=frozenset(np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()),
+            labels=tuple(self.labels[r] for r in kept) if self.labels else (),
+        )
+
+    @cached_property
     def atom_slices(self) -> np.ndarray:
         """int, shape (R + 1,): the atoms of residue r are `atom_slices[r]` to `atom_slices[r + 1]`."""
         return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))

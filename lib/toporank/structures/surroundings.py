@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,6 @@ class Surroundings:
     chains : dict, name → its place in the boxes
     residues : list of C int arrays, the residues of each chain, hetero groups included, in rising order
     low, high : float64, shape (C, 3), corners of the boxes in Å
-    starts : int, shape (R + 1,), `Complex.atom_slices`
     """
 
     complex_: Complex
@@ -28,7 +27,6 @@ class Surroundings:
     residues: list[np.ndarray]
     low: np.ndarray
     high: np.ndarray
-    starts: np.ndarray
 
     @classmethod
     def of(cls, complex_: Complex) -> Surroundings:
@@ -41,7 +39,7 @@ class Surroundings:
         np.minimum.at(low, of_atoms, complex_.xyz)
         np.maximum.at(high, of_atoms, complex_.xyz)
         places = {str(name): place for place, name in enumerate(names)}
-        return cls(complex_, places, residues, low, high, complex_.atom_slices)
+        return cls(complex_, places, residues, low, high)
 
     def around(self, chains: Iterable[str], reach: float) -> Complex:
         """The complex without the chains that have no atom within `reach`, Å, of these; maybe with some farther ones.
@@ -54,24 +52,4 @@ class Surroundings:
         for place in (self.chains[chain] for chain in chains):
             near |= ((self.low < self.high[place] + reach) & (self.high > self.low[place] - reach)).all(axis=1)
             near[place] = True
-        return self._only(np.sort(np.concatenate([self.residues[c] for c in np.flatnonzero(near)])))
-
-    def _only(self, residues: np.ndarray) -> Complex:
-        """The complex with these residues, int, shape (n,), in rising order."""
-        whole, sizes = self.complex_, np.diff(self.starts)[residues]
-        first = np.cumsum(sizes) - sizes
-        atoms = np.repeat(self.starts[residues] - first, sizes) + np.arange(sizes.sum())
-        ca = whole.ca[residues]
-        kept = residues.tolist()
-        return replace(
-            whole,
-            residues=tuple(whole.residues[r] for r in kept),
-            names=tuple(whole.names[r] for r in kept),
-            parents=tuple(whole.parents[r] for r in kept),
-            xyz=whole.xyz[atoms],
-            atom_names=whole.atom_names[atoms],
-            residue_of=np.repeat(np.arange(len(residues)), sizes),
-            ca=np.where(ca >= 0, ca - self.starts[residues] + first, -1),
-            hetero=frozenset(np.flatnonzero(np.isin(residues, list(whole.hetero))).tolist()),
-            labels=tuple(whole.labels[r] for r in kept) if whole.labels else (),
-        )
+        return self.complex_.only(np.sort(np.concatenate([self.residues[c] for c in np.flatnonzero(near)])))

@@ -15,6 +15,7 @@ from toporank import layout
 from toporank.building.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.published import damaged, place
 from toporank.building.stages import recipes
+from toporank.building.store import Store
 from toporank.config import Config, Dataset, check_is_there, locate
 from toporank.config.hardware import contradictions, missing_trackers
 from toporank.config.training import Training
@@ -40,6 +41,7 @@ from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
 from toporank.similarity import mmseqs
 from toporank.structures.dssp import dssp_version
 from toporank.targets.discovery import decoys_of
+from toporank.targets.disorder import with_disorder_masked
 from toporank.targets.planning import plan_of
 from toporank.validation import did_you_mean
 from toporank.workflow.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
@@ -239,6 +241,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         _check_name(name, dataset.decoys, folder)
     size = config.workflow.chunk_size
     rows = plan_of(grouped, for_all, of_targets, labels)
+    if config.masks_disorder(name):
+        rows = with_disorder_masked(rows, config.plddt_of(name), Store(store))
     whole = part = deal(rows, size)
     if config.targets:
         result.targets |= {decoy.target for decoy in decoys}
