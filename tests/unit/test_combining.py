@@ -6,16 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from _contacts import content
 from _synthetic import METADATA, decoy_graph, members, random_graph
 
 from structures_text import EXAMPLES, moved
 from toporank.building.stages import graph_metadata
 from toporank.comparison.compare import Compared
-from toporank.errors import CheckpointError, GraphError
+from toporank.errors import CheckpointError, ConfigError, GraphError
+from toporank.features.inverse_folding.measures import Folding, folding, measures
+from toporank.features.inverse_folding.weights import read_weights
 from toporank.features.registry import records, resolve
+from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 from toporank.graphs.packing import write_pack
+from toporank.model.weights import as_seen_by
 from toporank.scorer.combine import Trees, combine, leaning, write_trees
 from toporank.scorer.descriptors import describe
 from toporank.scorer.inputs import NETWORK, VOTES
@@ -33,16 +38,25 @@ CONTACTS = {
 CHOICES = resolve(CONTACTS)
 
 
-def graph_of(complex_: Complex):
+def graph_of(complex_: Complex, choices=CHOICES):
     """As the feature stages make it."""
-    residues = CHOICES["interface"](complex_).index
-    nodes = CHOICES["nodes"](complex_, residues, CHOICES["topology"](complex_, residues))
-    edges = CHOICES["edges"](complex_, residues)
-    return decoy_graph(nodes.values, edges, graph_metadata(CHOICES), [str(complex_.residues[r]) for r in residues])
+    residues = choices["interface"](complex_).index
+    nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
+    edges = choices["edges"](complex_, residues)
+    return decoy_graph(nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues])
+
+
+@pytest.fixture(scope="module")
+def weights_of_folding():
+    try:
+        read_weights()
+    except ConfigError as error:
+        pytest.skip(f"no weights of ProteinMPNN: {error}")
 
 
 def packed(folder: Path, graphs: dict) -> Path:
     """A pack of (target, decoy) → graph."""
+    folder.mkdir(parents=True, exist_ok=True)
     write_pack(folder / "pack", members(folder, {(*key, "none"): graph for key, graph in graphs.items()}))
     return folder / "pack"
 
@@ -101,6 +115,33 @@ def test_graphs_of_other_modules_cannot_be_described(tmp_path):
     pack = packed(tmp_path, {("T", "d"): random_graph(0)})
     with pytest.raises(GraphError, match=r"nodes/contacts/v1 and edges/contacts/v1.*build them with these"):
         describe(PackedGraphs.open([pack]))
+
+
+def test_what_inverse_folding_says_of_a_model_is_described_beside_it(tmp_path, weights_of_folding):
+    complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb")
+    choices = resolve({**CONTACTS, "nodes": {"module": "folding"}})
+    graphs = PackedGraphs.open([packed(tmp_path, {("T", "d"): graph_of(complex_, choices)})])
+    names, values = describe(graphs)
+    found = dict(zip(names, values[0], strict=True))
+    plain, _ = describe(PackedGraphs.open([packed(tmp_path, {("T", "d"): graph_of(complex_)})]))
+    assert names[: len(plain)] == plain
+    said = folding(complex_, residues=choices["interface"](complex_).index)
+    expected = measures(Folding(*(values[said.contacts > 0] for values in said)))
+    added = {name.removeprefix("folding_"): found[name] for name in names[len(plain) :]}
+    assert added == pytest.approx({name: expected[name] for name in added}, rel=1e-4, abs=1e-4)
+    assert {"gain_sum", "gain_contacts", "rank_mean"} <= added.keys()
+
+
+def test_graphs_that_know_more_look_to_a_network_like_those_it_was_trained_on(tmp_path, weights_of_folding):
+    complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb")
+    choices = resolve({**CONTACTS, "nodes": {"module": "folding"}})
+    one, other = (GraphStore.open([packed(tmp_path / name, {("T", "d"): graph_of(complex_, of)})])
+                  for name, of in (("more", choices), ("as_trained", CHOICES)))  # fmt: skip
+    seen = as_seen_by(other.metadata, one)
+    assert seen.metadata["features"] == other.metadata["features"]
+    assert seen.node_width == other.node_width
+    assert torch.equal(seen.batch([0]).x, other.batch([0]).x)
+    assert as_seen_by(one.metadata, other) is other  # which is then refused
 
 
 # ---- trees over networks ----------------------------------------------------------------------------------

@@ -148,6 +148,10 @@ class Hyperparameters(Schedule):
     local: bool = Field(
         False, description="Whether the network predicts the local quality of every contact, too, and scores by it."
     )
+    sees: str | None = Field(
+        None,
+        description="Node module whose columns the network sees, where that of `features` extends it; by default all.",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -24,12 +24,17 @@ CLASH = 3.0
 """Å between heavy atoms."""
 
 
+def columns(parameters: DsspTopology) -> list[str]:
+    """Names of this module's own columns; the topology columns follow them."""
+    return [*OWN, *dssp_columns(parameters)]
+
+
 @register(
     "nodes/contacts/v1",
     alias="contacts",
     summary="those of nodes/dssp_topology/v1, and the surface that a residue buries, shares and leaves free",
     parameters=DsspTopology,
-    columns=lambda parameters: [*OWN, *dssp_columns(parameters)],
+    columns=columns,
 )
 def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray) -> NodeTable:
     """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.

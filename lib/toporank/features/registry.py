@@ -54,7 +54,9 @@ class Module:
 
     `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
     parameters that the first release of the module lacked, each with the value that reproduces earlier results.
-    `uses` : files beside it that its results depend on and that nothing imports, such as tables.
+    `uses` : files beside it that its results depend on and that nothing imports, such as tables. `extends` : id of the
+    module with the same parameters whose columns are among its own, with the same values. `ready` raises where
+    something that it needs is not installed.
     """
 
     id: str
@@ -65,6 +67,8 @@ class Module:
     compute: Callable[..., Any]
     added: dict[str, Any]
     uses: tuple[str, ...] = ()
+    extends: str = ""
+    ready: Callable[[], object] | None = None
 
     @property
     def package(self) -> str:
@@ -118,6 +122,8 @@ def register(
     columns: Callable,
     added: dict[str, Any] | None = None,
     uses: tuple[str, ...] = (),
+    extends: str = "",
+    ready: Callable[[], object] | None = None,
 ) -> Callable:
     """Decorator that registers a compute function `(parameters, ...)` as a module.
 
@@ -125,7 +131,7 @@ def register(
     """
 
     def decorate(compute: Callable) -> Callable:
-        module = Module(id, alias, summary, parameters, columns, compute, added or {}, uses)
+        module = Module(id, alias, summary, parameters, columns, compute, added or {}, uses, extends, ready)
         _check_name(module)
         _MODULES[id] = module
         return compute
@@ -231,6 +237,19 @@ def _completed(given: Any) -> Any:
         return records(resolve_recorded(given))
     except (ConfigError, AttributeError, TypeError):  # unknown modules or stages
         return given
+
+
+def narrowed(features: Any, wanted: Any) -> Any:
+    """The records of graphs as a network sees them that was trained on the records `wanted`.
+
+    A node module that extends the wanted one stands for it; everything else stays as it is.
+    """
+    if not features or not wanted or same_features(features, wanted):
+        return features
+    ours, theirs = (records_.get("nodes") or {} for records_ in (features, wanted))
+    module, name = modules().get(ours.get("module")), theirs.get("module")
+    extended = module.extends if module else ""
+    return {**features, "nodes": {**ours, "module": extended}} if extended and extended == name else features
 
 
 def canonical(value: Any) -> str:

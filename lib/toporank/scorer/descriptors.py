@@ -11,6 +11,9 @@ import numpy as np
 from toporank.errors import GraphError
 from toporank.features.contact_edges import ROOTS
 from toporank.features.contact_nodes import OWN
+from toporank.features.folding_nodes import FOLDING
+from toporank.features.inverse_folding.measures import Folding, measures
+from toporank.features.registry import narrowed
 from toporank.graphs.packfile import PackedGraphs
 
 NEEDED = {"nodes": "nodes/contacts/v1", "edges": "edges/contacts/v1"}
@@ -18,6 +21,8 @@ TYPES, STRUCTURE, ACCESSIBLE = "aa_", "ss_", "rasa"
 AREAS = ("area_apolar", "area_polar", "area_mixed", "area_energy")
 ENERGIES = ("energy_short", "energy_middle", "energy_long", "residue_energy")
 SHARES = ("buried_apolar", "buried_polar")
+WITHOUT_SIDES = ("interface_residues", "gain_worse_side", "together_worse_side", "gain_sum_worse_side")
+"""Measures of inverse folding that are known already, or need the partner of each residue."""
 FEW = 1e-3
 """Å², beside which no area counts as none."""
 
@@ -25,9 +30,9 @@ FEW = 1e-3
 def describe(graphs: PackedGraphs) -> tuple[list[str], np.ndarray]:
     """Names of the descriptors, and their values for each graph: float64, shape (len(graphs), k).
 
-    Raises GraphError unless the graphs have the features of `NEEDED`.
+    Raises GraphError unless the graphs have the features of `NEEDED`, or modules that extend them.
     """
-    features = graphs.metadata.get("features") or {}
+    features = narrowed(graphs.metadata.get("features") or {}, {"nodes": {"module": NEEDED["nodes"]}})
     if len(graphs) and any((features.get(stage) or {}).get("module") != module for stage, module in NEEDED.items()):
         raise GraphError(
             f"descriptors need graphs of {' and '.join(NEEDED.values())}", remedy="build them with these features"
@@ -68,4 +73,12 @@ def _describe(x: np.ndarray, edges: np.ndarray, of_nodes: list[str], of_edges: l
     found |= {name: residues[name].mean() for name in types}
     found |= {f"buried_{name}": (residues[name] * own["buried"]).sum() / buried for name in types}
     found |= {name: residues[name].mean() for name in of_nodes if name.startswith(STRUCTURE) or name == ACCESSIBLE}
-    return found
+    return found | _folding(residues) if FOLDING[0] in residues else found
+
+
+def _folding(residues: dict[str, np.ndarray]) -> dict[str, float]:
+    """What inverse folding says of the residues in contact. residues : (n,) each."""
+    values = [residues[name] for name in FOLDING]
+    touching = values[0] > 0
+    said = Folding(np.flatnonzero(touching), np.zeros(touching.sum(), int), *(each[touching] for each in values))
+    return {f"folding_{name}": value for name, value in measures(said).items() if name not in WITHOUT_SIDES}

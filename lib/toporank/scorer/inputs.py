@@ -37,15 +37,18 @@ def vote_inputs(votes: Votes) -> dict[str, np.ndarray]:
 
 
 def relative(columns: dict[str, np.ndarray], targets: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
-    """How far each value is above the mean of its target, unknown for a decoy that is alone: (n,) each.
+    """How far each value is above the mean of those known of its target, unknown for a decoy that is alone: (n,) each.
 
-    columns : (n,). targets : the places of the decoys of each.
+    columns : (n,), nan where unknown. targets : the places of the decoys of each.
     """
     values = np.array([*columns.values()])
     above = np.full(values.shape, np.nan)
     for places in targets:
         if len(places) > 1:
-            above[:, places] = values[:, places] - values[:, places].mean(axis=1, keepdims=True)
+            here = values[:, places]
+            known = ~np.isnan(here)
+            total = np.where(known, here, 0.0).sum(axis=1, keepdims=True)
+            above[:, places] = here - total / np.maximum(known.sum(axis=1, keepdims=True), 1)
     return {f"{name}{ABOVE}": row for name, row in zip(columns, above, strict=True)}
 
 

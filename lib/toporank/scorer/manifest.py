@@ -19,6 +19,7 @@ from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError
 from toporank.files import sha256, user_cache, write_text
 from toporank.model.checkpoint import read_description
+from toporank.scorer.trees import read_forests
 from toporank.unpacking import archive_name, unpacked
 from toporank.validation import checked
 
@@ -235,12 +236,17 @@ def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
         checkpoint=parts.checkpoint,
         members=parts.members,
         files=digests_of(parts),
-        features=descriptions[0].get("features") or {},
+        features=_of_trees(parts) or descriptions[0].get("features") or {},
         made_with={"toporank": __version__, **(made_with or {})},
         learned_from=_learned_from(descriptions),
     ).signed()
     write_text(folder / MANIFEST, manifest.text)
     return manifest
+
+
+def _of_trees(parts: Parts) -> dict[str, Any]:
+    """The features that the trees see: those of the networks, or more."""
+    return read_forests(parts.folder / TREES)[1].get("features") or {} if TREES in parts.files else {}
 
 
 def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | None:

@@ -43,6 +43,7 @@ class Scorer:
     trees, calibration, vectors, own_confidence : its further files, None for a scorer without.
     digests : SHA-256 by file.
     n_targets : that all its networks together learned from, None where scorer.json does not say it.
+    graphs : records of the features that scorer.json names, None without one.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Scorer:
     vectors: Path | None = None
     own_confidence: Path | None = None
     n_targets: int | None = None
+    graphs: Mapping[str, Any] | None = None
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
@@ -72,7 +74,9 @@ class Scorer:
         further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE))
         known = parts.manifest and parts.manifest.learned_from
         n_targets = known.targets if known and parts.mean else None
-        return cls(Path(path), files[parts.checkpoint], members, parts.mean, of_files, *further, n_targets)._checked()
+        graphs = parts.manifest and parts.manifest.features
+        opened = cls(Path(path), files[parts.checkpoint], members, parts.mean, of_files, *further, n_targets, graphs)
+        return opened._checked()
 
     @classmethod
     def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
@@ -101,8 +105,8 @@ class Scorer:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Records of the feature modules of the graphs that it takes, empty where its checkpoint does not say."""
-        return self.description.get("features") or {}
+        """Records of the feature modules of the graphs that it takes, empty where it does not say."""
+        return dict(self.graphs or self.description.get("features") or {})
 
     @property
     def toy(self) -> str:

@@ -13,7 +13,7 @@ from toporank.decoys.labels import Label
 from toporank.evaluation.cross_validation import Prediction
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.graphs.pack import GraphStore
-from toporank.model.weights import load_weights, predict_all
+from toporank.model.weights import as_seen_by, load_weights, predict_all
 from toporank.similarity.tables import TargetSplit
 
 Key = tuple[str, str, str]
@@ -37,8 +37,8 @@ def out_of_fold(
         summary = json.loads(path.read_text(encoding="utf-8"))
         config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
         chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
-        network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
-        part = store.some(chosen)
+        network, description = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
+        part = as_seen_by(description, store.some(chosen))
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
         ((score, local, *_),) = predict_all([network], part)
         both = zip(

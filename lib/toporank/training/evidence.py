@@ -22,7 +22,7 @@ from toporank.evaluation.coverage import CoverageRow, read_coverage
 from toporank.evaluation.selection import CHECKPOINT_OF
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
-from toporank.model.weights import load_weights, predict_all
+from toporank.model.weights import as_seen_by, load_weights, predict_all
 from toporank.scorer.descriptors import describe
 from toporank.scorer.make import Evidence
 from toporank.scorer.own_confidence import OF_RESIDUES
@@ -116,10 +116,11 @@ class CrossValidation:
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:
         """What a network sees of each decoy, (n, d)."""
-        network, _ = load_weights(checkpoint)
+        network, description = load_weights(checkpoint)
         seen = {}
         for dataset in self.datasets:
             store = GraphStore.open([self.folder / layout.PACK.format(dataset=dataset)])
+            store = as_seen_by(description, store)
             vectors = predict_all([network], store)[0].pooled.double().numpy()
             seen |= {(dataset, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
         return np.array([seen[key] for key in self.decoys[KEYS].itertuples(index=False, name=None)])
@@ -129,7 +130,8 @@ class CrossValidation:
         store = GraphStore.open([self.folder / layout.PACK.format(dataset=d) for d in self.datasets])
         labelled = np.flatnonzero(np.isfinite(store.dockq))
         chosen = store.some(np.sort(np.random.default_rng(0).permutation(labelled)[:SAMPLE]))
-        ((*_, pooled),) = predict_all([load_weights(checkpoint)[0]], chosen)
+        network, description = load_weights(checkpoint)
+        ((*_, pooled),) = predict_all([network], as_seen_by(description, chosen))
         names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
         vectors = map(tuple, pooled.double().tolist())
         return [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, vectors, strict=True)]

@@ -15,13 +15,13 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.evaluation.selection import CHECKPOINT_OF
-from toporank.features.registry import same_features
+from toporank.features.registry import choose, node_columns, records, resolve_recorded, same_features
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
 from toporank.model.network import Network
 from toporank.model.scaling import set_statistics
-from toporank.model.weights import build_network, check_fits, load_weights
+from toporank.model.weights import as_seen_by, build_network, check_fits, load_weights
 from toporank.plugins import package_of
 from toporank.training.accelerator import check, device_of, prepare
 from toporank.training.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
@@ -64,6 +64,7 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
 
     Returns the best epochs under each rule, and why training stopped early, if it did.
     """
+    graphs = _seen(run, graphs)
     description = {
         **run.record(),
         "node_width": graphs.node_width,
@@ -112,6 +113,26 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
             raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
         log.error("stopped: %s; the best epochs before are kept (%s)", stopped, NOT_FINITE_REMEDY)
     return {each.name: each.files() for each in best}, stopped
+
+
+def _seen(run: Run, graphs: GraphStore) -> GraphStore:
+    """The graphs with the node columns that the network is to see: those of `sees`, or of its parent.
+
+    Raises ConfigError when the node module of the graphs does not extend that of `sees`.
+    """
+    if run.parent is not None:
+        return as_seen_by(read_description(run.parent), graphs)
+    features, sees = graphs.metadata.get("features"), run.hyperparameters.sees
+    if sees is None or not features:
+        return graphs
+    given = {name: value for name, value in features["nodes"].items() if name != "module"}
+    wanted = choose("nodes", {**given, "module": sees})
+    choices = resolve_recorded({**features, "nodes": wanted.record()})
+    seen = as_seen_by({"features": records(choices), "node_columns": node_columns(choices)}, graphs)
+    if seen.metadata["features"] != records(choices):
+        what = f"{features['nodes']['module']} does not extend {wanted.module.id}"
+        raise ConfigError(what, where=f"sees of run {run.name}", remedy="leave it out: then the network sees all")
+    return seen
 
 
 def _network(run: Run, store: GraphStore) -> Network:

@@ -119,6 +119,8 @@ def preflight(
     result = Preflight()
     if check_dssp:
         _noting(result, dssp_version)
+    for ready in [choice.module.ready for choice in choices.values() if choice.module.ready and check_installed]:
+        _noting(result, ready)
     result.problems += training_problems(config.training, installed=check_installed)
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)

@@ -45,26 +45,30 @@ class Folding(NamedTuple):
         return self.together - self.apart
 
 
-def folding(complex_: Complex, weights: Weights | None = None, around: float = AROUND) -> Folding:
+def folding(
+    complex_: Complex, weights: Weights | None = None, around: float = AROUND, residues: np.ndarray | None = None
+) -> Folding:
     """What the network says of the interface residues of a complex, whose partners count as they are given.
 
     weights : by default those of the installed package. around : Å, see `AROUND`; inf keeps the whole complex.
+    residues : int, (N,), the residues to judge; by default those in contact with another partner.
     Where no partners touch, it returns no residue. Raises ConfigError when the weights are missing or damaged.
     """
     weights = weights or read_weights()
     count = contacts(complex_)
     whole = backbone(complex_)
-    judged = (count[whole.residue] > 0) & (whole.letter < LETTERS.index("X"))
+    asked = count[whole.residue] > 0 if residues is None else np.isin(whole.residue, residues)
+    judged = asked & (whole.letter < LETTERS.index("X"))
     near = near_any(whole.xyz[:, 1], whole.xyz[judged, 1], around)
-    residues, interface = whole.part(near), np.flatnonzero(judged[near])
-    together = log_probabilities(residues, weights, interface)
+    seen, interface = whole.part(near), np.flatnonzero(judged[near])
+    together = log_probabilities(seen, weights, interface)
     apart = np.zeros_like(together)
-    for body in np.unique(residues.body[interface]):
-        members = np.flatnonzero(residues.body == body)
-        own = residues.body[interface] == body
+    for body in np.unique(seen.body[interface]):
+        members = np.flatnonzero(seen.body == body)
+        own = seen.body[interface] == body
         wanted = np.searchsorted(members, interface[own])
-        apart[own] = log_probabilities(residues.part(members), weights, wanted)
-    return _folding(residues.part(interface), count, together, apart)
+        apart[own] = log_probabilities(seen.part(members), weights, wanted)
+    return _folding(seen.part(interface), count, together, apart)
 
 
 def _folding(interface: Backbone, count: np.ndarray, together: np.ndarray, apart: np.ndarray) -> Folding:
