@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scorer import ALONE, PREDICTED, judged, markdown, read_table, write_predictions
+from scorer import ALONE, DRAWS, PREDICTED, judged, markdown, of_clusters, of_targets, read_table, write_predictions
 
 from toporank import layout
 from toporank.scorer.make import SEED, TrainingTable, make_scorer
@@ -29,6 +29,7 @@ from toporank.training.evidence import CrossValidation
 SHIPPED = Path("resources/scorer/ensemble")
 RUN, ROUNDS = "local_seed222", 3
 FOLDING = "folding_"
+OF_SHIPPED = "the scorer that ships"
 
 
 def main() -> None:
@@ -45,7 +46,7 @@ def main() -> None:
     study = CrossValidation(args.study, datasets)
     evidence = study.evidence(RUN)
     said = answers(evidence.decoys, study) | of_shipped(evidence.decoys, shipped)
-    result = judged(study.decoys, said)
+    result = pd.concat([judged(study.decoys, said), differences(study.decoys, said)])
     print(markdown(result))
     args.out.mkdir(parents=True, exist_ok=True)
     result.round(4).to_csv(args.out / "metrics.csv", index=False)
@@ -84,11 +85,33 @@ def answers(decoys: pd.DataFrame, study: CrossValidation) -> dict[str, list[np.n
     return said
 
 
+def differences(decoys: pd.DataFrame, said: dict[str, list[np.ndarray]]) -> pd.DataFrame:
+    """How far the scorer is above the one that ships, target by target; intervals by bootstrap over clusters."""
+    rows = []
+    for one, other in (("scorer", OF_SHIPPED), (ALONE, f"{OF_SHIPPED}, each decoy alone")):
+        for group, own in decoys.groupby("group"):
+            names = own["cluster"].unique()
+            times = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
+            apart = sum(of_each(own, p) - of_each(own, q) for p, q in zip(said[one], said[other], strict=True)) / ROUNDS
+            for metric, column in (("ranking_loss", "ranking_loss"), ("spearman_per_target", "spearman")):
+                found = of_clusters(apart.reset_index(), column, names, times)
+                rows.append((f"{one} − {other}", group, len(names), metric, *found))
+    return pd.DataFrame(rows, columns=["answer", "group", "clusters", "metric", "value", "low", "high"])
+
+
+def of_each(decoys: pd.DataFrame, p: np.ndarray) -> pd.DataFrame:
+    """Ranking loss and Spearman of each target worth ranking, by target and cluster."""
+    table = decoys.assign(p=p[decoys.index])
+    parts = {key: of_targets(own, own["p"].to_numpy()) for key, own in table.groupby(["dataset", "target"])}
+    rows = pd.concat(parts).reset_index(level=2, drop=True)
+    return rows.set_index("cluster", append=True)
+
+
 def of_shipped(decoys: pd.DataFrame, shipped: pd.DataFrame) -> dict[str, list[np.ndarray]]:
     """What the scorer that ships said of the same decoys, out of fold."""
     keys = ["dataset", "target", "decoy"]
     rows = decoys[keys].merge(shipped, on=keys, validate="1:1")
-    names = {"the scorer that ships": "scorer", "the scorer that ships, each decoy alone": "alone"}
+    names = {OF_SHIPPED: "scorer", f"{OF_SHIPPED}, each decoy alone": "alone"}
     return {answer: [rows[f"{name}{end}"].to_numpy() for end in ("", "_2", "_3")] for answer, name in names.items()}
 
 
