@@ -117,7 +117,7 @@ def test_what_starts_often_does_not_import_what_takes_long(names, slow):
     [
         ("Snakefile", 60, 1),
         ("rules/*.smk", 150, 5),
-        ("workflow_scripts/*", 80, 8),
+        ("workflow_scripts/*", 95, 8),
         ("lib/toporank/**/*.py", 380, 30),
     ],
 )

@@ -117,7 +117,7 @@ def test_choosing_does_not_change_the_record_it_was_given():
     [
         ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
         ("edges", {"module": "edges/multiscale_v42"}, r"did you mean 'edges/multiscale_v24'\?"),
-        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, nodes/contacts/v1"),
+        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, folding, nodes/contacts/v1"),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
         ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),

@@ -55,7 +55,7 @@ def kinds() -> Counter[str]:
 def test_the_list_counts_by_kind_and_tells_size_and_age(capsys):
     *rows, last = store_command(capsys, "list").splitlines()
     assert [row.split() for row in rows] == [["edges", "2"], ["graphs", "2"], ["runs", "1"], ["unfinished", "1"]]
-    assert last == "4 files, 0.51 MB, last used 1.0 to 30.0 days ago"
+    assert last == "4 files, 0.50 MB, last used 1.0 to 30.0 days ago"
 
 
 @pytest.mark.parametrize(

@@ -145,13 +145,8 @@ class Hyperparameters(Schedule):
     readout: int = Field(
         64, ge=1, le=LARGEST_NETWORK["readout"], description="Width of the two layers between pooling and score."
     )
-    local: bool = Field(
-        False, description="Whether the network predicts the local quality of every contact, too, and scores by it."
-    )
-    sees: str | None = Field(
-        None,
-        description="Node module whose columns the network sees, where that of `features` extends it; by default all.",
-    )
+    local: bool = Field(False, description="Whether it predicts the local quality of contacts, too, and scores by it.")
+    sees: str | None = Field(None, description="Node module whose columns it sees, if that of `features` extends it.")
 
     @model_validator(mode="before")
     @classmethod
