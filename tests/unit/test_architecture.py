@@ -201,11 +201,11 @@ def test_no_tracked_file_names_a_folder_of_a_machine():
     assert found == []
 
 
-def test_no_tracked_file_was_made_by_a_run_but_the_scorer_that_ships():
+def test_no_tracked_file_was_made_by_a_run_but_the_scorers_that_ship():
     made = [
         name for name in (str(path.relative_to(REPOSITORY)) for path in tracked_files())
         if re.match(r"(results|logs|benchmarks|\.snakemake|\.toporank)/", name)
-        or (re.search(r"\.(pyc|ckpt|pt)$", name) and not name.startswith("resources/scorer/"))
+        or (re.search(r"\.(pyc|ckpt|pt)$", name) and not name.startswith(("resources/scorer/", "resources/thorough_scorer/")))
     ]  # fmt: skip
     assert made == []
 
