@@ -76,7 +76,7 @@ def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
 
 def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
     """Each chunk is a job that runs in the image, on the shared folder, with the resources of its rule."""
-    program(tmp_path / "bin/kubectl", KUBECTL.format(python=sys.executable))
+    program(tmp_path / "bin/kubectl", KUBECTL.format(python=submitting_python))
     study = make_study(tmp_path / "study")
     study.python = submitting_python
     study.run(
