@@ -1,13 +1,16 @@
 """Makes the thorough scorer: trees that also see inverse folding, over the networks of the scorer that ships.
 
-    snakemake --cores 2 make_scorer --configfile tests/benchmarks/scorer_thorough.yaml    # in STUDY, which has data/
+    snakemake --cores 2 build_graphs results/{af2-boltz,rigid,docked,protac,antibody,membrane}/graphs.safetensors \
+        results/{af2-boltz,rigid,docked,protac,antibody,membrane}/coverage.tsv \
+        results/scores/{af2-boltz,rigid,docked,protac,antibody,membrane}/confidence.csv \
+        --configfile tests/benchmarks/scorer_thorough.yaml    # in STUDY, which has data/
     PYTHONPATH=lib python tests/benchmarks/scorer_thorough.py STUDY docs/scorer docs/scorer/thorough \
         --scorer resources/thorough_scorer
 
-docs/scorer.md tells how to lay out data/. The first command builds the graphs; its networks are not used, but those of
-resources/scorer, each for the fold that it was trained without, and so are the folds. Three rounds grow trees with
-other seeds; figures are means over them, 95 % intervals by bootstrap over clusters. Writes metrics.csv and
-predictions.csv.gz into OUT; the predictions of the scorer that ships are in TABLES.
+docs/scorer.md tells how to lay out data/. The networks are those of resources/scorer, each for the fold that it was
+trained without, and so are the folds. Three rounds grow trees with other seeds; figures are means over them, 95 %
+intervals by bootstrap over clusters. Writes metrics.csv and predictions.csv.gz into OUT; the predictions of the scorer
+that ships are in TABLES.
 """
 
 from __future__ import annotations
@@ -60,9 +63,9 @@ def borrow(study: Path, shipped: pd.DataFrame) -> None:
     targets = shipped.drop_duplicates(["dataset", "target"])
     of = [(row.dataset, row.target, row.cluster, "", int(row.fold), "", None) for row in targets.itertuples()]
     write_splits(study / layout.SPLITS, [TargetSplit(*row) for row in of])
-    digests = {path: path.read_bytes() for path in sorted(SHIPPED.glob(f"fold*_{RUN}.ckpt"))}
+    networks = {path: path.read_bytes() for path in sorted(SHIPPED.glob(f"fold*_{RUN}.ckpt"))}
     best = (SHIPPED.parent / "best.ckpt").read_bytes()
-    for path, content in digests.items():
+    for path, content in networks.items():
         folder = study / layout.FOLD_RUN.format(fold=path.stem.split("_")[0].removeprefix("fold"), run=RUN)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / "best_loss.ckpt")

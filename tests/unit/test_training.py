@@ -1091,5 +1091,5 @@ def test_a_network_may_see_only_the_columns_that_the_node_module_of_the_graphs_e
     assert read_description(other / "best_loss.ckpt")["node_columns"] == less["node_columns"]
     child = train(small_run("child", max_epochs=1, parent=other / "best_loss.ckpt"), tmp_path / "wide")
     assert read_description(child / "best_loss.ckpt")["features"] == less["features"]
-    with pytest.raises(ConfigError, match=r"sees of run third: nodes/contacts/v1 does not extend nodes/folding/v1"):
+    with pytest.raises(ConfigError, match=r"sees: folding: nodes/contacts/v1 does not extend nodes/folding/v1"):
         train(small_run("third", sees="folding"), tmp_path / "plain")

@@ -155,8 +155,8 @@ def _alone(one: TargetRow | None, other: TargetRow | None) -> PairRow:
 
 def _relation(a: TargetRow, b: TargetRow) -> str:
     """The code of how the DockQ of both best models stand to each other."""
-    if a.dockq is None or b.dockq is None:
-        return SCORED[2 if a.dockq is None and b.dockq is None else 1 if a.dockq is None else 0]
+    if (without := (a.dockq is None, b.dockq is None)) != (False, False):
+        return SCORED[((False, True), (True, False), (True, True)).index(without)]
     if abs(b.dockq - a.dockq) < CLOSE:
         return SAME
     ahead = int(b.dockq > a.dockq)

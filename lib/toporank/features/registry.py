@@ -252,6 +252,19 @@ def narrowed(features: Any, wanted: Any) -> Any:
     return {**features, "nodes": {**ours, "module": extended}} if extended and extended == name else features
 
 
+def seen(features: dict[str, Any], module: str) -> dict[str, Choice]:
+    """The features of graphs as a network sees them that sees the columns of a node module which theirs extends.
+
+    features : records of the graphs. module : id or alias. Raises ConfigError when theirs does not extend it.
+    """
+    given = {name: value for name, value in features["nodes"].items() if name != "module"}
+    choices = resolve_recorded({**features, "nodes": choose("nodes", {**given, "module": module}).record()})
+    if narrowed(features, records(choices)) != records(choices):
+        what = f"{features['nodes']['module']} does not extend {choices['nodes'].module.id}"
+        raise ConfigError(what, where=f"sees: {module}", remedy="leave `sees` out: then the network sees all columns")
+    return choices
+
+
 def canonical(value: Any) -> str:
     """JSON with one spelling per value: for keys, fingerprints and metadata."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -15,7 +15,7 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from toporank.config.training import Hyperparameters, Selection
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.evaluation.selection import CHECKPOINT_OF
-from toporank.features.registry import choose, node_columns, records, resolve_recorded, same_features
+from toporank.features.registry import node_columns, records, same_features, seen
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packfile import PackedGraphs
 from toporank.model.checkpoint import read_description
@@ -125,14 +125,8 @@ def _seen(run: Run, graphs: GraphStore) -> GraphStore:
     features, sees = graphs.metadata.get("features"), run.hyperparameters.sees
     if sees is None or not features:
         return graphs
-    given = {name: value for name, value in features["nodes"].items() if name != "module"}
-    wanted = choose("nodes", {**given, "module": sees})
-    choices = resolve_recorded({**features, "nodes": wanted.record()})
-    seen = as_seen_by({"features": records(choices), "node_columns": node_columns(choices)}, graphs)
-    if seen.metadata["features"] != records(choices):
-        what = f"{features['nodes']['module']} does not extend {wanted.module.id}"
-        raise ConfigError(what, where=f"sees of run {run.name}", remedy="leave it out: then the network sees all")
-    return seen
+    choices = seen(features, sees)
+    return as_seen_by({"features": records(choices), "node_columns": node_columns(choices)}, graphs)
 
 
 def _network(run: Run, store: GraphStore) -> Network:

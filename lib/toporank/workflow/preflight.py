@@ -34,7 +34,7 @@ from toporank.decoys.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.decoys.natives import find_natives
 from toporank.decoys.partners import FILE, is_file, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
-from toporank.features.registry import Choice, resolve_recorded
+from toporank.features.registry import Choice, records, resolve_recorded, seen
 from toporank.model.checkpoint import check_network
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
@@ -122,6 +122,8 @@ def preflight(
     for ready in [choice.module.ready for choice in choices.values() if choice.module.ready and check_installed]:
         _noting(result, ready)
     result.problems += training_problems(config.training, installed=check_installed)
+    for module in sorted({entry.sees for entry in config.training.sweep.configs if entry.sees}):
+        _noting(result, lambda module=module: seen(records(choices), module))
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
     result.unmakeable = making_problems(installed=check_installed)
