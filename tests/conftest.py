@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+os.environ.setdefault("CONDOR_CONFIG", os.devnull)  # else the plug-in of HTCondor warns in every Snakemake
 
 
 @pytest.fixture(scope="session")
