@@ -94,7 +94,8 @@ class Browser:
 
     def _note(self, event: str | None, told: dict[str, Any]) -> None:
         if event == "Network.requestWillBeSent" and told["request"]["url"] != "about:blank":
-            self.requests.append(told["request"]["url"])
+            if not told["request"]["url"].startswith("data:"):  # what the page has in it
+                self.requests.append(told["request"]["url"])
         elif event == "Runtime.exceptionThrown":
             self.complaints.append(str(told["exceptionDetails"]))
         elif event in ("Runtime.consoleAPICalled", "Log.entryAdded"):

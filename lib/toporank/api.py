@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -33,6 +33,7 @@ from toporank.evaluation.ranking import TEXTS, WHOLE_NUMBERS, RankedDecoy, colum
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
 from toporank.labelling.label import Native, label
+from toporank.scorer.embeddings import columns_of_vectors, vectors_of
 from toporank.scorer.scorer import Scorer
 from toporank.shipped import repository
 from toporank.similarity.tables import antibodies, compared
@@ -44,6 +45,9 @@ from toporank.targets.discovery import decoys_of
 from toporank.targets.disorder import with_disorder_masked
 from toporank.targets.planning import plan_of
 from toporank.workflow.preflight import check_writable, feature_choices, said_partners, scorer_of
+
+if TYPE_CHECKING:
+    from toporank.model.scored import Scored  # with torch, which the functions of one model do not need
 
 PathLike = str | os.PathLike[str]
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
@@ -93,19 +97,45 @@ def score(
     >>> table.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    with tempfile.TemporaryDirectory(prefix="toporank_") as name:
-        room = Path(name)
-        store = Path(cache) if cache is not None else room / "store"
-        check_writable(store, "give another folder as cache")
-        folder, called = _folder_of(models, room / INPUT)
-        path = scorer.path if isinstance(scorer, Scorer) else scorer
-        chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder}
-        chosen["scorer"] = None if path is None else Path(path)
-        config = load_config(settings_of(folder, called, partners, **chosen))
-        plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
-        table, more = _ranking(config, plan, Store(store))
-    frame = _frame(columns_of(table), table)
-    frame.attrs["notes"] = [*notes, *more]
+    chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder}
+    found, notes = _scored(models, partners, scorer, cache, **chosen)
+    frame = _frame(columns_of(found.table), found.table)
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def embed(
+    models: PathLike | Sequence[PathLike],
+    *,
+    partners: str | None = None,
+    scorer: PathLike | Scorer | None = None,
+    targets: str = BY_SEQUENCE,
+    cache: PathLike | None = None,
+) -> pd.DataFrame:
+    """What the first network of a scorer sees in each model, as a vector, such as for a map or a search of neighbours.
+
+    Parameters
+    ----------
+    models, partners, scorer, targets, cache : as for `score`
+
+    Returns
+    -------
+    DataFrame with the rows and columns of embeddings.parquet: `target`, `decoy`, and the k entries `v0`, `v1` … of the
+    vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why, as for `score`.
+    Vectors of different scorers cannot be compared.
+
+    Raises
+    ------
+    ConfigError, CheckpointError, RecordError : as for `score`
+
+    Examples
+    --------
+    >>> embed(repository() / "resources/example/decoys/1PPE")[["target", "v0"]].shape
+    (11, 2)
+    """
+    found, notes = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
+    frame = pd.DataFrame(columns_of_vectors(vectors_of(found.scores)))
+    frame.attrs["notes"] = notes
     return frame
 
 
@@ -213,6 +243,28 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     return {**means, "interfaces": each, "mapping": dict(label_.mapping), "notes": notes}
 
 
+def _scored(
+    models: PathLike | Sequence[PathLike],
+    partners: str | None,
+    scorer: PathLike | Scorer | None,
+    cache: PathLike | None,
+    **chosen: Any,
+) -> tuple[Scored, list[str]]:
+    """Models, scored, and what to know about it. chosen : further settings of the command."""
+    with tempfile.TemporaryDirectory(prefix="toporank_") as name:
+        room = Path(name)
+        store = Path(cache) if cache is not None else room / "store"
+        check_writable(store, "give another folder as cache")
+        folder, called = _folder_of(models, room / INPUT)
+        path = scorer.path if isinstance(scorer, Scorer) else scorer
+        config = load_config(
+            settings_of(folder, called, partners, scorer=None if path is None else Path(path), **chosen)
+        )
+        plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
+        found, more = _ranked(config, plan, Store(store))
+    return found, [*notes, *more]
+
+
 def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
     return isinstance(models, str | os.PathLike)
 
@@ -268,8 +320,8 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     return _Plan(plan, [*grouped.notes, *skipped])
 
 
-def _ranking(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[list[RankedDecoy], list[str]]:
-    """The ranking of some decoys, and what to know about it."""
+def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
+    """The decoys of a plan, scored and ranked, and what to know about it."""
     from toporank.model.scored import Ways, score_plan  # with torch, which the other functions do not need
     from toporank.model.scoring import Networks
 
@@ -282,7 +334,7 @@ def _ranking(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[li
     seen = leakage({row.target for row in found.table}, compared(chains), networks.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
     notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, networks.scorer.missing, networks.toy]
-    return found.table, [*filter(None, notes), describe(seen)]
+    return found, [*filter(None, notes), describe(seen)]
 
 
 @contextlib.contextmanager

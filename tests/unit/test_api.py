@@ -58,11 +58,18 @@ def as_text(frame: pd.DataFrame) -> list[dict[str, str]]:
     return [{name: "" if pd.isna(v) else str(v) for name, v in row.items()} for row in frame.to_dict("records")]
 
 
+@pytest.fixture(scope="module")
+def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
+    """The ranking of the command, and its folder."""
+    out = tmp_path_factory.mktemp("command") / "out"
+    return rows_of_command(mixed, out), out
+
+
 # ---- score ----------------------------------------------------------------------------------------------------
 
 
-def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(mixed, tmp_path):
-    expected = rows_of_command(mixed, tmp_path / "out")
+def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(mixed, of_command):
+    expected, _ = of_command
     frame = toporank.score(mixed)
     assert list(frame.columns) == list(expected[0])
     assert as_text(frame) == expected
@@ -71,6 +78,14 @@ def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unrea
     assert broken["status"].tolist() == ["unreadable"]
     assert broken[["rank", "pred_dockq"]].isna().all(axis=None)
     assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in frame.attrs["notes"])
+
+
+def test_vectors_are_those_of_the_command(mixed, of_command):
+    frame = toporank.embed(mixed)
+    written = of_command[1] / layout.EMBEDDINGS.format(dataset=mixed.name)
+    pd.testing.assert_frame_equal(frame, pd.read_parquet(written))
+    assert len(frame) == 5
+    assert any("unreadable" in note for note in frame.attrs["notes"])
 
 
 @pytest.mark.slow

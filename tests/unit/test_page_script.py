@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
+import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,6 +114,22 @@ def set_value(page: Browser, control: str, value: str, event: str) -> None:
         control.dispatchEvent(new Event("{event}"));
         setTimeout(done, 200);
     }})""")
+
+
+SAVED = """(async () => {
+    const saved = [];
+    HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]); };
+    for (const button of document.querySelectorAll(%r)) button.click();
+    await new Promise(done => setTimeout(done, 800));
+    return saved;
+})()"""
+"""What the buttons of a page save: names and addresses."""
+
+
+def pixels_of(address: str) -> np.ndarray:
+    head, _, content = address.partition(",")
+    assert head == "data:image/png;base64"
+    return matplotlib.image.imread(io.BytesIO(base64.b64decode(content)))
 
 
 # ---- sorting ----------------------------------------------------------------------------------------------
@@ -236,6 +256,19 @@ def test_the_csv_has_what_is_shown_in_its_order(page):
     assert table["pred_capri"].tolist()[:2] == ["incorrect", "acceptable"]
     assert table["dockq"].tolist()[:2] == [0.1, 0.5]
     assert table["status"].tolist() == ["scored", "scored", "failed"]
+
+
+def test_a_drawing_is_saved_as_svg_and_as_png_and_looks_the_same_without_the_page(page, browser, tmp_path):
+    (svg_name, svg), (png_name, png) = page.run(SAVED % "#scatter figure:first-of-type .save")[:2]
+    assert (svg_name[-4:], png_name[-4:]) == (".svg", ".png")
+    assert svg_name[:-4] == png_name[:-4]
+    text = unquote(svg.partition(",")[2])
+    root = ElementTree.fromstring(text)
+    size = np.array([float(root.get(name)) for name in ("height", "width")])
+    pixels = pixels_of(png)
+    np.testing.assert_allclose(pixels.shape[:2], 3 * size, atol=1)
+    assert len(np.unique(pixels[pixels[..., 3] > 0][:, :3], axis=0)) > 10
+    assert "var(" not in "".join(node.get("style", "") for node in root.iter())
 
 
 def test_a_page_says_and_asks_nothing(page):
@@ -426,6 +459,13 @@ def test_another_target_is_chosen_and_another_decoy_shown_from_its_table(answere
     assert answered.run("document.querySelectorAll('.pane select')[1].selectedOptions[0].textContent") == (
         "3. far1 (0.100)"
     )
+
+
+def test_a_structure_is_saved_as_it_is_turned(answered):
+    (name, picture), _ = answered.run(SAVED % ".pane .save")
+    assert name == "S_near1.png"
+    drawn = pixels_of(picture)
+    assert len(np.unique(drawn[drawn[..., 3] > 0], axis=0)) > 100
 
 
 def test_structures_need_no_request_and_give_no_complaint(answered):

@@ -82,6 +82,7 @@ async function put(pane) {
     atom.touching = touching.has(nth);
   }
   const target = data.targets[current], partners = shown.p.map(chains => chains.join("+"));
+  pane.canvas.dataset.name = `${articles[current].dataset.target} ${target.d[shown.i]}`;
   pane.canvas.setAttribute("aria-label",
     `Structure of ${target.d[shown.i]}: partners ${partners.join(", ")}, ${shown.t.length} residues in contact. Arrow keys turn it, + and − zoom.`);
   paint(pane);
@@ -164,6 +165,7 @@ if (panes.length) {
     document.getElementById("answer").classList.add("drawn");
     for (const pane of panes) {
       pane.select.addEventListener("change", () => put(pane));
+      pane.node.querySelector(".save").addEventListener("click", () => save(`${pane.canvas.dataset.name}.png`, pane.viewer.pngURI()));
       pane.canvas.addEventListener("keydown", event => { if (KEYS[event.key]) { event.preventDefault(); act(KEYS[event.key]); } });
     }
     colour.addEventListener("change", () => { panes.forEach(paint); legend(); });

@@ -25,16 +25,25 @@ def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: str)
 
     checkpoint : SHA-256 of the one whose vectors they are.
     """
-    decoys = [score for score in scores if not score.interface and score.pooled]
-    write_vectors(path, [((score.target, score.decoy), score.pooled) for score in decoys], checkpoint)
+    write_vectors(path, vectors_of(scores), checkpoint)
+
+
+def vectors_of(scores: Iterable[Score]) -> list[tuple[tuple[str, str], Sequence[float]]]:
+    """(target, decoy) and the pooled vector of each decoy that has one."""
+    decoys = (score for score in scores if not score.interface and score.pooled)
+    return [((score.target, score.decoy), score.pooled) for score in decoys]
 
 
 def write_vectors(path: Path | str, rows: Sequence[tuple[tuple[str, str], Sequence[float]]], checkpoint: str) -> None:
     """Write the same from (target, decoy) and the vector of each decoy."""
+    write_bytes(path, to_bytes(columns_of_vectors(rows), {OF_CHECKPOINT: checkpoint}))
+
+
+def columns_of_vectors(rows: Sequence[tuple[tuple[str, str], Sequence[float]]]) -> dict[str, list[str] | np.ndarray]:
+    """The columns of the table of some vectors: target, decoy, v0, v1 …"""
     vectors = zip(*(vector for _, vector in rows), strict=True)
     columns = {name: [key[k] for key, _ in rows] for k, name in enumerate(KEYS)}
-    columns |= {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
-    write_bytes(path, to_bytes(columns, {OF_CHECKPOINT: checkpoint}))
+    return columns | {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
 
 
 def checkpoint_of(path: Path | str) -> str:
