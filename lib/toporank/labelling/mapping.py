@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping as MappingType
 from itertools import permutations, product
@@ -9,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from toporank.labelling.alignment import align
+from toporank.labelling.alignment import align, most_identical
 from toporank.labelling.dockq import FEWEST, superposition
 
 LEAST_IDENTITY = 0.7
@@ -53,7 +54,8 @@ def mappings(native: Chains, decoy: Chains) -> list[Mapping]:
 
 def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
     """For each chain of the native those of the decoy that are copies of it; it may be none."""
-    found = {(n, d): align(native[n].sequence, decoy[d].sequence) for n in native for d in decoy}
+    pairs = [(n, d) for n in native for d in decoy if _may_be_alike(native[n].sequence, decoy[d].sequence)]
+    found = {(n, d): align(native[n].sequence, decoy[d].sequence) for n, d in pairs}
     found = {pair: alignment for pair, alignment in found.items() if alignment.identity >= LEAST_IDENTITY}
     best = {}
     for pair, alignment in found.items():
@@ -67,6 +69,12 @@ def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
         return all(alignment.identity >= i - BELOW_BEST and alignment.n_identical >= FRAGMENT * n for i, n in bests)
 
     return {n: [d for d in decoy if (n, d) in found and is_copy((n, d))] for n in native}
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _may_be_alike(one: str, other: str) -> bool:
+    """Whether it takes an alignment to know that two chains are different proteins; for most it does not."""
+    return one == other or most_identical(one, other) >= LEAST_IDENTITY * min(len(one), len(other))
 
 
 def _families(alike: dict[str, list[str]]) -> list[tuple[list[str], list[str]]]:

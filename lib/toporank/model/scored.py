@@ -66,7 +66,7 @@ def scored(
     contacts = stored_contacts(built, coverage, store)
     comparison = comparison_table(coverage, contacts)
     copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-    scores = combine(networks.score(*packs), packs, contacts, copies, scorer.trees)
+    scores = combine(networks.score(*packs, store), packs, contacts, copies, scorer.trees)
     scores = weigh_confidence(scores, stated if use_confidence else [], copies, scorer.own_confidence)
     scores = with_agreement(scores, contacts, copies)
     rows = scored_interfaces(interfaces, scores)
