@@ -1,6 +1,9 @@
 # All graphs of a data set → one pack, of which training and scoring slice batches.
 
 
+PACKED = temp if JOBS.scoring_only else update  # scoring needs a pack once, training again and again
+
+
 rule pack_graphs:
     """All graphs of a data set in one memory-mapped file, those of interfaces in another; copied if packed before."""
     input:
@@ -8,8 +11,8 @@ rule pack_graphs:
         ledgers=JOBS.ledgers,
         labels=JOBS.known_labels,
     output:
-        pack=update(layout.PACK),
-        interfaces=update(layout.INTERFACE_PACK),
+        pack=PACKED(layout.PACK),
+        interfaces=PACKED(layout.INTERFACE_PACK),
     log:
         "logs/pack/{dataset}.log",
     conda:

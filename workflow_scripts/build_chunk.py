@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
+    parser.add_argument("--thin", action="store_true", help="the store keeps graphs, and not what leads to them")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
@@ -32,7 +33,7 @@ def main() -> None:
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
         labels = dockq_of(args.dataset, args.chunk) if args.labels else None
-        run_chunk(args.dataset, args.chunk, choices, Store(args.store), labels)
+        run_chunk(args.dataset, args.chunk, choices, Store(args.store, thin=args.thin), labels)
     except RecordError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit

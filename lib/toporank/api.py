@@ -261,7 +261,7 @@ def _scored(
             settings_of(folder, called, partners, scorer=None if path is None else Path(path), **chosen)
         )
         plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
-        found, more = _ranked(config, plan, Store(store))
+        found, more = _ranked(config, plan, Store(store, thin=True))
     return found, [*notes, *more]
 
 

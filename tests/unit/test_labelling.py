@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structures_text import EXAMPLES, moved
 from toporank.decoys.identity import ResidueId
 from toporank.errors import LabelError, NativeError, OtherProteinError
-from toporank.labelling.alignment import align
+from toporank.labelling.alignment import align, most_identical
 from toporank.labelling.chains import chains_of
 from toporank.labelling.dockq import Interface, Side, dockq, score
 from toporank.labelling.label import Native, counterparts, label
@@ -133,6 +133,24 @@ def test_sequences_are_aligned_as_biopython_aligns_them_tie_for_tie(native, deco
     found = align(native, decoy)
     assert {(i, int(j)) for i, j in enumerate(found.residue) if j >= 0} == biopython(native, decoy)
     assert found.identity == found.n_identical / min(len(native), len(decoy))
+
+
+def longest_common(one: str, other: str) -> int:
+    """By the textbook."""
+    row = [0] * (len(other) + 1)
+    for letter in one:
+        before = 0
+        for j, theirs in enumerate(other, start=1):
+            before, row[j] = row[j], before + 1 if letter == theirs else max(row[j], row[j - 1])
+    return row[-1]
+
+
+@settings(max_examples=100)
+@given(st.text("AGST", max_size=40), st.text("AGST", max_size=40))
+def test_what_needs_no_alignment_could_not_have_passed_it(one, other):
+    assert most_identical(one, other) == longest_common(one, other)
+    if one and other:
+        assert most_identical(one, other) >= align(one, other).n_identical
 
 
 def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native, decoy):

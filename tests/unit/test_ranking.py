@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from toporank.building.ledger import LedgerRow
 from toporank.building.plan import PlannedDecoy
+from toporank.building.store import Store
 from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
@@ -434,6 +435,40 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
     write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
     with pytest.raises(GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"):
         score_pack(trained[1][0], [], tmp_path / "odd")
+
+
+# ---- answers that are kept --------------------------------------------------------------------------------
+
+
+def test_what_networks_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):
+    pack, checkpoints = trained
+    plain = score_pack(checkpoints[0], checkpoints, pack, mean=True)
+    for asked in (len(plain), 0):  # at first of all, then of none
+        store = Store(tmp_path / "store")
+        assert score_pack(checkpoints[0], checkpoints, pack, mean=True, store=store) == plain
+        assert store.computed["seen"] == asked
+
+
+def test_only_what_is_new_is_asked(trained, tmp_path):
+    pack, checkpoints = trained
+    plain = score_pack(checkpoints[0], [], pack)
+    score_pack(checkpoints[0], [], pack, store=Store(tmp_path / "store"))
+    graphs = training_graphs()
+    key = next(iter(graphs))
+    graphs[key].x[0, 0] += 1.0
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    store = Store(tmp_path / "store")
+    changed = score_pack(checkpoints[0], [], tmp_path / "pack", store=store)
+    assert store.computed["seen"] == 1
+    assert changed == score_pack(checkpoints[0], [], tmp_path / "pack")
+    assert sum(one != other for one, other in zip(plain, changed, strict=True)) == 1
+
+
+def test_other_networks_are_asked_anew(trained, tmp_path):
+    pack, checkpoints = trained
+    expected = [score_pack(checkpoint, [], pack) for checkpoint in checkpoints[:2]]
+    assert [score_pack(each, [], pack, store=Store(tmp_path / "store")) for each in checkpoints[:2]] == expected
+    assert expected[0] != expected[1]
 
 
 NEARER = {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.building.store import Box, Entry, Store, cpu_seconds
+from toporank.errors import RecordError
 from toporank.files import link_or_copy, replacing, sha256, write_text, write_text_if_changed
 
 INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
@@ -346,3 +347,42 @@ def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):
     assert counted >= 0.049
     store.obtain("nodes", {"n": 2}, busy)
     assert store.make_seconds == counted
+
+
+# ---- a thin store ---------------------------------------------------------------------------------------------
+
+
+def test_a_thin_store_keeps_what_a_step_was_and_makes_its_bytes_anew(store):
+    thin, make = Store(store.root, thin=True), Maker("x" * 1000)
+    entries = [thin.obtain("nodes", INGREDIENTS, make) for _ in range(2)]
+    assert make.calls == 1
+    assert entries[0].sha256 == entries[1].sha256
+    assert entries[1].facts == {"n_chains": 2}
+    assert sum(path.stat().st_size for path in files_below(store.root)) < 1000
+    assert [entry.content for entry in entries] == [b"x" * 1000] * 2
+    assert make.calls == 2
+
+
+def test_what_is_no_step_is_whole_in_a_thin_store(store):
+    make = Maker()
+    for _ in range(2):
+        assert Store(store.root, thin=True).obtain("graphs", INGREDIENTS, make).content == b"hello"
+    assert make.calls == 1
+
+
+def test_a_whole_store_fills_up_what_a_thin_one_left_out(store):
+    make = Maker()
+    Store(store.root, thin=True).obtain("nodes", INGREDIENTS, make)
+    box = store.box(next(iter(files_below(store.root))).stem)
+    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
+    box.save()
+    assert store.obtain("nodes", INGREDIENTS, Maker(error=AssertionError())).content == b"hello"
+    assert make.calls == 2
+
+
+def test_a_step_that_comes_out_differently_is_refused(store):
+    thin = Store(store.root, thin=True)
+    thin.obtain("nodes", INGREDIENTS, Maker())
+    changed = thin.obtain("nodes", INGREDIENTS, Maker("hullo"))
+    with pytest.raises(RecordError, match="come out differently"):
+        changed.content  # noqa: B018

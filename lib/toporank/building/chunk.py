@@ -146,9 +146,10 @@ def artefact(
     if content is None:
         made = made_again(member, row, choices, store)
         for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:
-            made.finish(each)
+            entry = made.finish(each)
+        content = entry.content if entry.sha256 == digest else None
         made.save()
-        content = store.box(row.complex).find(stage, digest)
+        content = content or store.box(row.complex).find(stage, digest)
     if content is None:
         where = f"{member.target}/{member.decoy}, {stage}"
         raise RecordError("is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN)

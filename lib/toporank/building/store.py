@@ -19,10 +19,12 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toporank.errors import RecordError
 from toporank.features.registry import canonical
 from toporank.files import write_bytes
 
@@ -30,9 +32,12 @@ BOX = ".zip"
 _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, ValueError, OverflowError, RuntimeError, struct.error, zlib.error)
 """What `zipfile` raises where bytes are missing or other than they were."""
 
+STEPS = ("topology", "nodes", "edges")
+"""Kinds that only lead to a graph: a thin store has their checksums and facts, and makes them anew in the rare case."""
 PACKED = ("edges", "graphs")
 """Kinds that are compressed, to a quarter and to half, at 100 MB/s: most of their numbers are zero or the same. Others
 shrink by a third and take longer."""
+_COMPRESSION = dict.fromkeys(PACKED, zipfile.ZIP_DEFLATED)
 FAST = 1
 """Level of the compression."""
 
@@ -42,22 +47,28 @@ Make = Callable[[], tuple[bytes, dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished artefact: the checksum of its bytes, facts about it, the bytes."""
+    """A finished artefact: the checksum of its bytes, facts about it, the bytes or what makes them anew."""
 
     sha256: str
     facts: dict[str, Any]
-    content: bytes = field(repr=False)
+    kept: bytes | Callable[[], bytes] | None = field(repr=False)
+
+    @property
+    def content(self) -> bytes:
+        """Its bytes. Raises RecordError when they come out differently now."""
+        return self.kept() if callable(self.kept) else self.kept
 
 
 class Store:
     """A folder of boxes. Counts what was computed and what was reused, by kind.
 
+    thin : without the bytes of `STEPS`, two thirds of all: for decoys that are scored and not learned from.
     `make_seconds` are CPU seconds, children included, of making artefacts. The first of each kind is left out:
     it also loads libraries and compiled code, which is a cost of the job and not of the features.
     """
 
-    def __init__(self, root: Path):
-        self.root = root
+    def __init__(self, root: Path, *, thin: bool = False):
+        self.root, self.thin = root, thin
         self.computed: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
         self.make_seconds = 0.0
@@ -113,7 +124,12 @@ class Box:
         entry = self._entry(name)
         if entry is not None:
             self._store.reused[kind] += 1
-            return entry
+            return replace(entry, kept=partial(self._again, name, entry, make)) if entry.kept is None else entry
+        return self._new(name, make)
+
+    def _new(self, name: str, make: Make) -> Entry:
+        """Make an artefact."""
+        kind = name.partition("/")[0]
         content, facts = self._store.timed(kind, make)
         entry = Entry(hashlib.sha256(content).hexdigest(), facts, content)
         self._made[name] = entry
@@ -121,10 +137,18 @@ class Box:
         self._store.computed[kind] += 1
         return entry
 
+    def _again(self, name: str, entry: Entry, make: Make) -> bytes:
+        """The bytes that a thin store is without."""
+        made = self._made.get(name) or self._new(name, make)
+        if made.sha256 != entry.sha256:
+            what = f"{name.partition('/')[0]}: the features come out differently than when this file was written"
+            raise RecordError(what, where=self.path, remedy="delete the file and run again")
+        return made.content
+
     def find(self, kind: str, sha256: str) -> bytes | None:
         """The artefact of a kind that has this checksum; None if it is not here."""
         entry = self._entry(self._name_of.get((kind, sha256), ""))
-        return entry.content if entry and entry.sha256 == sha256 else None
+        return entry.content if entry and entry.kept is not None and entry.sha256 == sha256 else None
 
     def save(self) -> None:
         """Write what was made since; what was here before stays, unless damaged. The file's time shows its use."""
@@ -138,9 +162,10 @@ class Box:
                 if (entry := self._entry(name)) is not None:
                     member = zipfile.ZipInfo(name)
                     member.comment = entry.sha256.encode()  # so that `find` reads nothing else
-                    content = canonical(entry.facts).encode() + b"\n" + entry.content
-                    kind = zipfile.ZIP_DEFLATED if name.partition("/")[0] in PACKED else zipfile.ZIP_STORED
-                    archive.writestr(member, content, kind, FAST)
+                    kind, facts = name.partition("/")[0], canonical(entry.facts).encode()
+                    without = entry.kept is None or (self._store.thin and kind in STEPS)
+                    content = facts if without else facts + b"\n" + entry.content
+                    archive.writestr(member, content, _COMPRESSION.get(kind, zipfile.ZIP_STORED), FAST)
         write_bytes(self.path, whole.getbuffer())
         self._open()
 
@@ -163,7 +188,9 @@ class Box:
             whole = self._archive.read(name) if self._archive else None
         if whole is None:
             return None
-        facts, _, content = whole.partition(b"\n")
+        facts, kept, content = whole.partition(b"\n")
+        if not kept:
+            return Entry(self._archive.getinfo(name).comment.decode("latin-1"), json.loads(facts), None)
         return Entry(hashlib.sha256(content).hexdigest(), json.loads(facts), content)
 
 
