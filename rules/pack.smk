@@ -1,18 +1,14 @@
-# All graphs of a data set → one pack, of which training and scoring slice batches.
-
-
-PACKED = temp if JOBS.scoring_only else update  # scoring needs a pack once, training again and again
+# All graphs of a data set → one pack, of which training slices batches.
 
 
 rule pack_graphs:
-    """All graphs of a data set in one memory-mapped file, those of interfaces in another; copied if packed before."""
+    """All graphs of a data set in one memory-mapped file; those that were packed before are copied."""
     input:
         table=layout.COVERAGE,
         ledgers=JOBS.ledgers,
         labels=JOBS.known_labels,
     output:
-        pack=PACKED(layout.PACK),
-        interfaces=PACKED(layout.INTERFACE_PACK),
+        pack=update(layout.PACK),
     log:
         "logs/pack/{dataset}.log",
     conda:
@@ -27,4 +23,4 @@ rule pack_graphs:
     shell:
         "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"
         ' --features {params.features:q} --store "$TOPORANK_STORE" --pack {output.pack}'
-        " --interfaces {output.interfaces} {params.natives:q} > {log} 2>&1"
+        " {params.natives:q} > {log} 2>&1"

@@ -9,8 +9,6 @@ rule score_decoys:
     """The ranking of every decoy of a data set, and how each stands among the others of its target."""
     input:
         scorer=JOBS.scorer_files(REPOSITORY),
-        pack=layout.PACK,
-        interface_pack=layout.INTERFACE_PACK,
         coverage=layout.COVERAGE,
         interfaces=layout.INTERFACES,
         chains=layout.CHAINS,
@@ -42,12 +40,12 @@ rule score_decoys:
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         precision=CONFIG.workflow.pack_precision,
         mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
+        thin="--thin" if JOBS.scoring_only else "",
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
-        " --pack {input.pack} --interface-pack {input.interface_pack} --coverage {input.coverage}"
-        " --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
-        ' --store "$TOPORANK_STORE" --rank-by {params.rank_by} --features {params.features:q}'
+        " --coverage {input.coverage} --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
+        ' --store "$TOPORANK_STORE" {params.thin} --rank-by {params.rank_by} --features {params.features:q}'
         " --plddt {params.plddt} --precision {params.precision} {params.mask_disorder}"
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --contacts {output.contacts} --models {output.models}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pack all graphs of a data set into one memory-mapped file, and those of single interfaces into another."""
+"""Pack all graphs of a data set into one memory-mapped file."""
 
 import argparse
 import json
@@ -27,7 +27,6 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--natives", type=Path, help="folder of the natives, where the data set has any")
     parser.add_argument("--pack", type=Path, required=True, help="written; graphs that are already in it are copied")
-    parser.add_argument("--interfaces", type=Path, required=True, help="written likewise")
     args = parser.parse_args()
 
     try:
@@ -35,13 +34,12 @@ def main() -> None:
         natives = find_natives(args.natives) if args.natives else {}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
-        found, parts, joined = packed(read_coverage(args.table), built, choices, store)
+        found, _, joined = packed(read_coverage(args.table), built, choices, store)
         members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
         n_read = write_pack(args.pack, members, args.precision, joined, qualities.of)
-        n_read += write_pack(args.interfaces, parts, args.precision)
     except TopoRankError as error:
         sys.exit(str(error))
-    print(f"{len(members)} graphs, {len(parts)} of interfaces; {n_read} read, the others copied from the older packs")
+    print(f"{len(members)} graphs; {n_read} read, the others copied from the older pack")
 
 
 if __name__ == "__main__":

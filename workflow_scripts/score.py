@@ -32,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
-    for name in ("pack", "interface-pack", "coverage", "interfaces", "chains", "confidence"):
+    for name in ("coverage", "interfaces", "chains", "confidence"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--mask-disorder", action="store_true", help="disordered residues are left out of the models")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
+    parser.add_argument("--thin", action="store_true", help="the store forgets the graphs once they are judged")
     written = "comparison", "ranking", "scored-interfaces", "export", "leakage", "embeddings", "residues", "contacts"
     for name in (*written, "models", "record"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
@@ -50,12 +51,15 @@ def main() -> None:
     try:
         scorer = Scorer.open(args.scorer)
         networks = Networks(scorer)
-        packs = [args.pack, args.interface_pack]
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
-        built, store, known = read_built(args.dataset), Store(args.store), read_interfaces(args.interfaces)
+        built, store, known = (
+            read_built(args.dataset),
+            Store(args.store, thin=args.thin),
+            read_interfaces(args.interfaces),
+        )
         chosen = {"rank_by": args.rank_by, "fold_twins": args.fold_twins, "use_confidence": not args.without_confidence}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
-        found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+        found = scored(networks, choices, coverage, known, stated, built, store, precision=args.precision, **chosen)
         found = with_masks(found, networks, built, choices, store, Ways(args.precision, args.plddt, **chosen))
         scores, interfaces, comparison, table, why_not = found
         write_models(args.models, table, scores, stored_complexes(built, store))
@@ -76,7 +80,7 @@ def main() -> None:
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    residues = why_no_residues(scores, args.pack), why_no_contacts(scores)
+    residues = why_no_residues(scores), why_no_contacts(scores)
     about = why_not, *residues, scorer.missing, networks.toy, describe(seen)
     print(*filter(None, about), sep="\n")
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")

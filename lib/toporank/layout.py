@@ -36,7 +36,6 @@ COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 COMPARISON = "results/{dataset}/comparison.csv"
 PACK = "results/{dataset}/graphs.safetensors"
 INTERFACES = "results/{dataset}/interfaces.csv"
-INTERFACE_PACK = "results/{dataset}/interfaces.safetensors"
 
 SAMPLING = "sampling"
 """Stands for a data set where sampling reports its progress; its decoys are a folder to give as `decoys`."""

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toporank.building.store import Store
 from toporank.model.scoring import Networks
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
 
 
 def score_pack(
-    checkpoint: Path,
-    members: list[Path],
-    pack: Path,
-    *,
-    interfaces: Path | None = None,
-    mean: bool = False,
-    store: Store | None = None,
+    checkpoint: Path, members: list[Path], pack: Path, *, interfaces: Path | None = None, mean: bool = False
 ) -> list[Score]:
     """What the networks of these files say of the graphs of a pack, and of one of their interfaces."""
-    return Networks(Scorer.of(checkpoint, members, mean=mean)).score(pack, interfaces, store)
+    return Networks(Scorer.of(checkpoint, members, mean=mean)).score(pack, interfaces)

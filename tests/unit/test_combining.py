@@ -195,9 +195,12 @@ def judged(folder: Path, trees: Path | None, names: str = "abcd", copies: dict[s
     if of_b:
         packs.append(packed(folder / "parts", {("T", f"b {i}"): synthetic(i, 5) for i in range(of_b)}))
         scores += [Score("T", "b", 0.5, None, interface=f"A:{i}") for i in range(of_b)]
+    graphs = PackedGraphs.open(packs)
+    known, values = describe(graphs)
     found = combine(
         scores,
-        packs,
+        dict(zip(known, values.T, strict=True)),
+        graphs.metadata["features"],
         lambda key: Compared(key[1], content(DECOYS[original[key[1]]])),
         {("T", c): o for c, o in copies.items()},
         trees,
@@ -263,7 +266,7 @@ def test_without_trees_scores_are_what_networks_say(tmp_path):
     assert [(score.pred_dockq, score.pred_network) for score in found.values()] == [
         (s, None) for s in NETWORKS.values()
     ]
-    assert combine([], [], content, {}, Path("no trees are needed where nothing was scored")) == []
+    assert combine([], {}, {}, content, {}, Path("no trees are needed where nothing was scored")) == []
 
 
 def test_predictions_stay_between_zero_and_one(tmp_path):

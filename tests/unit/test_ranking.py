@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from toporank.decoys.identity import Status
 from toporank.decoys.labels import Label
 from toporank.errors import CheckpointError, GraphError
 from toporank.evaluation.coverage import CoverageRow, coverage_table
+from toporank.evaluation.packed import Packed
 from toporank.evaluation.ranking import (
     ComparedDecoy,
     RankedDecoy,
@@ -33,9 +34,11 @@ from toporank.evaluation.ranking import (
     write_ranking,
 )
 from toporank.evaluation.selection import write_ensemble, write_selection
+from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model import scoring
+from toporank.model.kept import judged
 from toporank.model.scoring import Networks
 from toporank.model.weights import load_weights, predict_all
 from toporank.scorer.manifest import seal
@@ -440,35 +443,44 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
 # ---- answers that are kept --------------------------------------------------------------------------------
 
 
-def test_what_networks_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):
-    pack, checkpoints = trained
-    plain = score_pack(checkpoints[0], checkpoints, pack, mean=True)
-    for asked in (len(plain), 0):  # at first of all, then of none
+def asked(checkpoint: Path, folder: Path, graphs: dict, store: Store, among: Sequence[Path] = ()) -> list[Score]:
+    """What is known of graphs by a store, or what the networks say."""
+    found = [member._replace(sha256=sha256(member.graph)) for member in members(folder, graphs)]
+    networks = Networks(Scorer.of(checkpoint, [*among], mean=bool(among)))
+    return [one.score for one in judged(networks, Packed(found[1:], found[:1], 0), store)]
+
+
+def test_what_a_scorer_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):
+    _, checkpoints = trained
+    found = []
+    for computed in (len(training_graphs()), 0):  # at first of all, then of none
         store = Store(tmp_path / "store")
-        assert score_pack(checkpoints[0], checkpoints, pack, mean=True, store=store) == plain
-        assert store.computed["seen"] == asked
+        found.append(asked(checkpoints[0], tmp_path / "graphs", training_graphs(), store, checkpoints))
+        assert store.computed["judged"] == computed
+    assert found[0] == found[1]
+    assert found[0] == asked(
+        checkpoints[0], tmp_path / "graphs", training_graphs(), Store(tmp_path / "new"), checkpoints
+    )
 
 
 def test_only_what_is_new_is_asked(trained, tmp_path):
-    pack, checkpoints = trained
-    plain = score_pack(checkpoints[0], [], pack)
-    score_pack(checkpoints[0], [], pack, store=Store(tmp_path / "store"))
+    _, checkpoints = trained
     graphs = training_graphs()
-    key = next(iter(graphs))
-    graphs[key].x[0, 0] += 1.0
-    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    plain = asked(checkpoints[0], tmp_path / "graphs", graphs, Store(tmp_path / "store"))
+    list(graphs.values())[3].x[0, 0] += 1.0
     store = Store(tmp_path / "store")
-    changed = score_pack(checkpoints[0], [], tmp_path / "pack", store=store)
-    assert store.computed["seen"] == 1
-    assert changed == score_pack(checkpoints[0], [], tmp_path / "pack")
+    changed = asked(checkpoints[0], tmp_path / "changed", graphs, store)
+    assert store.computed["judged"] == 1
+    assert changed == asked(checkpoints[0], tmp_path / "changed", graphs, Store(tmp_path / "new"))
     assert sum(one != other for one, other in zip(plain, changed, strict=True)) == 1
 
 
 def test_other_networks_are_asked_anew(trained, tmp_path):
-    pack, checkpoints = trained
-    expected = [score_pack(checkpoint, [], pack) for checkpoint in checkpoints[:2]]
-    assert [score_pack(each, [], pack, store=Store(tmp_path / "store")) for each in checkpoints[:2]] == expected
-    assert expected[0] != expected[1]
+    _, checkpoints = trained
+    one, other = (
+        asked(path, tmp_path / "graphs", training_graphs(), Store(tmp_path / "store")) for path in checkpoints[:2]
+    )
+    assert all(first.pred_dockq != second.pred_dockq for first, second in zip(one, other, strict=True))
 
 
 NEARER = {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}

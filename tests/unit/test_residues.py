@@ -100,14 +100,14 @@ def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
     assert [len(score.residues) for score in table] == store.n_nodes.tolist()
     assert [residue.name for residue in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
-    assert why_no_residues(table, pack) == ""
+    assert why_no_residues(table) == ""
 
 
 def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers, tmp_path):
     pack, (*_, without) = scorers
     table = score_pack(without, [], pack)
     assert {score.residues for score in table} == {()}
-    assert why_no_residues(table, pack).startswith("the scorer does not predict the quality of residues")
+    assert why_no_residues(table).startswith("the scorer does not predict the quality of residues")
     write_residues(tmp_path / "residues.csv", table)
     assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
     write_models(tmp_path / "models", [ranked(1, "d0")], table, None)
@@ -165,14 +165,6 @@ def older(path: Path) -> None:
     header["__metadata__"]["toporank"] = json.dumps(said)
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
-
-
-def test_the_words_about_an_older_pack_say_what_to_do(tmp_path):
-    path = tmp_path / "pack"
-    write_pack(path, members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
-    older(path)
-    score = Score("T", "d0", 0.5, None, pred_local=0.5)
-    assert why_no_residues([score], path).endswith(f"delete {path} and run again")
 
 
 def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):

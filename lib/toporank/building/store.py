@@ -34,10 +34,9 @@ _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, ValueError, OverflowError, R
 
 STEPS = ("topology", "nodes", "edges")
 """Kinds that only lead to a graph: a thin store has their checksums and facts, and makes them anew in the rare case."""
-PACKED = ("edges", "graphs")
-"""Kinds that are compressed, to a quarter and to half, at 100 MB/s: most of their numbers are zero or the same. Others
-shrink by a third and take longer."""
-_COMPRESSION = dict.fromkeys(PACKED, zipfile.ZIP_DEFLATED)
+STORED = ("topology", "nodes")
+"""Kinds that are not compressed: they would shrink by a third. Others do to a half or a quarter, at 40 to 100 MB/s."""
+_COMPRESSION = dict.fromkeys(STORED, zipfile.ZIP_STORED)
 FAST = 1
 """Level of the compression."""
 
@@ -145,6 +144,20 @@ class Box:
             raise RecordError(what, where=self.path, remedy="delete the file and run again")
         return made.content
 
+    def known(self, kind: str, depends_on: dict[str, Any]) -> Entry | None:
+        """The artefact that `depends_on` describes; None if it is not here."""
+        entry = self._entry(f"{kind}/{_key(kind, depends_on)}")
+        self._store.reused[kind] += entry is not None
+        return entry
+
+    def forget(self, kind: str) -> None:
+        """Write the file again without the bytes of a kind of artefacts: their checksums and facts stay."""
+        names = [name for name in self._names() if name.startswith(f"{kind}/")]
+        entries = {name: entry for name in names if (entry := self._entry(name)) and entry.kept is not None}
+        self._made |= {name: replace(entry, kept=None) for name, entry in entries.items()}
+        if entries:
+            self.save()
+
     def find(self, kind: str, sha256: str) -> bytes | None:
         """The artefact of a kind that has this checksum; None if it is not here."""
         entry = self._entry(self._name_of.get((kind, sha256), ""))
@@ -165,7 +178,7 @@ class Box:
                     kind, facts = name.partition("/")[0], canonical(entry.facts).encode()
                     without = entry.kept is None or (self._store.thin and kind in STEPS)
                     content = facts if without else facts + b"\n" + entry.content
-                    archive.writestr(member, content, _COMPRESSION.get(kind, zipfile.ZIP_STORED), FAST)
+                    archive.writestr(member, content, _COMPRESSION.get(kind, zipfile.ZIP_DEFLATED), FAST)
         write_bytes(self.path, whole.getbuffer())
         self._open()
 

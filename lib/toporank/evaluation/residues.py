@@ -252,14 +252,12 @@ def why_no_contacts(scores: Iterable[Score]) -> str:
     return "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or no residues touch"
 
 
-def why_no_residues(scores: Iterable[Score], pack: Path) -> str:
+def why_no_residues(scores: Iterable[Score]) -> str:
     """Why residues.csv has no row, in a sentence; empty if it has some, or there are no scores."""
     decoys = [score for score in scores if not score.interface]
     if not decoys or any(score.residues for score in decoys):
         return ""
-    if all(score.pred_local is None for score in decoys):
-        return "the scorer does not predict the quality of residues: residues.csv is empty"
-    return f"residues.csv is empty, for an earlier version packed the graphs: delete {pack} and run again"
+    return "the scorer does not predict the quality of residues: residues.csv is empty"
 
 
 def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:

@@ -313,15 +313,6 @@ class PackedGraphs:
             raise GraphError(what, remedy=REPACK)
         return names
 
-    def digest(self, i: int) -> str:
-        """SHA-256 of the numbers of graph i, all columns: the same in whichever pack it is."""
-        part, place = self.parts[self.part_of[i]], self.place_in_part[i]
-        (n, n_end), (e, e_end) = (np.asarray(part[k][place : place + 2]).tolist() for k in ("node_start", "edge_start"))
-        found = hashlib.sha256(f"{n_end - n} {e_end - e} {part['x'].dtype}".encode())
-        for values in (part["x"][n:n_end], part["edge_index"][:, e:e_end], part["edge_attr"][e:e_end]):
-            found.update(np.ascontiguousarray(values))
-        return found.hexdigest()
-
     @cached_property
     def n_nodes(self) -> np.ndarray:
         """Number of nodes of each graph: int64, (B,)."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import NamedTuple
 
 from toporank.building.built import Built
 from toporank.building.chunk import run_decoy
 from toporank.building.plan import PlannedDecoy
+from toporank.building.stages import graph_metadata
 from toporank.building.store import Store
 from toporank.confidence.job import confidences
 from toporank.confidence.table import AUTO, Choice, Confidence, spoken
@@ -23,7 +22,8 @@ from toporank.evaluation.packed import packed
 from toporank.evaluation.ranking import COMPLEX, ComparedDecoy, RankedDecoy, ranking, with_unmasked
 from toporank.evaluation.residues import with_agreement
 from toporank.features.registry import Choice as Features
-from toporank.graphs.packing import write_pack
+from toporank.layout import STAGES
+from toporank.model.kept import descriptors_of, judged
 from toporank.model.scoring import Networks
 from toporank.scorer.combine import combine
 from toporank.scorer.prediction import Score
@@ -31,6 +31,8 @@ from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
 from toporank.structures.masking import masked_places
 from toporank.targets.chains import chain_maps_of
+
+GRAPHS = STAGES[-1]
 
 
 class Scored(NamedTuple):
@@ -45,28 +47,34 @@ class Scored(NamedTuple):
 
 def scored(
     networks: Networks,
-    packs: Sequence[Path],
+    choices: dict[str, Features],
     coverage: Sequence[CoverageRow],
     interfaces: Sequence[InterfaceRow],
     stated: Sequence[Confidence],
     built: Built,
     store: Store,
     *,
+    precision: str = "float32",
     rank_by: str = COMPLEX,
     fold_twins: bool = False,
     use_confidence: bool = True,
 ) -> Scored:
     """Score the decoys of a data set, compare those of each target, and rank them.
 
-    packs : of decoys and of interfaces. stated : what predictors say; it counts in the score with `use_confidence`.
-    rank_by, fold_twins : as for `ranking`. Raises CheckpointError, GraphError, RecordError or StructureError, with the
+    choices : the feature modules of the graphs. stated : what predictors say; it counts in the score with
+    `use_confidence`. precision : of packs. rank_by, fold_twins : as for `ranking`. A thin store forgets the graphs.
+    Raises CheckpointError, GraphError, RecordError or StructureError, with the
     reason, when the scorer does not fit the graphs or something is damaged.
     """
-    scorer, packs = networks.scorer, [*packs]
+    scorer, found = networks.scorer, judged(networks, packed(coverage, built, choices, store), store, precision)
+    if store.thin:
+        for digest in {fate.complex for fate in built.fates.values() if fate.complex}:
+            store.box(digest).forget(GRAPHS)
     contacts = stored_contacts(built, coverage, store)
     comparison = comparison_table(coverage, contacts)
     copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-    scores = combine(networks.score(*packs, store), packs, contacts, copies, scorer.trees)
+    features, scores = graph_metadata(choices)["features"], [one.score for one in found]
+    scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)
     scores = weigh_confidence(scores, stated if use_confidence else [], copies, scorer.own_confidence)
     scores = with_agreement(scores, contacts, copies)
     rows = scored_interfaces(interfaces, scores)
@@ -109,15 +117,10 @@ def score_plan(
     built = Built.of(plan, fates)
     coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
     stated = spoken(confidences(asked(coverage, built, store), ways.plddt))
-    members = packed(coverage, built, choices, store)
-    chosen = {name: getattr(ways, name) for name in ("rank_by", "fold_twins", "use_confidence")}
-    with tempfile.TemporaryDirectory(prefix="toporank_") as room:
-        packs = Path(room, "graphs"), Path(room, "interfaces")
-        write_pack(packs[0], members.decoys, ways.precision, members.joined)
-        write_pack(packs[1], members.interfaces, ways.precision)
-        known = interface_table(coverage, built.fates)
-        with ways.arithmetic():
-            found = scored(networks, packs, coverage, known, stated, built, store, **chosen)
+    chosen = {name: getattr(ways, name) for name in ("precision", "rank_by", "fold_twins", "use_confidence")}
+    known = interface_table(coverage, built.fates)
+    with ways.arithmetic():
+        found = scored(networks, choices, coverage, known, stated, built, store, **chosen)
     return Examined(built, coverage, with_masks(found, networks, built, choices, store, ways))
 
 

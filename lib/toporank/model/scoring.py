@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.building.store import Store
-from toporank.errors import CheckpointError
+from toporank.errors import CheckpointError, GraphError
 from toporank.features.registry import same_features
 from toporank.graphs.pack import GraphStore
 from toporank.model import topoqa
 from toporank.model.checkpoint import toy
 from toporank.model.network import Network
-from toporank.model.seen import Seen, look
-from toporank.model.weights import CONTACT, as_seen_by, check_fits, load_weights
+from toporank.model.weights import CONTACT, as_seen_by, check_fits, load_weights, predict_all
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.scorer.scorer import Scorer
 
@@ -35,6 +35,17 @@ class _Network(NamedTuple):
     path: Path
     network: Network
     description: dict[str, Any]
+
+
+class _Found(NamedTuple):
+    """Predicted DockQ, local quality and pooled vector of each graph, and the quality of all residues, (n,), and of all
+    edges in contact, (C,), of all graphs."""
+
+    scores: list[float]
+    local: list[float] | None
+    residues: np.ndarray | None
+    contacts: np.ndarray | None
+    pooled: np.ndarray
 
 
 class Networks:
@@ -61,73 +72,75 @@ class Networks:
         """`Scorer.toy`, from what was read."""
         return toy(self.descriptions[0], self.scorer.n_targets)
 
-    def score(self, pack: Path, interfaces: Path | None = None, store: Store | None = None) -> list[Score]:
+    def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
         """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given, in their order.
 
-        store : keeps what the networks say, and has it where they said it before. pred_sd is the standard deviation
-        over the members, None with fewer than two. Trees have no say yet, see `scorer.combine`. Raises CheckpointError
-        when a network was trained on other features than the graphs have.
+        pred_sd is the standard deviation over the members, None with fewer than two. Trees have no say yet, see
+        `scorer.combine`. Raises CheckpointError when a network was trained on other features than the graphs have.
         """
-        graphs = GraphStore.open([pack, *([interfaces] if interfaces else [])])
-        networks, digests, scorer = [*self._read.values()], self.scorer.digests, self.scorer
-        graphs = as_seen_by(networks[0].description, graphs)
-        _check_alike(networks, graphs)
-        checkpoint = digests[scorer.checkpoint]
-        usable = {digest: _usable(self._read[digest]) for digest in dict.fromkeys([checkpoint, *self._read])}
-        seen = look(usable, [digests[path] for path in scorer.judges], graphs, store)
-        place = {digest: k for k, digest in enumerate(usable)}
-        members, judges = ([place[digests[path]] for path in paths] for paths in (scorer.members, scorer.judges))
-        residues, contacts = _of_residues(graphs, seen), _of_contacts(graphs, seen)
+        store = GraphStore.open([pack, *([interfaces] if interfaces else [])])
+        networks, digests = [*self._read.values()], self.scorer.digests
+        store = as_seen_by(networks[0].description, store)
+        _check_alike(networks, store)
+        found = dict(zip(self._read, _predictions(networks, store), strict=True))
+        own, theirs = found[digests[self.scorer.checkpoint]], [found[digests[path]] for path in self.scorer.members]
+        judges = [found[digests[path]] for path in self.scorer.judges]
+        local = [each.local for each in judges if each.local is not None]
+        residues = _of_residues(store, [each.residues for each in judges if each.residues is not None])
+        contacts = _of_contacts(store, [each.contacts for each in judges if each.contacts is not None])
+        pooled = own.pooled.astype(float).tolist()
         return [
             Score(
                 target,
                 decoy,
-                _mean(one.scores[members]) if scorer.mean else round(float(one.scores[place[checkpoint]]), DECIMALS),
-                round(statistics.stdev(one.scores[members].tolist()), DECIMALS) if len(members) > 1 else None,
-                str(graphs.split[i]) if graphs.part_of[i] else "",
-                pred_local=_mean(local) if len(local := _known(one.local[judges])) else None,
-                pooled=tuple(one.pooled.tolist()),
+                _mean([each.scores[i] for each in theirs]) if self.scorer.mean else round(own.scores[i], DECIMALS),
+                round(statistics.stdev(each.scores[i] for each in theirs), DECIMALS) if len(theirs) > 1 else None,
+                str(store.split[i]) if store.part_of[i] else "",
+                pred_local=_mean([each[i] for each in local]) if local else None,
+                pooled=tuple(pooled[i]),
                 residues=residues.get(i, ()),
                 contacts=contacts.get(i, b"") if i in residues else b"",
             )
-            for i, (target, decoy, one) in enumerate(
-                zip(graphs.target.tolist(), graphs.decoy.tolist(), seen, strict=True)
-            )
+            for i, (target, decoy) in enumerate(_names(store))
         ]
 
 
-def _known(values: np.ndarray) -> np.ndarray:
-    return values[~np.isnan(values)]
+def _names(store: GraphStore) -> list[tuple[str, str]]:
+    """Target and decoy of every graph."""
+    return list(zip(store.target.tolist(), store.decoy.tolist(), strict=True))
 
 
-def _mean(values: np.ndarray) -> float:
-    return round(statistics.fmean(values.tolist()), DECIMALS)
+def _mean(values: list[float]) -> float:
+    return round(statistics.fmean(values), DECIMALS)
 
 
-def _of_residues(store: GraphStore, seen: Sequence[Seen]) -> dict[int, tuple[ResidueScore, ...]]:
+def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tuple[ResidueScore, ...]]:
     """The residues of each decoy with their mean predicted quality; of none, where no network predicts it."""
-    found = {}
-    for i in np.flatnonzero(store.part_of == 0).tolist():
-        if store.residues[i] and len(seen[i].residues):
-            quality = seen[i].residues.round(QUALITY_DECIMALS)
-            values = np.where(np.isnan(quality), None, quality).tolist()
-            found[i] = tuple(map(ResidueScore, store.names(i), values))
-    return found
+    if not predicted:
+        return {}
+    quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
+    values = np.where(np.isnan(quality), None, quality).tolist()
+    ends = np.cumsum(store.n_nodes).tolist()
+    decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
+    named = ((i, zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys)
+    return {i: tuple(starmap(ResidueScore, residues)) for i, residues in named}
 
 
-def _of_contacts(store: GraphStore, seen: Sequence[Seen]) -> dict[int, bytes]:
-    """The contacts of each decoy, as in `Score`; of none, where the edges do not say how residues touch."""
-    predicted = [one.contacts for one, part in zip(seen, store.part_of, strict=True) if not part]
+def _of_contacts(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, bytes]:
+    """The contacts of each decoy, as in `Score`; of none, where the edges do not say how residues touch.
+
+    predicted : by each network, the quality of all edges in contact, by graph and destination, (C,).
+    """
     columns, features = store.metadata.get("edge_columns") or [], store.metadata.get("features") or {}
     known = {CONTACT, NEAREST, *OF_KINDS} <= {*columns}
-    if not (any(map(len, predicted)) and known) or features.get("edges", {}).get("scaling") == "per_decoy":
+    if not (predicted and known) or features.get("edges", {}).get("scaling") == "per_decoy":
         return {}
     graph, ends, values = _touching(store, [columns.index(name) for name in (CONTACT, NEAREST, *OF_KINDS)])
     low, high = np.sort(ends, axis=0)
     order = np.lexsort((high, low, graph))  # the two directions of a contact come one after the other
     keys = np.stack([graph, low, high])[:, order]
     once = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)])
-    quality = np.concatenate(predicted)[order]
+    quality = np.mean(predicted, axis=0, dtype=float)[: len(order)][order]  # those of decoys come first
     found = np.zeros(len(once), CONTACTS)
     found["first"], found["second"] = keys[1:, once]
     found["distance"], found["agreement"] = values[order[once], 0], np.nan
@@ -175,6 +188,26 @@ def _check_features(one: _Network, ours: Any, whose: str) -> None:
         where=one.path,
         remedy="build the graphs with the checkpoint's features",
     )
+
+
+def _predictions(networks: Sequence[_Network], store: GraphStore) -> list[_Found]:
+    """What each network predicts of every graph. Raises GraphError when a score is not a number."""
+    names = _names(store)
+    found = []
+    for one, each in zip(networks, predict_all([_usable(one) for one in networks], store), strict=True):
+        scores = each.score.double().tolist()
+        odd = [name for name, value in zip(names, scores, strict=True) if not math.isfinite(value)]
+        if odd:
+            raise GraphError(
+                f"the predictions for {len(odd)} decoys are not finite numbers, the first is {'/'.join(odd[0])}",
+                where=one.path,
+                remedy="the graphs hold numbers far from those it was trained on",
+            )
+        local = (None, None, None)
+        if each.local is not None:
+            local = each.local.double().tolist(), each.residues.double().numpy(), each.contacts.numpy()
+        found.append(_Found(scores, *local, each.pooled.numpy()))
+    return found
 
 
 def _usable(one: _Network) -> Network:

@@ -164,17 +164,14 @@ def predict_all(networks: Sequence[Network], store: GraphStore) -> list[Predicte
     """
     if len(store) == 0:
         return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
-    found = [predict_graph(networks, store, i) for i in range(len(store))]
-    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in zip(*found, strict=True)]
-
-
-@torch.inference_mode()
-def predict_graph(networks: Sequence[Network], store: GraphStore, i: int) -> list[Predicted]:
-    """What each network predicts of graph i."""
-    graph, columns = by_destination(store.batch([i])), store.metadata.get("edge_columns") or []
-    touching = graph.edge_attr[:, columns.index(CONTACT)] if CONTACT in columns else graph.edge_attr.new_zeros(0)
-    contacts = torch.nonzero(touching).squeeze(1)
-    return [_predicted(network, graph, contacts) for network in networks]
+    found: list[list[Predicted]] = [[] for _ in networks]
+    columns = store.metadata.get("edge_columns") or []
+    for graph in map(by_destination, _graphs(store)):
+        touching = graph.edge_attr[:, columns.index(CONTACT)] if CONTACT in columns else graph.edge_attr.new_zeros(0)
+        contacts = torch.nonzero(touching).squeeze(1)
+        for parts, network in zip(found, networks, strict=True):
+            parts.append(_predicted(network, graph, contacts))
+    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
 
 
 def _predicted(network: Network, batch: GraphBatch, contacts: Tensor) -> Predicted:

@@ -7,9 +7,9 @@ the target; the prediction is the mean of these two, and leans to the consensus 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from toporank.comparison.compare import Compared, read_decoys
 from toporank.comparison.votes import similarities, votes
 from toporank.errors import CheckpointError
 from toporank.features.registry import same_features
-from toporank.graphs.packfile import PackedGraphs
-from toporank.scorer.descriptors import describe
 from toporank.scorer.inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.scorer.prediction import DECIMALS, Score
 from toporank.scorer.trees import RESTORE, Forest, read_forests, write_forests
@@ -85,27 +83,27 @@ def read_trees(path: Path) -> tuple[Trees, dict]:
 
 def combine(
     scores: list[Score],
-    packs: list[Path],
+    descriptors: Mapping[str, Sequence[float]],
+    features: dict[str, Any],
     contacts: Callable[[Key], Compared],
     copy_of: Mapping[Key, str],
     trees: Path | None,
 ) -> list[Score]:
     """Scores of networks with the predictions of trees in their place; `pred_network` is what they were.
 
-    scores : of all graphs of the packs in their order, `scoring.score_pack`. contacts : (target, decoy) → what it is
-    compared by. copy_of : (target, decoy) → the decoy that it is a copy of; copies vote once.
+    scores : of the networks, of decoys and of their interfaces. descriptors : of the same graphs, by name. features :
+    records of the modules of the graphs. contacts : (target, decoy) → what it is compared by. copy_of : (target, decoy)
+    → the decoy that it is a copy of; copies vote once.
     The interfaces of a decoy stand alone. trees : file, None for a scorer without. Raises CheckpointError when the
     trees need something else than there is.
     """
     if trees is None or not scores:
         return scores
-    forests, features = read_trees(trees)
-    graphs = PackedGraphs.open(packs)
-    if not same_features(graphs.metadata.get("features"), features):
+    forests, of_trees = read_trees(trees)
+    if not same_features(features, of_trees):
         what = "these trees were grown on other features than the graphs have"
         raise CheckpointError(what, where=trees, remedy=RESTORE)
-    names, values = describe(graphs)
-    columns = dict(zip(names, values.T, strict=True))
+    columns = {name: np.array(values, dtype=np.float64) for name, values in descriptors.items()}
     _check_inputs([forests.alone], columns, trees)
     worth = forests.worth(columns)
     said = [(score.pred_dockq, np.nan if score.pred_local is None else score.pred_local) for score in scores]

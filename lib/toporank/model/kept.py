@@ -1,0 +1,109 @@
+"""What a scorer says of single graphs, kept in the reuse store: one that it judged before costs next to nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toporank.building.store import Entry, Store
+from toporank.code import code_of
+from toporank.evaluation.packed import Packed
+from toporank.graphs.packfile import PackedGraphs
+from toporank.graphs.packing import Member, write_pack
+from toporank.model.scoring import Networks
+from toporank.scorer.descriptors import describe
+from toporank.scorer.prediction import ResidueScore, Score
+
+KIND = "judged"
+PACKAGES = ("torch", "numpy", "numba")
+"""Those that decide the last digit."""
+
+
+class Judged(NamedTuple):
+    """What a scorer says of a graph by itself.
+
+    score : of its networks. descriptors : `scorer.descriptors`, by name; empty where the scorer has no trees.
+    """
+
+    score: Score
+    descriptors: dict[str, float]
+
+
+def judged(networks: Networks, packed: Packed, store: Store, precision: str = "float32") -> list[Judged]:
+    """What a scorer says of the graph of each decoy, then of that of each interface, in their order.
+
+    Only graphs that it has not judged before are read. precision : of packs. Raises CheckpointError or GraphError when
+    the scorer does not fit the graphs, or a score is not a number.
+    """
+    members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
+    keys = [{**_of_scorer(networks, precision), "graph": m.sha256, "part": i >= n} for i, m in enumerate(members)]
+    places: dict[str, list[int]] = {}
+    for i, member in enumerate(members):
+        places.setdefault(member.target, []).append(i)
+    found = {}
+    for target, own in places.items():
+        box = store.box(_box(target))
+        found |= {i: _read(entry, members[i], i >= n) for i in own if (entry := box.known(KIND, keys[i]))}
+    new = [i for i in range(len(members)) if i not in found]
+    parts = Packed([members[i] for i in new if i < n], [members[i] for i in new if i >= n], packed.joined)
+    found |= zip(new, _asked(networks, parts, precision), strict=True)
+    for target in dict.fromkeys(members[i].target for i in new):
+        box = store.box(_box(target))
+        for i in set(places[target]).intersection(new):
+            box.obtain(KIND, keys[i], lambda i=i: _written(found[i]))
+        box.save()
+    return [found[i] for i in range(len(members))]
+
+
+def _box(target: str) -> str:
+    return hashlib.sha256(f"{KIND} {target}".encode()).hexdigest()
+
+
+def _of_scorer(networks: Networks, precision: str) -> dict[str, Any]:
+    """What an answer depends on besides the graph."""
+    scorer, code = networks.scorer, code_of("model.kept", without=("building", "evaluation"))
+    files = {path.name: digest for path, digest in scorer.digests.items()}
+    versions = [metadata.version(package) for package in PACKAGES]
+    return {"scorer": files, "mean": scorer.mean, "precision": precision, "code": code, "packages": versions}
+
+
+def _asked(networks: Networks, parts: Packed, precision: str) -> list[Judged]:
+    """What the scorer says now."""
+    if not parts.decoys and not parts.interfaces:
+        return []
+    with tempfile.TemporaryDirectory(prefix="toporank_") as room:
+        packs = Path(room, "graphs"), Path(room, "interfaces")
+        write_pack(packs[0], parts.decoys, precision, parts.joined)
+        write_pack(packs[1], parts.interfaces, precision)
+        scores = networks.score(*packs)
+        names, values = describe(PackedGraphs.open([*packs])) if networks.scorer.trees else ([], [[]] * len(scores))
+    return [
+        Judged(one, dict(zip(names, map(float, row), strict=True))) for one, row in zip(scores, values, strict=True)
+    ]
+
+
+def _written(one: Judged) -> tuple[bytes, dict[str, Any]]:
+    """The contacts as bytes, the rest as facts; JSON keeps every digit."""
+    kept = one.score._asdict()
+    residues = [[residue.name, residue.pred_network] for residue in one.score.residues]
+    said = {name: kept[name] for name in ("pred_dockq", "pred_sd", "pred_local", "pooled")}
+    return one.score.contacts, {**said, "residues": residues, "descriptors": one.descriptors}
+
+
+def _read(entry: Entry, member: Member, part: bool) -> Judged:
+    """part : whether the graph is that of an interface."""
+    facts = dict(entry.facts)
+    residues, descriptors = tuple(ResidueScore(*each) for each in facts.pop("residues")), facts.pop("descriptors")
+    facts["pooled"] = tuple(facts["pooled"])
+    score = Score(member.target, member.decoy, **facts, interface=member.split if part else "")
+    return Judged(score._replace(residues=residues, contacts=entry.content), descriptors)
+
+
+def descriptors_of(found: Sequence[Judged]) -> dict[str, list[float]]:
+    """The descriptors of all graphs, by name."""
+    names = [*found[0].descriptors] if found else []
+    return {name: [one.descriptors[name] for one in found] for name in names}
