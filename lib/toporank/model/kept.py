@@ -40,7 +40,8 @@ def judged(networks: Networks, packed: Packed, store: Store, precision: str = "f
     the scorer does not fit the graphs, or a score is not a number.
     """
     members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
-    keys = [{**_of_scorer(networks, precision), "graph": m.sha256, "part": i >= n} for i, m in enumerate(members)]
+    by = _of_scorer(networks, precision)
+    keys = [{**by, "graph": member.sha256, "part": i >= n} for i, member in enumerate(members)]
     places: dict[str, list[int]] = {}
     for i, member in enumerate(members):
         places.setdefault(member.target, []).append(i)
