@@ -23,7 +23,7 @@ rule build_chunk:
     params:
         features=FEATURES,
         code=[code for code, _ in recipes(CHOICES).values()],
-        thin="--thin" if JOBS.scoring_only else "",
+        thin=THIN,
     shell:
         "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q} {params.thin}"
         ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'

@@ -12,7 +12,7 @@ from toporank.building.store import Store
 from toporank.confidence.job import confidences
 from toporank.confidence.table import AUTO, INCOMPLETE, NOTHING, Choice, write_confidence
 from toporank.errors import TopoRankError
-from toporank.evaluation.asked import asked
+from toporank.evaluation.asked import asked, remembered
 from toporank.evaluation.coverage import read_coverage
 
 
@@ -21,13 +21,15 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--thin", action="store_true", help="the store is without what leads to graphs")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
 
     try:
-        rows = confidences(asked(read_coverage(args.coverage), read_built(args.dataset), Store(args.store)), args.plddt)
+        built, store = read_built(args.dataset), Store(args.store, thin=args.thin)
+        rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt, remembered(built, store))
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

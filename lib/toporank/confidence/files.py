@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import os
 import re
 from collections.abc import Collection
@@ -144,6 +145,18 @@ def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
             about = path.stat()
             found.append((str(path), about.st_size, about.st_mtime_ns))
     return found
+
+
+def state_below(folder: Path) -> str:
+    """A digest of `state` for the models in a folder; one that was moved says the same."""
+    found = [(os.path.relpath(path, folder), *about) for path, *about in state([folder])]
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def look_anew() -> None:
+    """Forget which files lie where: a notebook goes on while a predictor writes."""
+    _names_in.cache_clear()
+    _steps.cache_clear()
 
 
 def _stem(model: Path) -> str:

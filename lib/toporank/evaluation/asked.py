@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from toporank.building.built import Built, Key
 from toporank.building.store import Store
-from toporank.confidence.decoy import Asked
+from toporank.code import code_of
+from toporank.confidence.decoy import Asked, Examined, examine
+from toporank.confidence.files import place_of, state_below
+from toporank.confidence.table import INCOMPLETE, Choice, Confidence
 from toporank.decoys.identity import Status
 from toporank.decoys.partners import parse_partners
 from toporank.evaluation.coverage import CoverageRow
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
+
+KIND = "examined"
 
 
 def asked(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterator[Asked]:
@@ -29,6 +34,41 @@ def asked(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterat
         yield Asked(
             *decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model, decoy.masked
         )
+
+
+def remembered(built: Built, store: Store) -> Callable[[Asked, Choice], Examined]:
+    """`examine`, which knows from the store what it found before, unless a file of a predictor has changed since.
+
+    What it found incomplete it looks at again: that a file can be read now does not show.
+    """
+    code, state = code_of("confidence.decoy"), functools.cache(state_below)
+
+    def examined(asked: Asked, choice: Choice) -> Examined:
+        fate = built.fates.get((asked.target, asked.decoy))
+        if asked.path is None or fate is None or not fate.complex:
+            return examine(asked, choice)
+        own = {name: getattr(asked, name) for name in ("partners", "sha256", "model", "masked")}
+        depends_on = {
+            **own,
+            "name": asked.path.name,
+            "beside": state(place_of(asked.path).parent),
+            "choice": choice,
+            "code": code,
+        }
+        box = store.box(fate.complex)
+        if known := box.known(KIND, depends_on):
+            row = Confidence(asked.target, asked.decoy, **known.facts["row"])
+            profiles = tuple(map(bytes.fromhex, known.facts["profiles"]))
+            return Examined(row, known.facts["rise"], profiles, known.facts["disordered"])
+        found = examine(asked, choice)
+        if found.row.status != INCOMPLETE:
+            row = {name: value for name, value in found.row._asdict().items() if name not in ("target", "decoy")}
+            kept = {"row": row, "profiles": [profile.hex() for profile in found.profiles]}
+            box.obtain(KIND, depends_on, lambda: (b"", {**kept, "rise": found.rise, "disordered": found.disordered}))
+            box.save()
+        return found
+
+    return examined
 
 
 def _atoms(built: Built, key: Key, store: Store) -> Complex:

@@ -14,7 +14,7 @@ from toporank.building.stages import graph_metadata
 from toporank.building.store import Store
 from toporank.confidence.job import confidences
 from toporank.confidence.table import AUTO, Choice, Confidence, spoken
-from toporank.evaluation.asked import asked
+from toporank.evaluation.asked import asked, remembered
 from toporank.evaluation.comparison import comparison_table, stored_contacts
 from toporank.evaluation.coverage import CoverageRow, coverage_table
 from toporank.evaluation.interfaces import InterfaceRow, interface_table, scored_interfaces
@@ -116,7 +116,7 @@ def score_plan(
     fates = [run_decoy(decoy, choices, store) for decoy in plan]
     built = Built.of(plan, fates)
     coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
-    stated = spoken(confidences(asked(coverage, built, store), ways.plddt))
+    stated = spoken(confidences(asked(coverage, built, store), ways.plddt, remembered(built, store)))
     chosen = {name: getattr(ways, name) for name in ("precision", "rank_by", "fold_twins", "use_confidence")}
     known = interface_table(coverage, built.fates)
     with ways.arithmetic():
