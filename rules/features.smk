@@ -7,6 +7,7 @@ rule build_chunk:
         plan=layout.PLAN,
         labels=JOBS.chunk_labels,
         again=lambda wildcards: make_again(layout.LEDGER, wildcards),
+        judge=JOBS.scorer_files(REPOSITORY) if JOBS.scoring_only else [],
     output:
         ledger=layout.LEDGER,
     log:
@@ -23,9 +24,11 @@ rule build_chunk:
     params:
         features=FEATURES,
         code=[code for code, _ in recipes(CHOICES).values()],
-        thin=THIN,
+        judge=["--judge", JOBS.scorer(REPOSITORY)] if JOBS.scoring_only else [],
+        precision=CONFIG.workflow.pack_precision,
     shell:
-        "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q} {params.thin}"
+        "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
+        " {params.judge:q} --precision {params.precision}"
         ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 

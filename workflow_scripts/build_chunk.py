@@ -2,6 +2,7 @@
 """Take the decoys of one chunk through all feature stages."""
 
 import argparse
+import functools
 import gc
 import json
 import logging
@@ -10,8 +11,10 @@ from pathlib import Path
 
 from toporank.building.chunk import run_chunk
 from toporank.building.store import Store
-from toporank.errors import RecordError
+from toporank.errors import TopoRankError
 from toporank.features.registry import choose
+from toporank.scorer.kept import Kept
+from toporank.scorer.scorer import Scorer
 from toporank.targets.labelled import dockq_of
 
 GARBAGE = 100_000
@@ -25,7 +28,10 @@ def main() -> None:
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument("--thin", action="store_true", help="the store keeps graphs, and not what leads to them")
+    parser.add_argument(
+        "--judge", type=Path, help="scorer: graphs that it judged need not be in the store"
+    )
+    parser.add_argument("--precision", default="float32", help="of graphs when they are judged: float32 or float16")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
@@ -33,8 +39,10 @@ def main() -> None:
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
         labels = dockq_of(args.dataset, args.chunk) if args.labels else None
-        run_chunk(args.dataset, args.chunk, choices, Store(args.store, thin=args.thin), labels)
-    except RecordError as error:
+        store = Store(args.store, thin=args.judge is not None)
+        kept = Kept(Scorer.open(args.judge), args.precision) if args.judge else None
+        run_chunk(args.dataset, args.chunk, choices, store, labels, kept and functools.partial(kept.has, store))
+    except TopoRankError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit
 

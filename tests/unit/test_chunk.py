@@ -532,3 +532,32 @@ def test_an_artefact_of_a_decoy_that_was_changed_since_is_refused(built):
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+# ---- thin stores ------------------------------------------------------------------------------------------
+
+
+def test_a_thin_store_makes_a_forgotten_graph_anew_only_where_nobody_judged_it(example):
+    shutil.copytree(example / "decoys" / "1AVZ", "in/1AVZ")
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+    write_plans("ds", deal(planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {}), 10))
+    (name,) = (path.stem for path in Path("results/ds/plan").glob("*-*.tsv"))
+
+    def built(judged: bool) -> Store:
+        store = Store(Path("store"), thin=True)
+        run_chunk("ds", name, choices, store, judged=lambda *_: judged)
+        return store
+
+    first = built(judged=False)
+    (row,) = read_ledger(Path(LEDGER.format(dataset="ds", chunk=name))).rows
+    whole = first.box(row.complex).find("graphs", row.graphs)
+    assert whole
+    first.box(row.complex).forget("graphs")
+    assert first.box(row.complex).find("graphs", row.graphs) is None
+    assert not built(judged=True).computed
+    again = built(judged=False)
+    assert again.computed["graphs"] == 1
+    assert again.box(row.complex).find("graphs", row.graphs) == whole
+    again.box(row.complex).forget("graphs")
+    (member,) = planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {})
+    assert artefact("graphs", row.graphs, member, row, choices, Store(Path("store"))) == whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ STATUS_OF = {
     FeatureError: Status.FAILED,
 }
 
+IsJudged = Callable[[str, str, bool], bool]
+"""Target, checksum of a graph, whether it is that of an interface → whether it was judged."""
+
 
 def run_chunk(
     dataset: str,
@@ -49,11 +52,13 @@ def run_chunk(
     choices: dict[str, Choice],
     store: Store,
     labels: Mapping[tuple[str, str], float] | None = None,
+    judged: IsJudged | None = None,
 ) -> list[LedgerRow]:
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 
     A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of memory is no decoy's
-    fault: it ends the job. labels : (target, decoy) → DockQ where the plan has none.
+    fault: it ends the job. labels : (target, decoy) → DockQ where the plan has none. judged : of a thin store, which
+    graphs it may go without; the others are made anew where it has forgotten them.
     """
     members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
     if labels is not None:
@@ -64,8 +69,12 @@ def run_chunk(
             note_progress(noting, done, failed)
             noted = time.monotonic()
         row = run_decoy(member, choices, store)
+        ways = [(member, row)]
         if member.masked:  # it is scored as it is, too: that takes its features from the store
-            run_decoy(member._replace(masked=""), choices, store)
+            whole = member._replace(masked="")
+            ways.append((whole, run_decoy(whole, choices, store)))
+        for each, fate in ways if judged else ():
+            hold_graphs(each, fate, choices, store, judged)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
@@ -109,6 +118,20 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
     if made:
         made.save()
     return row
+
+
+def hold_graphs(
+    member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store, judged: IsJudged
+) -> None:
+    """Make anew the graphs of a decoy and its interfaces that a thin store has forgotten, unless they were judged."""
+    if row.status != Status.OK:
+        return
+    made = made_again(member, row, choices, store)
+    parts = made.interfaces.values() if len(made.interfaces) > 1 else ()
+    for entry, part in ((made.graphs, False), *((entry, True) for entry in parts)):
+        if callable(entry.kept) and not judged(member.target, entry.sha256, part):
+            entry.kept()
+    made.save()
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:

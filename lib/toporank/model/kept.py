@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank.building.store import Entry, Store
-from toporank.code import code_of
 from toporank.evaluation.packed import Packed
 from toporank.graphs.packfile import PackedGraphs
 from toporank.graphs.packing import Member, write_pack
 from toporank.model.scoring import Networks
 from toporank.scorer.descriptors import describe
+from toporank.scorer.kept import KIND, Kept
 from toporank.scorer.prediction import ResidueScore, Score
-
-KIND = "judged"
-PACKAGES = ("torch", "numpy", "numba")
-"""Those that decide the last digit."""
 
 
 class Judged(NamedTuple):
@@ -40,36 +34,24 @@ def judged(networks: Networks, packed: Packed, store: Store, precision: str = "f
     the scorer does not fit the graphs, or a score is not a number.
     """
     members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
-    by = _of_scorer(networks, precision)
-    keys = [{**by, "graph": member.sha256, "part": i >= n} for i, member in enumerate(members)]
+    kept = Kept(networks.scorer, precision)
+    keys = [kept.key(member.sha256, i >= n) for i, member in enumerate(members)]
     places: dict[str, list[int]] = {}
     for i, member in enumerate(members):
         places.setdefault(member.target, []).append(i)
     found = {}
     for target, own in places.items():
-        box = store.box(_box(target))
+        box = kept.box(store, target)
         found |= {i: _read(entry, members[i], i >= n) for i in own if (entry := box.known(KIND, keys[i]))}
     new = [i for i in range(len(members)) if i not in found]
     parts = Packed([members[i] for i in new if i < n], [members[i] for i in new if i >= n], packed.joined)
     found |= zip(new, _asked(networks, parts, precision), strict=True)
     for target in dict.fromkeys(members[i].target for i in new):
-        box = store.box(_box(target))
+        box = kept.box(store, target)
         for i in set(places[target]).intersection(new):
             box.obtain(KIND, keys[i], lambda i=i: _written(found[i]))
         box.save()
     return [found[i] for i in range(len(members))]
-
-
-def _box(target: str) -> str:
-    return hashlib.sha256(f"{KIND} {target}".encode()).hexdigest()
-
-
-def _of_scorer(networks: Networks, precision: str) -> dict[str, Any]:
-    """What an answer depends on besides the graph."""
-    scorer, code = networks.scorer, code_of("model.kept", without=("building", "evaluation"))
-    files = {path.name: digest for path, digest in scorer.digests.items()}
-    versions = [metadata.version(package) for package in PACKAGES]
-    return {"scorer": files, "mean": scorer.mean, "precision": precision, "code": code, "packages": versions}
 
 
 def _asked(networks: Networks, parts: Packed, precision: str) -> list[Judged]:

@@ -1,0 +1,39 @@
+"""Where the reuse store has what a scorer said of single graphs. Nothing here imports torch."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import metadata
+from typing import Any
+
+from toporank.building.store import Box, Store
+from toporank.code import code_of
+from toporank.scorer.scorer import Scorer
+
+KIND = "judged"
+JUDGED_BY = ("model.scoring", "scorer.descriptors", "graphs.packing")
+PACKAGES = ("torch", "numpy", "numba")
+"""Those that decide the last digit."""
+
+
+class Kept:
+    """The answers of a scorer. precision : of the numbers of graphs."""
+
+    def __init__(self, scorer: Scorer, precision: str):
+        files = {path.name: digest for path, digest in scorer.digests.items()}
+        versions = [metadata.version(package) for package in PACKAGES]
+        code = code_of(*JUDGED_BY, without=("building", "evaluation"))
+        self._of = {"scorer": files, "mean": scorer.mean, "precision": precision, "code": code, "packages": versions}
+
+    def key(self, graph: str, part: bool) -> dict[str, Any]:
+        """What an answer depends on. graph : checksum. part : whether it is that of an interface of a decoy."""
+        return {**self._of, "graph": graph, "part": part}
+
+    def has(self, store: Store, target: str, graph: str, part: bool) -> bool:
+        """Whether a graph was judged."""
+        return self.box(store, target).known(KIND, self.key(graph, part)) is not None
+
+    @staticmethod
+    def box(store: Store, target: str) -> Box:
+        """The box with the answers of a target."""
+        return store.box(hashlib.sha256(f"{KIND} {target}".encode()).hexdigest())
