@@ -28,9 +28,7 @@ def main() -> None:
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument(
-        "--judge", type=Path, help="scorer: graphs that it judged need not be in the store"
-    )
+    parser.add_argument("--judge", type=Path, help="scorer: graphs that it judged need not be in the store")
     parser.add_argument("--precision", default="float32", help="of graphs when they are judged: float32 or float16")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")

@@ -29,7 +29,8 @@ def main() -> None:
 
     try:
         built, store = read_built(args.dataset), Store(args.store, thin=args.thin)
-        rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt, remembered(built, store))
+        with remembered(built, store) as look:
+            rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt, look)
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

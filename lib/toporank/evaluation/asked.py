@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from toporank.building.built import Built, Key
-from toporank.building.store import Store
+from toporank.building.store import Box, Store
 from toporank.code import code_of
 from toporank.confidence.decoy import Asked, Examined, examine
 from toporank.confidence.files import place_of, state_below
@@ -36,26 +38,29 @@ def asked(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterat
         )
 
 
-def remembered(built: Built, store: Store) -> Callable[[Asked, Choice], Examined]:
+@contextlib.contextmanager
+def remembered(built: Built, store: Store) -> Iterator[Callable[[Asked, Choice], Examined]]:
     """`examine`, which knows from the store what it found before, unless a file of a predictor has changed since.
 
-    What it found incomplete it looks at again: that a file can be read now does not show.
+    What it found incomplete it looks at again: that a file can be read now does not show. The decoys of a target are
+    asked for one after another.
     """
-    code, state = code_of("confidence.decoy"), functools.cache(state_below)
+    code, state, boxes = code_of("confidence.decoy"), functools.cache(state_below), {}
+
+    def box_of(target: str) -> Box:
+        if target not in boxes:
+            _save(boxes)
+            boxes[target] = store.box(hashlib.sha256(f"{KIND} {target}".encode()).hexdigest())
+        return boxes[target]
 
     def examined(asked: Asked, choice: Choice) -> Examined:
         fate = built.fates.get((asked.target, asked.decoy))
         if asked.path is None or fate is None or not fate.complex:
             return examine(asked, choice)
         own = {name: getattr(asked, name) for name in ("partners", "sha256", "model", "masked")}
-        depends_on = {
-            **own,
-            "name": asked.path.name,
-            "beside": state(place_of(asked.path).parent),
-            "choice": choice,
-            "code": code,
-        }
-        box = store.box(fate.complex)
+        files = {"name": asked.path.name, "beside": state(place_of(asked.path).parent)}
+        depends_on = {"complex": fate.complex, **own, **files, "choice": choice, "code": code}
+        box = box_of(asked.target)
         if known := box.known(KIND, depends_on):
             row = Confidence(asked.target, asked.decoy, **known.facts["row"])
             profiles = tuple(map(bytes.fromhex, known.facts["profiles"]))
@@ -65,10 +70,16 @@ def remembered(built: Built, store: Store) -> Callable[[Asked, Choice], Examined
             row = {name: value for name, value in found.row._asdict().items() if name not in ("target", "decoy")}
             kept = {"row": row, "profiles": [profile.hex() for profile in found.profiles]}
             box.obtain(KIND, depends_on, lambda: (b"", {**kept, "rise": found.rise, "disordered": found.disordered}))
-            box.save()
         return found
 
-    return examined
+    yield examined
+    _save(boxes)
+
+
+def _save(boxes: dict[str, Box]) -> None:
+    for box in boxes.values():
+        box.save()
+    boxes.clear()
 
 
 def _atoms(built: Built, key: Key, store: Store) -> Complex:

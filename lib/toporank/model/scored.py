@@ -116,7 +116,8 @@ def score_plan(
     fates = [run_decoy(decoy, choices, store) for decoy in plan]
     built = Built.of(plan, fates)
     coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
-    stated = spoken(confidences(asked(coverage, built, store), ways.plddt, remembered(built, store)))
+    with remembered(built, store) as look:
+        stated = spoken(confidences(asked(coverage, built, store), ways.plddt, look))
     chosen = {name: getattr(ways, name) for name in ("precision", "rank_by", "fold_twins", "use_confidence")}
     known = interface_table(coverage, built.fates)
     with ways.arithmetic():
