@@ -68,13 +68,9 @@ def run_chunk(
         if time.monotonic() - noted > PROGRESS_SECONDS:
             note_progress(noting, done, failed)
             noted = time.monotonic()
-        row = run_decoy(member, choices, store)
-        ways = [(member, row)]
+        row = run_decoy(member, choices, store, judged)
         if member.masked:  # it is scored as it is, too: that takes its features from the store
-            whole = member._replace(masked="")
-            ways.append((whole, run_decoy(whole, choices, store)))
-        for each, fate in ways if judged else ():
-            hold_graphs(each, fate, choices, store, judged)
+            run_decoy(member._replace(masked=""), choices, store, judged)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
@@ -90,8 +86,10 @@ def run_chunk(
     return rows
 
 
-def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
-    """One decoy through all stages, or up to the one where it fails: then the row says why.
+def run_decoy(
+    member: PlannedDecoy, choices: dict[str, Choice], store: Store, judged: IsJudged | None = None
+) -> LedgerRow:
+    """One decoy through all stages, or up to the one where it fails: then the row says why. judged : as `run_chunk`.
 
     Raises OSError, MemoryError or DsspMissingError, which are no decoy's fault.
     """
@@ -107,6 +105,8 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
             reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
             row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
             row = row._replace(structure_sha256=digest, complex=made.complex.sha256)
+        if judged:
+            _hold_graphs(member.target, made, judged)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
@@ -120,18 +120,12 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
     return row
 
 
-def hold_graphs(
-    member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store, judged: IsJudged
-) -> None:
+def _hold_graphs(target: str, made: Making, judged: IsJudged) -> None:
     """Make anew the graphs of a decoy and its interfaces that a thin store has forgotten, unless they were judged."""
-    if row.status != Status.OK:
-        return
-    made = made_again(member, row, choices, store)
     parts = made.interfaces.values() if len(made.interfaces) > 1 else ()
     for entry, part in ((made.graphs, False), *((entry, True) for entry in parts)):
-        if callable(entry.kept) and not judged(member.target, entry.sha256, part):
+        if callable(entry.kept) and not judged(target, entry.sha256, part):
             entry.kept()
-    made.save()
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
