@@ -51,7 +51,6 @@ FAMILIES = {
     "pairs of atoms by distance": ("atom_pairs",),
     "hydrogen bonds and charges": ("hydrogen_bonds", "salt_bridges", "like_charges", "residue_unsatisfied"),
     "amino acids": ("aa_", "buried_aa_"),
-    "inverse folding": ("folding_",),
     "orientations": ("axes", "side_chain", "from", "to"),
 }
 """Descriptors, by the beginnings of their names."""

@@ -9,9 +9,7 @@ from structures_text import EXAMPLES
 from toporank import layout
 from toporank.config import load_config
 from toporank.errors import ConfigError
-from toporank.features.folding_nodes import FOLDING
 from toporank.features.inverse_folding import weights
-from toporank.model.checkpoint import read_description
 from toporank.scorer.combine import read_trees
 from toporank.scorer.scorer import Scorer
 from toporank.shipped import repository
@@ -25,11 +23,13 @@ def scorer() -> Scorer:
     return Scorer.open(THOROUGH)
 
 
-def test_it_is_whole_and_its_networks_and_trees_see_inverse_folding(scorer):
+def test_it_is_whole_and_has_the_networks_of_the_scorer_that_ships(scorer):
+    shipped = Scorer.open(repository() / layout.SHIPPED_SCORER)
     assert not scorer.missing
-    assert len(scorer.members) == 5
-    for path in scorer.members:
-        assert {*FOLDING} <= {*read_description(path)["node_columns"]}
+    assert [scorer.digests[path] for path in scorer.members] == [shipped.digests[path] for path in shipped.members]
+
+
+def test_its_graphs_know_what_inverse_folding_says_and_its_trees_look_at_it(scorer):
     trees, features = read_trees(scorer.trees)
     assert scorer.features == features
     assert features["nodes"]["module"] == "nodes/folding/v1"
