@@ -52,11 +52,8 @@ def main() -> None:
         scorer = Scorer.open(args.scorer)
         networks = Networks(scorer)
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
-        built, store, known = (
-            read_built(args.dataset),
-            Store(args.store, thin=args.thin),
-            read_interfaces(args.interfaces),
-        )
+        built, known = read_built(args.dataset), read_interfaces(args.interfaces)
+        store = Store(args.store, thin=args.thin)
         chosen = {"rank_by": args.rank_by, "fold_twins": args.fold_twins, "use_confidence": not args.without_confidence}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         found = scored(networks, choices, coverage, known, stated, built, store, precision=args.precision, **chosen)

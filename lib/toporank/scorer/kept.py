@@ -20,10 +20,12 @@ class Kept:
     """The answers of a scorer. precision : of the numbers of graphs."""
 
     def __init__(self, scorer: Scorer, precision: str):
-        files = {path.name: digest for path, digest in scorer.digests.items()}
-        versions = [metadata.version(package) for package in PACKAGES]
-        code = code_of(*JUDGED_BY, without=("building", "evaluation"))
-        self._of = {"scorer": files, "mean": scorer.mean, "precision": precision, "code": code, "packages": versions}
+        networks = [scorer.digests[path] for path in (scorer.checkpoint, *scorer.members)]
+        self._of = {
+            "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None, "precision": precision,
+            "code": code_of(*JUDGED_BY, without=("building", "evaluation")),
+            "packages": [metadata.version(package) for package in PACKAGES],
+        }  # fmt: skip
 
     def key(self, graph: str, part: bool) -> dict[str, Any]:
         """What an answer depends on. graph : checksum. part : whether it is that of an interface of a decoy."""
