@@ -34,7 +34,7 @@ def main() -> None:
         natives = find_natives(args.natives) if args.natives else {}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
-        found, _, joined = packed(read_coverage(args.table), built, choices, store)
+        found, _, joined = packed(read_coverage(args.table), built, choices, store, whole=True)
         members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
         n_read = write_pack(args.pack, members, args.precision, joined, qualities.of)
     except TopoRankError as error:

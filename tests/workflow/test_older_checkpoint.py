@@ -19,7 +19,9 @@ from toporank.graphs.pyg_file import read_graph
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
     """Score a folder in a working directory; the ranking by decoy."""
     home.mkdir()
-    Study(home).run("score", "--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}")
+    study, given = Study(home), ["--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}"]
+    study.run("score", *given)
+    study.run(f"results/{decoys.name}/graphs.safetensors", *given)  # made anew: scoring keeps no graphs
     return pd.read_csv(home / f"results/scores/{decoys.name}/ranking.csv").set_index("decoy")
 
 

@@ -29,10 +29,12 @@ class Packed(NamedTuple):
     joined: int
 
 
-def packed(coverage: Iterable[CoverageRow], built: Built, choices: dict[str, Choice], store: Store) -> Packed:
+def packed(
+    coverage: Iterable[CoverageRow], built: Built, choices: dict[str, Choice], store: Store, *, whole: bool = False
+) -> Packed:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
-    Raises RecordError when a graph is not in the store and cannot be made as it was.
+    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph is not in the store and cannot be made as it was.
     """
     members, several, joined = [], [], 0
     for row in coverage:
@@ -44,7 +46,9 @@ def packed(coverage: Iterable[CoverageRow], built: Built, choices: dict[str, Cho
         if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
             touching = sum(meeting.contacts > 0 for meeting in meetings)
             several += [(built.plan[fate.key], fate)] if touching > 1 or row.status != Status.OK else []
-    parts = [_member(*part, choices, store) for part in interface_graphs(sorted(several), choices, store)]
+    parts = [
+        _member(*part, choices, store) for part in interface_graphs([] if whole else sorted(several), choices, store)
+    ]
     return Packed(members, parts, joined)
 
 
