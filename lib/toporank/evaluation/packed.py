@@ -34,7 +34,8 @@ def packed(
 ) -> Packed:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
-    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph is not in the store and cannot be made as it was.
+    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph is not in the store
+    and cannot be made as it was.
     """
     members, several, joined = [], [], 0
     for row in coverage:
@@ -46,10 +47,8 @@ def packed(
         if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
             touching = sum(meeting.contacts > 0 for meeting in meetings)
             several += [(built.plan[fate.key], fate)] if touching > 1 or row.status != Status.OK else []
-    parts = [
-        _member(*part, choices, store) for part in interface_graphs([] if whole else sorted(several), choices, store)
-    ]
-    return Packed(members, parts, joined)
+    parts = () if whole else interface_graphs(sorted(several), choices, store)
+    return Packed(members, [_member(*part, choices, store) for part in parts], joined)
 
 
 def _member(
