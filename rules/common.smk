@@ -58,9 +58,6 @@ def make_again(pattern, wildcards):
     return []
 
 
-THIN = "--thin" if JOBS.scoring_only else ""  # nobody learns from these graphs: they need not be kept
-
-
 wildcard_constraints:
     dataset=jobs.one_of(JOBS.datasets),
     chunk=r"\d+-[0-9a-f]{16}",

@@ -1,4 +1,4 @@
-# All graphs of a data set → one pack, of which training slices batches.
+# All graphs of a data set → one pack, from which training slices batches.
 
 
 rule pack_graphs:

@@ -40,7 +40,7 @@ rule score_decoys:
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         precision=CONFIG.workflow.pack_precision,
         mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
-        thin=THIN,
+        thin="--thin" if JOBS.scoring_only else "",  # nobody learns from these graphs
         code=jobs.step_code(REPOSITORY, "score.py"),
     shell:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
@@ -68,11 +68,10 @@ rule read_confidence:
     params:
         files=JOBS.confidence_state,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        thin=THIN,
         code=jobs.step_code(REPOSITORY, "read_confidence.py"),
     shell:
         "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --plddt {params.plddt}"
-        ' --store "$TOPORANK_STORE" {params.thin} --table {output.table} > {log} 2>&1'
+        ' --store "$TOPORANK_STORE" --table {output.table} > {log} 2>&1'
 
 
 rule evaluate_ranking:

@@ -21,14 +21,13 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--thin", action="store_true", help="the store is without what leads to graphs")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
 
     try:
-        built, store = read_built(args.dataset), Store(args.store, thin=args.thin)
+        built, store = read_built(args.dataset), Store(args.store)
         with remembered(built, store) as look:
             rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt, look)
     except TopoRankError as error:

@@ -256,10 +256,9 @@ def _scored(
         store = Path(cache) if cache is not None else room / "store"
         check_writable(store, "give another folder as cache")
         folder, called = _folder_of(models, room / INPUT)
-        path = scorer.path if isinstance(scorer, Scorer) else scorer
-        config = load_config(
-            settings_of(folder, called, partners, scorer=None if path is None else Path(path), **chosen)
-        )
+        given = scorer.path if isinstance(scorer, Scorer) else scorer
+        chosen["scorer"] = Path(given) if given else None
+        config = load_config(settings_of(folder, called, partners, **chosen))
         plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
         found, more = _ranked(config, plan, Store(store, thin=True))
     return found, [*notes, *more]

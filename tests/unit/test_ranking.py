@@ -38,7 +38,7 @@ from toporank.files import sha256
 from toporank.graphs.pack import GraphStore
 from toporank.graphs.packing import write_pack
 from toporank.model import scoring
-from toporank.model.kept import judged
+from toporank.model.judged import judged
 from toporank.model.scoring import Networks
 from toporank.model.weights import load_weights, predict_all
 from toporank.scorer.manifest import seal

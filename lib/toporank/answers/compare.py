@@ -155,8 +155,9 @@ def _alone(one: TargetRow | None, other: TargetRow | None) -> PairRow:
 
 def _relation(a: TargetRow, b: TargetRow) -> str:
     """The code of how the DockQ of both best models stand to each other."""
-    if (without := (a.dockq is None, b.dockq is None)) != (False, False):
-        return SCORED[((False, True), (True, False), (True, True)).index(without)]
+    missing = a.dockq is None, b.dockq is None
+    if any(missing):
+        return SCORED[((False, True), (True, False), (True, True)).index(missing)]
     if abs(b.dockq - a.dockq) < CLOSE:
         return SAME
     ahead = int(b.dockq > a.dockq)

@@ -123,7 +123,9 @@ class Box:
         entry = self._entry(name)
         if entry is not None:
             self._store.reused[kind] += 1
-            return replace(entry, kept=partial(self._again, name, entry, make)) if entry.kept is None else entry
+            if entry.kept is None:  # a thin store has its checksum alone
+                return replace(entry, kept=partial(self._again, name, entry, make))
+            return entry
         return self._new(name, make)
 
     def _new(self, name: str, make: Make) -> Entry:
@@ -176,8 +178,8 @@ class Box:
                     member = zipfile.ZipInfo(name)
                     member.comment = entry.sha256.encode()  # so that `find` reads nothing else
                     kind, facts = name.partition("/")[0], canonical(entry.facts).encode()
-                    without = entry.kept is None or (self._store.thin and kind in STEPS)
-                    content = facts if without else facts + b"\n" + entry.content
+                    has_bytes = entry.kept is not None and not (self._store.thin and kind in STEPS)
+                    content = facts + b"\n" + entry.content if has_bytes else facts
                     archive.writestr(member, content, _COMPRESSION.get(kind, zipfile.ZIP_DEFLATED), FAST)
         write_bytes(self.path, whole.getbuffer())
         self._open()

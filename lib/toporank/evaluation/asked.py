@@ -45,7 +45,7 @@ def remembered(built: Built, store: Store) -> Iterator[Callable[[Asked, Choice],
     What it found incomplete it looks at again: that a file can be read now does not show. The decoys of a target are
     asked for one after another.
     """
-    code, state, boxes = code_of("confidence.decoy"), functools.cache(state_below), {}
+    code, state, boxes = code_of("evaluation.asked", without=("building",)), functools.cache(state_below), {}
 
     def box_of(target: str) -> Box:
         if target not in boxes:
@@ -55,7 +55,7 @@ def remembered(built: Built, store: Store) -> Iterator[Callable[[Asked, Choice],
 
     def examined(asked: Asked, choice: Choice) -> Examined:
         fate = built.fates.get((asked.target, asked.decoy))
-        if asked.path is None or fate is None or not fate.complex:
+        if not (asked.path and fate and fate.complex):
             return examine(asked, choice)
         own = {name: getattr(asked, name) for name in ("partners", "sha256", "model", "masked")}
         files = {"name": asked.path.name, "beside": state(place_of(asked.path).parent)}

@@ -23,7 +23,7 @@ from toporank.evaluation.ranking import COMPLEX, ComparedDecoy, RankedDecoy, ran
 from toporank.evaluation.residues import with_agreement
 from toporank.features.registry import Choice as Features
 from toporank.layout import STAGES
-from toporank.model.kept import descriptors_of, judged
+from toporank.model.judged import descriptors_of, judged
 from toporank.model.scoring import Networks
 from toporank.scorer.combine import combine
 from toporank.scorer.prediction import Score
