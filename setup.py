@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 WORKFLOW = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "slurm", "envs", "resources")
 TO = "toporank/repository"
-"""Where `toporank.shipped` looks for them."""
+"""Where `toporank.layout` looks for them."""
 
 
 class BuildWithWorkflow(build_py):

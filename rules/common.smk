@@ -10,14 +10,14 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from toporank import layout
-from toporank.building.stages import code_digest, recipes
-from toporank.config import load_config
+from toporank.building.chunks.stages import code_digest, recipes
+from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
-from toporank.training.provenance import training_code
-from toporank.workflow import jobs, locks, preflight, progress
-from toporank.workflow.environment import use_this_environment
-from toporank.workflow.sampling import Sampling, natives_to_sample
+from toporank.learning.provenance import training_code
+from toporank.app.workflow import jobs, locks, preflight, progress
+from toporank.app.workflow.environment import use_this_environment
+from toporank.app.workflow.to_sample import Sampling, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from toporank.building.chunk import run_chunk
-from toporank.building.ledger import LedgerRow
-from toporank.building.plan import Current, deal, planned, write_current, write_plans
-from toporank.building.published import publish
-from toporank.building.store import Store
-from toporank.decoys.identity import Decoy
+from toporank.building.chunks.chunk import run_chunk
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.plan import Current, deal, planned, write_current, write_plans
+from toporank.building.chunks.published import publish
+from toporank.building.chunks.store import Store
 from toporank.features.registry import Choice
+from toporank.structures.identity import Decoy
 
 
 def build(

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from toporank.model.checkpoint import KEY, describe
+from toporank.learning.checkpoint import KEY, describe
 
 METRICS = {
     "val_loss": 0.07,

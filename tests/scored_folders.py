@@ -10,24 +10,24 @@ from pathlib import Path
 import numpy as np
 
 from toporank import layout
-from toporank.building.ledger import Ledger, LedgerRow, write_ledger
-from toporank.building.plan import Current
-from toporank.command.answer import study_of
-from toporank.confidence.table import Confidence, write_confidence
-from toporank.decoys.identity import Status
-from toporank.evaluation.coverage import CoverageRow, write_coverage
-from toporank.evaluation.interfaces import InterfaceRow, write_interfaces
-from toporank.evaluation.leakage import LeakageRow, write_leakage
-from toporank.evaluation.ranking import ranking, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import write_contacts, write_residues
-from toporank.files import write_text
+from toporank.app.commands.shown import study_of
+from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.chunks.plan import Current
+from toporank.building.coverage import CoverageRow, write_coverage
+from toporank.comparing.homology.chain_tables import Chain, write_chains
+from toporank.files.atomic import write_text
+from toporank.inputs.confidence.table import Confidence, write_confidence
+from toporank.layout import repository
+from toporank.ranking.interfaces import InterfaceRow, write_interfaces
+from toporank.ranking.leakage import LeakageRow, write_leakage
+from toporank.ranking.ranked import ranking, write_model_pred_dockq, write_ranking
+from toporank.ranking.residues import write_contacts, write_residues
 from toporank.report.targets import targets_text
 from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.prediction import CONTACTS, Estimate, ResidueScore, Score
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
-from toporank.shipped import repository
-from toporank.similarity.tables import Chain, write_chains
+from toporank.structures.identity import Status
 
 SCORER = Scorer.open(repository() / layout.SHIPPED_SCORER)
 RECORD = ScoredWith.of(SCORER, rank_by="complex", fold_twins=False, use_confidence=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.decoys.identity import ResidueId
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.identity import ResidueId
 
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"
 

@@ -9,13 +9,13 @@ import logging
 import sys
 from pathlib import Path
 
-from toporank.building.chunk import run_chunk
-from toporank.building.store import Store
+from toporank.building.chunks.chunk import run_chunk
+from toporank.building.chunks.store import Store
+from toporank.building.native_labels import dockq_of
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
 from toporank.scorer.kept import Kept
 from toporank.scorer.scorer import Scorer
-from toporank.targets.labelled import dockq_of
 
 GARBAGE = 100_000
 """New objects after which Python looks for garbage; numba makes many on import, and no garbage."""

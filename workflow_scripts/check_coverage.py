@@ -5,10 +5,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.config import Coverage
+from toporank.app.config import Coverage
+from toporank.building.coverage import check_policy, counts, read_coverage
 from toporank.errors import TopoRankError
-from toporank.evaluation.coverage import check_policy, counts, read_coverage
-from toporank.files import write_text
+from toporank.files.atomic import write_text
 
 
 def main() -> None:

@@ -5,9 +5,9 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from toporank.decoys.identity import Status
 from toporank.layout import POSES
 from toporank.sampling.rows import read_rows, write_rows
+from toporank.structures.identity import Status
 
 
 def main() -> None:

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.decoys.labels import read_split_labels
+from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import TopoRankError
-from toporank.evaluation.cross_validation import ALL, group_metrics, write_metrics, write_predictions
-from toporank.similarity.tables import read_splits
-from toporank.training.cross_validation import out_of_fold
+from toporank.inputs.labels import read_split_labels
+from toporank.learning.folds import out_of_fold
+from toporank.learning.out_of_fold import ALL, group_metrics, write_metrics, write_predictions
 
 
 def main() -> None:

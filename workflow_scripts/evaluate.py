@@ -5,15 +5,15 @@ import argparse
 import json
 from pathlib import Path
 
-from toporank.confidence.table import read_confidence
-from toporank.decoys.labels import read_split_labels
-from toporank.evaluation.evaluate import evaluate
-from toporank.evaluation.interfaces import read_interfaces
-from toporank.evaluation.ranking import read_ranking
-from toporank.files import write_text
-from toporank.similarity.splits import decided
-from toporank.similarity.tables import read_splits, split_of_targets
-from toporank.spreadsheets import write_rows
+from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
+from toporank.files.atomic import write_text
+from toporank.files.spreadsheets import write_rows
+from toporank.inputs.confidence.table import read_confidence
+from toporank.inputs.labels import read_split_labels
+from toporank.learning.assignment import decided
+from toporank.ranking.evaluation import evaluate
+from toporank.ranking.interfaces import read_interfaces
+from toporank.ranking.ranked import read_ranking
 
 
 def main() -> None:

@@ -6,10 +6,10 @@ import logging
 import sys
 from pathlib import Path
 
-from toporank.building.store import Store
-from toporank.decoys.natives import find_natives
+from toporank.building.chunks.store import Store
+from toporank.building.native_labels import label_chunk
 from toporank.errors import TopoRankError
-from toporank.targets.labelled import label_chunk
+from toporank.inputs.natives import find_natives
 
 
 def main() -> None:

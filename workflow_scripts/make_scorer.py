@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from toporank.errors import TopoRankError
-from toporank.evaluation.selection import CHECKPOINT_OF
+from toporank.learning.selection import CHECKPOINT_OF
+from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.make import make_scorer
-from toporank.training.evidence import CrossValidation
 
 
 def main() -> None:

@@ -6,16 +6,16 @@ import json
 import sys
 from pathlib import Path
 
-from toporank.building.built import read_built
-from toporank.building.plan import read_current
-from toporank.building.store import Store
-from toporank.decoys.natives import find_natives
+from toporank.building.chunks.built import read_built
+from toporank.building.chunks.plan import read_current
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import read_coverage
+from toporank.building.local_quality import LocalQualities
+from toporank.building.packed import packed
+from toporank.building.packing import write_pack
 from toporank.errors import TopoRankError
-from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.packed import packed
 from toporank.features.registry import choose
-from toporank.graphs.packing import write_pack
-from toporank.targets.local import LocalQualities
+from toporank.inputs.natives import find_natives
 
 
 def main() -> None:

@@ -6,11 +6,11 @@ import json
 import sys
 from pathlib import Path
 
-from toporank.building.published import publish, publish_decoy
-from toporank.building.store import Store
-from toporank.decoys.identity import Status
+from toporank.building.chunks.published import publish, publish_decoy
+from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
+from toporank.structures.identity import Status
 
 
 def main() -> None:

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from toporank.building.built import read_built
-from toporank.building.store import Store
-from toporank.confidence.job import confidences
-from toporank.confidence.table import AUTO, INCOMPLETE, NOTHING, Choice, write_confidence
+from toporank.building.asked import asked, remembered
+from toporank.building.chunks.built import read_built
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
-from toporank.evaluation.asked import asked, remembered
-from toporank.evaluation.coverage import read_coverage
+from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.table import AUTO, INCOMPLETE, NOTHING, Choice, write_confidence
 
 
 def main() -> None:

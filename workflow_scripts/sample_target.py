@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 from toporank import layout
-from toporank.files import note_progress
+from toporank.files.atomic import note_progress
 from toporank.sampling.rows import write_rows
 from toporank.sampling.target import sample
 

@@ -8,24 +8,24 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from toporank.building.built import read_built
-from toporank.building.store import Store
-from toporank.confidence.table import AUTO, Choice, read_confidence
+from toporank.building.chunks.built import read_built
+from toporank.building.chunks.store import Store
+from toporank.building.compared import stored_complexes, write_comparison
+from toporank.building.coverage import read_coverage
+from toporank.comparing.homology.chain_tables import antibodies, compared, read_chains
 from toporank.errors import TopoRankError
-from toporank.evaluation.comparison import stored_complexes, write_comparison
-from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.interfaces import hints, read_interfaces, write_interfaces
-from toporank.evaluation.leakage import describe, leakage, write_leakage
-from toporank.evaluation.models import write_models
-from toporank.evaluation.ranking import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
-from toporank.evaluation.residues import why_no_contacts, why_no_residues, write_contacts, write_residues
 from toporank.features.registry import choose
-from toporank.model.scored import Ways, scored, with_masks
-from toporank.model.scoring import Networks
+from toporank.inputs.confidence.table import AUTO, Choice, read_confidence
+from toporank.ranking.interfaces import hints, read_interfaces, write_interfaces
+from toporank.ranking.leakage import describe, leakage, write_leakage
+from toporank.ranking.models import write_models
+from toporank.ranking.ranked import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
+from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contacts, write_residues
+from toporank.ranking.score import Ways, scored, with_masks
 from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.networks import Networks
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
-from toporank.similarity.tables import antibodies, compared, read_chains
 
 
 def main() -> None:

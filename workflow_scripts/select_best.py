@@ -4,7 +4,7 @@
 import argparse
 from pathlib import Path
 
-from toporank.evaluation.selection import CHECKPOINT_OF, write_ensemble, write_selection
+from toporank.learning.selection import CHECKPOINT_OF, write_ensemble, write_selection
 from toporank.scorer.manifest import seal
 
 

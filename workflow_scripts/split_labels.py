@@ -5,11 +5,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.building.plan import read_current
-from toporank.decoys.labels import split_by_target, write_labels
+from toporank.building.chunks.plan import read_current
+from toporank.building.label_tables import labels
+from toporank.building.native_labels import read_labelled
 from toporank.errors import TopoRankError
-from toporank.evaluation.labelled import labels
-from toporank.targets.labelled import read_labelled
+from toporank.inputs.labels import split_by_target, write_labels
 
 
 def main() -> None:

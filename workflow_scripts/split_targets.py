@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.decoys.labels import read_split_labels
+from toporank.comparing.homology.chain_tables import compared, read_chains, write_splits
 from toporank.errors import ConfigError, TopoRankError
-from toporank.similarity.splits import assign, describe_leaks, leaks
-from toporank.similarity.tables import compared, read_chains, write_splits
+from toporank.inputs.labels import read_split_labels
+from toporank.learning.assignment import assign, describe_leaks, leaks
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from toporank.errors import TopoRankError
-from toporank.training.run import Run
-from toporank.training.train import train_run
+from toporank.learning.run import Run
+from toporank.learning.train import train_run
 
 
 def main() -> None:

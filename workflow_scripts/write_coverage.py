@@ -6,16 +6,16 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.built import read_built
-from toporank.building.ledger import remove_old
-from toporank.building.plan import read_current
-from toporank.building.store import Store
-from toporank.decoys.labels import read_split_labels
+from toporank.building.chunks.built import read_built
+from toporank.building.chunks.ledger import remove_old
+from toporank.building.chunks.plan import read_current
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import counts, coverage_table, write_coverage
+from toporank.building.target_chains import chain_maps_of, target_chains
+from toporank.comparing.homology.chain_tables import read_chains, write_chains
 from toporank.errors import TopoRankError
-from toporank.evaluation.coverage import counts, coverage_table, write_coverage
-from toporank.evaluation.interfaces import interface_table, write_interfaces
-from toporank.similarity.tables import read_chains, write_chains
-from toporank.targets.chains import chain_maps_of, target_chains
+from toporank.inputs.labels import read_split_labels
+from toporank.ranking.interfaces import interface_table, write_interfaces
 
 
 def main() -> None:

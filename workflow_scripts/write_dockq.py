@@ -5,10 +5,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from toporank.building.plan import read_current
+from toporank.building.chunks.plan import read_current
+from toporank.building.label_tables import describe, write_tables
+from toporank.building.native_labels import read_labelled
 from toporank.errors import TopoRankError
-from toporank.evaluation.labelled import describe, write_tables
-from toporank.targets.labelled import read_labelled
 
 
 def main() -> None:

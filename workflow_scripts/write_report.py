@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from toporank.errors import TopoRankError
-from toporank.evaluation.leakage import write_study_leakage
-from toporank.files import write_text
+from toporank.files.atomic import write_text
+from toporank.ranking.leakage import write_study_leakage
 from toporank.report.beside import beside
 from toporank.report.page import render
 from toporank.report.results import read_study

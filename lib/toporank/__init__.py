@@ -6,7 +6,8 @@ from typing import Any
 __version__ = "0.1.0"
 __all__ = ["Scorer", "__version__", "dockq", "embed", "features", "interfaces", "score"]
 
-_FROM = dict.fromkeys(("dockq", "embed", "interfaces", "score"), "toporank.api") | {"Scorer": "toporank.scorer.scorer"}
+_API = ("dockq", "embed", "interfaces", "score")
+_FROM = dict.fromkeys(_API, "toporank.app.api") | {"Scorer": "toporank.scorer.scorer"}
 """Where what people use is imported from, when they first use it: every job imports this file."""
 
 

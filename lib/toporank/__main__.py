@@ -27,15 +27,15 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.command import compare, doctor, figure, merge, score, study
-from toporank.command.run import running_arguments
-from toporank.config import Config, Workflow
+from toporank.app.commands import compare, doctor, figure, merge, score, study
+from toporank.app.commands.running import running_arguments
+from toporank.app.config import Config, Workflow
+from toporank.building import storekeeping
 from toporank.errors import ConfigError, TopoRankError
-from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
+from toporank.features.topoqa.presets import PRESETS
 from toporank.plugins import BUILT_IN, networks
-from toporank.validation import did_you_mean
-from toporank.workflow import storekeeping
+from toporank.settings import did_you_mean
 
 CONFIG_INTRODUCTION = """\
 # Configuration
@@ -105,8 +105,8 @@ def _store(args: argparse.Namespace) -> str:
 
 def _compile(_: argparse.Namespace) -> str:
     """Name each part while it compiles; code that is already compiled is only loaded."""
-    from toporank import installation  # imports torch and numba
-    from toporank.command.byte_code import write_byte_code
+    from toporank.app import installation  # imports torch and numba
+    from toporank.app.commands.byte_code import write_byte_code
 
     begin = before = time.monotonic()
     print("Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True)

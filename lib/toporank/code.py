@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.files import write_text
+from toporank.files.atomic import write_text
 
 LIBRARY = Path(__file__).parent
 KNOWN = LIBRARY / "__pycache__" / "digests.json"
 """Records by the content of their files: parsing them at each start would take longer than everything else there."""
 
-PLUMBING = ("code", "errors", "files", "layout", "plugins", "validation", "features.registry")
+PLUMBING = ("code", "errors", "files.atomic", "layout", "plugins", "settings", "features.registry")
 """Modules that decide no number: they name, check, read and write. Chosen parameters are part of every key."""
 PAGES = (".js", ".css", ".j2")
 """Suffixes of the code of pages, which counts with every module of its package."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from filelock import FileLock
 from numba import config, njit
 
-from toporank.files import user_cache
+from toporank.files.atomic import user_cache
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,11 @@
-"""Where everything lies under `results/`: the one place that knows the path grammar.
+"""Where everything lies, under `results/` and in this repository: the one place that knows the path grammar.
 
 Patterns carry Snakemake wildcards; `{chunk}` and so on are explained in `docs/workflow.md`.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 STAGES = ("interface", "topology", "nodes", "graphs")
 """The four feature stages in the order the data flows."""
@@ -123,3 +125,13 @@ def runners_up(run: str) -> str:
 def run_files(run: str) -> list[str]:
     """The files of a run, given its folder."""
     return [f"{run}/{name}" for name in RUN_FILES]
+
+
+PACKAGE = Path(__file__).parent
+INSTALLED = PACKAGE / "repository"
+"""Where `setup.py` puts them in a wheel; a clone does not have it."""
+
+
+def repository() -> Path:
+    """The folder with the Snakefile: the clone, or that inside the installed package."""
+    return INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[1]

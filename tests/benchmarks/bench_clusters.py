@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
-from toporank.similarity.chains import ALIKE, ANTIBODY, PROTEIN, kind_of
-from toporank.similarity.clusters import clusters, hold_out, nearest, references
-from toporank.similarity.mmseqs import aligned
+from toporank.building.target_chains import sequences
+from toporank.comparing.homology.clusters import clusters, hold_out, nearest, references
+from toporank.comparing.homology.kmers import ALIKE, ANTIBODY, PROTEIN, kind_of
+from toporank.comparing.homology.mmseqs import aligned
 from toporank.structures.read import read_complex
-from toporank.targets.chains import sequences
 
 
 def main() -> None:

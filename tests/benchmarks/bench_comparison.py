@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.comparison.compare import Compared, compare
-from toporank.comparison.contacts import contact_bytes
-from toporank.decoys.folders import find_decoys
-from toporank.evaluation.metrics import per_target
+from toporank.comparing.contacts import contact_bytes
+from toporank.comparing.decoys import Compared, compare
+from toporank.inputs.folders import find_decoys
+from toporank.metrics import per_target
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

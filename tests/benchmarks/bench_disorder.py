@@ -17,12 +17,12 @@ import pandas as pd
 
 import toporank
 from toporank import layout
-from toporank.comparison.contacts import interface_residues
-from toporank.confidence.decoy import Asked
-from toporank.confidence.job import masks
-from toporank.decoys.partners import parse_partners
-from toporank.shipped import repository
+from toporank.comparing.contacts import interface_residues
+from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.job import masks
+from toporank.layout import repository
 from toporank.structures.masking import masked_places
+from toporank.structures.partners import parse_partners
 from toporank.structures.read import read_complex
 
 DIFFER = 0.1

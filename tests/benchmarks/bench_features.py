@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from oracle import reference
-from toporank.decoys.folders import find_decoys
 from toporank.errors import TopoRankError
 from toporank.features.nodes import MAX_ACCESSIBILITY
 from toporank.features.registry import Choice, resolve
-from toporank.files import write_text
+from toporank.files.atomic import write_text
+from toporank.inputs.folders import find_decoys
 from toporank.structures.read import read_complex
 
 EXAMPLES = Path(__file__).parents[2] / "resources" / "example" / "decoys"
@@ -41,7 +41,7 @@ WITHIN = {"nodes": 1 / min(MAX_ACCESSIBILITY.values())}
 LARGE = 1000
 """Residues from which on a decoy is run once and counted by itself."""
 FLOORS = {"parse and interface": 40, "topology": 6, "edges": 200, "all, dssp: mkdssp": 4.5}
-FEATURE_PATH = "import toporank.building.chunk, toporank.persistence, toporank.kabsch_sander"
+FEATURE_PATH = "import toporank.building.chunks.chunk, toporank.features.persistence, toporank.structures.kabsch_sander"
 START_UP = 0.8
 """CPU seconds, with compiled code in the cache."""
 FLOORS_LARGE = {"all, dssp: mkdssp": 12}

@@ -31,14 +31,14 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 from torch.nn import functional as F
 
-from toporank.config.training import Hyperparameters
-from toporank.graphs.pack import GraphBatch, GraphStore
-from toporank.graphs.packing import Member, write_pack
-from toporank.model import kernels
-from toporank.model.network import DockQNet
-from toporank.model.pyg_network import PlainNetwork
-from toporank.model.weights import build_network
-from toporank.training.memory import keep_freed_memory
+from toporank.building.packing import Member, write_pack
+from toporank.learning import kernels
+from toporank.learning.graphs import GraphBatch, GraphStore
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.learning.memory import keep_freed_memory
+from toporank.learning.network import DockQNet
+from toporank.learning.topoqa.pyg_network import PlainNetwork
+from toporank.learning.weights import build_network
 
 BATCH = 32
 EXAMPLE = Path("results/example/graphs")

@@ -20,13 +20,13 @@ from _shown import EXAMPLE
 
 from browser import Browser, find_browser
 from described_checkpoint import DESCRIPTION
-from toporank.decoys.identity import Status
-from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow
-from toporank.evaluation.ranking import ComparedDecoy, ranking
+from toporank.building.coverage import CoverageRow
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.ranked import ComparedDecoy, ranking
 from toporank.report.page import render
 from toporank.report.results import Study, joined_results
 from toporank.scorer.prediction import Estimate, Score
+from toporank.structures.identity import Status
 
 
 def main() -> None:

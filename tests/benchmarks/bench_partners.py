@@ -22,10 +22,10 @@ from pathlib import Path
 from statistics import median
 
 from complexes import antibody_decoys, away, read_atoms, without, write_pdb
-from toporank.building.stages import Making, structure_digest
-from toporank.building.store import Store
-from toporank.decoys.partners import parse_partners
+from toporank.building.chunks.stages import Making, structure_digest
+from toporank.building.chunks.store import Store
 from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.structures.partners import parse_partners
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TWO_PARTNERS = {

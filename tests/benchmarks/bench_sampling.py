@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=lib python tests/benchmarks/bench_sampling.py NATIVES PARTNERS [--out FOLDER]
 
-NATIVES and PARTNERS are what `sampling.natives` and `sampling.partners` name. Each native is sampled by a process of
+NATIVES and PARTNERS are what `sampling.unbound` and `sampling.sides` name. Each native is sampled by a process of
 its own, as the workflow does it, and a target that is there is not made again. Everything is measured on the files
 that were written.
 """
@@ -23,14 +23,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from toporank import layout
-from toporank.decoys.identity import Status
-from toporank.decoys.natives import find_natives
-from toporank.decoys.partners import parse_partners, read_partners
-from toporank.files import write_text
+from toporank.files.atomic import write_text
+from toporank.inputs.natives import find_natives
 from toporank.sampling.choice import spearman
-from toporank.sampling.natives import unbound_files
 from toporank.sampling.rows import Row, read_rows
+from toporank.sampling.unbound import unbound_files
 from toporank.structures.complex import Complex
+from toporank.structures.identity import Status
+from toporank.structures.partners import parse_partners, read_partners
 from toporank.structures.read import read_complex
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "sample_target.py"

@@ -29,10 +29,10 @@ from pathlib import Path
 
 from one_node import cluster, missing
 
-from toporank.building.ledger import Ledger, read_ledger, write_ledger
-from toporank.building.plan import chunk_names, read_chunk
-from toporank.building.published import Published, place, write_published
-from toporank.files import link_or_copy
+from toporank.building.chunks.ledger import Ledger, read_ledger, write_ledger
+from toporank.building.chunks.plan import chunk_names, read_chunk
+from toporank.building.chunks.published import Published, place, write_published
+from toporank.files.atomic import link_or_copy
 from toporank.layout import LEDGER, PLAN
 
 REPOSITORY = Path(__file__).parents[2]

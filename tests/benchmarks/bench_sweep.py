@@ -24,7 +24,7 @@ import yaml
 from bench_training import train
 
 from toporank import layout
-from toporank.config.training import Hyperparameters
+from toporank.learning.hyperparameters import Hyperparameters
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = [{"name": "example", "decoys": "resources/example/decoys", "labels": "resources/example/labels.csv"}]

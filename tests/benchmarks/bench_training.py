@@ -32,18 +32,18 @@ from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
 from toporank import layout
-from toporank.config.training import Hyperparameters
 from toporank.errors import TopoRankError
-from toporank.evaluation.metrics import validation_scores
-from toporank.files import write_text
-from toporank.graphs.pack import GraphBatch, GraphStore
-from toporank.model.pyg_network import PlainNetwork
-from toporank.model.scaling import set_statistics
-from toporank.model.weights import build_network
-from toporank.training.data import seed_everything
-from toporank.training.memory import keep_freed_memory, peak_memory
-from toporank.training.splits import split_indices
-from toporank.validation import checked
+from toporank.files.atomic import write_text
+from toporank.learning.data import seed_everything
+from toporank.learning.graphs import GraphBatch, GraphStore
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.learning.memory import keep_freed_memory, peak_memory
+from toporank.learning.splits import split_indices
+from toporank.learning.standardising import set_statistics
+from toporank.learning.topoqa.pyg_network import PlainNetwork
+from toporank.learning.weights import build_network
+from toporank.metrics import validation_scores
+from toporank.settings import checked
 
 COLUMNS = {
     "epoch_s": "CPU s an epoch", "loading_s": "of it loading", "peak_mib": "peak memory, MiB",

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from toporank.labelling.chains import chains_of
-from toporank.labelling.dockq import Interface, score
-from toporank.labelling.label import Label, Native, Partner, _Decoy, _side, label
-from toporank.labelling.mapping import mappings
+from toporank.comparing.native.chains import chains_of
+from toporank.comparing.native.dockq import Interface, score
+from toporank.comparing.native.label import Label, Native, Partner, _Decoy, _side, label
+from toporank.comparing.native.mapping import mappings
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.evaluation.metrics import random_pick_loss, ranking_loss, spearman
+from toporank.metrics import random_pick_loss, ranking_loss, spearman
 
 NUMBERED = r"(af2m_ranked|boltz1)_(\d+)"
 SPREAD = 0.1

@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.evaluation.metrics import MIN_DECOYS, ranking_loss, spearman
+from toporank.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.scorer.calibration import Identity, calibrate, estimates
+from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.expected import held_against_others
-from toporank.scorer.inputs import NETWORK, VOTES
 from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
-from toporank.training.evidence import CrossValidation
+from toporank.scorer.tree_inputs import NETWORK, VOTES
 
 ALONE = "scorer, each decoy alone"
 DRAWS = 1000

@@ -25,9 +25,9 @@ import pandas as pd
 from scorer import judged
 from scorer_expected import FITTED, PREDICTORS, ROUNDS, first, mean_of_clusters
 
-from toporank.confidence.decoy import Asked, examine
-from toporank.confidence.table import ALWAYS
-from toporank.evaluation.metrics import ACCEPTABLE
+from toporank.inputs.confidence.decoy import Asked, examine
+from toporank.inputs.confidence.table import ALWAYS
+from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import cluster_weights
 from toporank.scorer.expected import expectation, held_against_others, probability
 from toporank.scorer.manifest import OWN_CONFIDENCE, read_manifest, seal

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.evaluation.metrics import ACCEPTABLE
+from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import bounds, fit_intervals
 from toporank.scorer.expected import expectation, fit_expected, held_against_others
 

@@ -21,10 +21,10 @@ from scipy.optimize import lsq_linear
 from scorer import judged
 from scorer_expected import ROUNDS
 
-from toporank.decoys.partners import parse_partners
 from toporank.errors import TopoRankError
-from toporank.features.inverse_folding.measures import folding, measures
+from toporank.features.inverse_folding.likelihoods import folding, measures
 from toporank.scorer.conformal import cluster_weights
+from toporank.structures.partners import parse_partners
 from toporank.structures.read import read_complex
 
 GROUPS = {"bm55-af2-boltz", "docked", "sabdab-docked", "protac-megadock", "bm55-rigid"}

@@ -17,8 +17,8 @@ import pandas as pd
 from scorer import METRICS, SHOWN, judged, read_table, with_interval
 
 from toporank import layout
-from toporank.similarity.mmseqs import aligned
-from toporank.similarity.tables import compared, read_chains
+from toporank.comparing.homology.chain_tables import compared, read_chains
+from toporank.comparing.homology.mmseqs import aligned
 
 
 def main() -> None:

@@ -20,8 +20,8 @@ import pandas as pd
 from scorer import MADE, METRICS, SEED, SHOWN, judged, read_table, with_interval
 
 from toporank import layout
+from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.make import TrainingTable
-from toporank.training.evidence import CrossValidation
 
 ANSWERS = ("networks", "networks and votes", "scorer")
 

@@ -29,21 +29,21 @@ from scipy.stats import rankdata
 from scorer import DRAWS, FEWEST, SEED
 
 from toporank import layout
-from toporank.building.chunk import making
-from toporank.building.ledger import last_fates
-from toporank.building.plan import read_chunk, read_current
-from toporank.building.store import Store
-from toporank.comparison.contacts import residue_contacts
-from toporank.comparison.votes import LEAST_QUALITY
-from toporank.decoys.natives import find_natives
-from toporank.evaluation.metrics import spearman
-from toporank.graphs.pack import GraphStore
-from toporank.labelling.local import THRESHOLDS
-from toporank.model.weights import load_weights
+from toporank.building.chunks.chunk import making
+from toporank.building.chunks.ledger import last_fates
+from toporank.building.chunks.plan import read_chunk, read_current
+from toporank.building.chunks.store import Store
+from toporank.building.native_labels import Labelling
+from toporank.comparing.contacts import residue_contacts
+from toporank.comparing.native.local import THRESHOLDS
+from toporank.comparing.votes import LEAST_QUALITY
+from toporank.inputs.natives import find_natives
+from toporank.learning.graphs import GraphStore
+from toporank.learning.weights import load_weights
+from toporank.metrics import spearman
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes
-from toporank.targets.labelled import Labelling
 
 NEAR = 15.0
 """Å, inclusion radius of lDDT."""

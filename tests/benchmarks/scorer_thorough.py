@@ -25,9 +25,9 @@ import pandas as pd
 from scorer import ALONE, DRAWS, PREDICTED, judged, markdown, of_clusters, of_targets, read_table, write_predictions
 
 from toporank import layout
+from toporank.comparing.homology.chain_tables import TargetSplit, write_splits
+from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.make import SEED, TrainingTable, make_scorer
-from toporank.similarity.tables import TargetSplit, write_splits
-from toporank.training.evidence import CrossValidation
 
 SHIPPED = Path("resources/scorer/ensemble")
 RUN, ROUNDS = "local_seed222", 3

@@ -17,9 +17,9 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.metrics import per_target, summarise
-from toporank.model.scoring import Networks
+from toporank.building.coverage import read_coverage
+from toporank.metrics import per_target, summarise
+from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
 REPOSITORY = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.spatial import cKDTree
 from study import metrics
 
-from toporank.evaluation.coverage import read_coverage
-from toporank.evaluation.ranking import read_ranking
+from toporank.building.coverage import read_coverage
+from toporank.ranking.ranked import read_ranking
 from toporank.structures.read import read_complex
 
 RANDOM_ROUNDS = 20

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from study import measure, metrics, validation_labels
 
-from toporank.model.scoring import Networks
+from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
 TABLES = {

@@ -71,7 +71,7 @@ from _making import (
 )
 
 from structures_text import changed, mmcif, pdb
-from toporank.decoys.identity import Status
+from toporank.structures.identity import Status
 
 OK, NO_INTERFACE, UNREADABLE, FAILED = Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED
 MISSING = Status.CHAIN_MISSING

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from structures_text import EXAMPLES
+from toporank.building.target_chains import sequences
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
-from toporank.targets.chains import sequences
 
 SECONDS = 10
 FILES = ("1GCQ/mid1.pdb", "1GCQ/mid4.cif", "1AVZ/far1.pdb", "1KTZ/far1.cif.gz", "1PPE/near1.pdb.gz", "1EMV/far1.cif.gz")

@@ -19,19 +19,19 @@ from _cases import ALL, OK, Case, base
 from building import build as build_decoys
 from dssp_agreement import compare, needs_mkdssp
 from structures_text import pdb, write
-from toporank.building.ledger import LedgerRow
-from toporank.building.store import Store
-from toporank.decoys.identity import Decoy, split_suffix
-from toporank.decoys.partners import parse_partners, partners_text
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.store import Store
+from toporank.building.target_chains import sequences
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.graphs.pyg_file import read_graph
+from toporank.files.pyg_file import read_graph
+from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp
+from toporank.structures.identity import Decoy, split_suffix
+from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
-from toporank.targets.chains import sequences
-from toporank.targets.complexes import BY_FOLDER, group
 
 ROOT = os.geteuid() == 0
 NOBODY = 65534

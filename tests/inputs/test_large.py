@@ -12,11 +12,11 @@ import tracemalloc
 import numpy as np
 
 from structures_text import EXAMPLES
-from toporank.comparison.contacts import residue_contacts
+from toporank.comparing.contacts import residue_contacts
 from toporank.features.contact_nodes import contact_nodes
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.legacy_edges import LegacyV11, legacy_edges
 from toporank.features.nodes import DSSP_REACH, DsspTopology
+from toporank.features.topoqa.edges import LegacyV11, legacy_edges
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import normalised_pdb
 from toporank.structures.read import read_complex
@@ -70,7 +70,7 @@ def test_its_318_chains_fit_into_what_mkdssp_is_given():
 def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
     """In a process of its own, whose memory is not that of the tests before."""
     code = (
-        "import test_large as t; from toporank.training.memory import peak_memory;"
+        "import test_large as t; from toporank.learning.memory import peak_memory;"
         "from toporank.features.registry import DEFAULT_MODULES, resolve;"
         "c = resolve({stage: {} for stage in DEFAULT_MODULES}); many = t.tiled(t.COPIES);"
         "interface = c['interface'](many).index; topology = c['topology'](many, interface);"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from _layouts import LAYOUTS, PARTS, Layout
 
-from toporank.decoys.folders import find_decoys, no_decoys, passed_over
-from toporank.decoys.predictors import PLAIN, all_decoys, part_to_score, programs
 from toporank.errors import ConfigError
+from toporank.inputs.folders import find_decoys, no_decoys, passed_over
+from toporank.inputs.predictors import PLAIN, all_decoys, part_to_score, programs
 
 
 def laid(folder: Path, files: tuple[str, ...]) -> Path:

@@ -13,8 +13,8 @@ import pytest
 from test_input_matrix import build
 
 from structures_text import Atom, mmcif, write
-from toporank.decoys.identity import Status, split_suffix
-from toporank.graphs.pyg_file import read_graph
+from toporank.files.pyg_file import read_graph
+from toporank.structures.identity import Status, split_suffix
 from toporank.structures.read import read_complex
 
 

@@ -7,9 +7,9 @@ from _tables import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
 from test_layouts import laid
 
 from structures_text import write
-from toporank.decoys.folders import find_decoys
-from toporank.decoys.labels import read_labels
 from toporank.errors import ConfigError
+from toporank.inputs.folders import find_decoys
+from toporank.inputs.labels import read_labels
 
 
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toporank.model.scoring import Networks
+from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from described_checkpoint import DESCRIPTION
-from toporank.decoys.identity import Status
-from toporank.evaluation.coverage import CoverageRow
-from toporank.evaluation.interfaces import InterfaceRow
-from toporank.evaluation.ranking import ranking
+from toporank.building.coverage import CoverageRow
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.ranked import ranking
 from toporank.report.results import Study, joined_results
 from toporank.scorer.prediction import Score
+from toporank.structures.identity import Status
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "example" / "decoys" / "1AVZ"
 SCORED = (("near1.pdb.gz", 0.85), ("mid1.cif.gz", 0.5), ("mid2.pdb.gz", 0.5), ("far1.pdb", 0.1))

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from toporank.config.training import Hyperparameters, Selection
+from toporank.building.packing import Member, write_pack
 from toporank.features.pairs import Edges
-from toporank.graphs.packing import Member, write_pack
-from toporank.graphs.pyg_file import graph_bytes
-from toporank.training.run import Run
+from toporank.files.pyg_file import graph_bytes
+from toporank.learning.hyperparameters import Hyperparameters, Selection
+from toporank.learning.run import Run
 
 torch.set_num_threads(1)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from toporank import code
-from toporank.building import stages
-from toporank.workflow import jobs
+from toporank.app.workflow import jobs
+from toporank.building.chunks import stages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 STEPS = sorted(path.name for path in REPOSITORY.glob("workflow_scripts/*.py"))
@@ -95,12 +95,20 @@ def test_what_is_cut_off_is_not_followed_nor_is_a_circle(library):
 
 def test_the_topology_is_made_by_all_of_persistence_and_by_nothing_of_the_report():
     found = files_of("features.topology")
-    assert {f"persistence/{path.name}" for path in (code.LIBRARY / "persistence").glob("*.py")} <= found
-    assert not any(name.startswith(("report/", "model/", "workflow/")) for name in found)
+    assert {
+        f"features/persistence/{path.name}" for path in (code.LIBRARY / "features/persistence").glob("*.py")
+    } <= found
+    assert not any(name.startswith(("report/", "learning/", "app/")) for name in found)
 
 
 def test_whatever_python_itself_imports_with_a_module_is_found():
-    for name in ("features.topology", "comparison.contacts", "labelling.label", "graphs.packing", "sampling.target"):
+    for name in (
+        "features.topology",
+        "comparing.contacts",
+        "comparing.native.label",
+        "building.packing",
+        "sampling.target",
+    ):
         program = f"import sys, toporank.{name}; print(*[m for m in sys.modules if m.startswith('toporank.')])"
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         wanted = {each.removeprefix("toporank.") for each in answer.stdout.split()} - {*code.PLUMBING}
@@ -125,27 +133,27 @@ def test_an_edit_of_any_file_changes_the_digest(tmp_path, monkeypatch):
 
 
 def test_the_stages_name_every_module_that_makes_something():
-    """What `building.stages` imports decides some artefact, or stands here with the reason why not."""
+    """What `building.chunks.stages` imports decides some artefact, or stands here with the reason why not."""
     others = {
-        "building/__init__.py",
-        "building/stages.py",  # counts by itself
-        "building/store.py",  # keeps artefacts by what they are made of
-        "decoys/tables.py",  # reads tables of users, which count by their values
+        "building/chunks/__init__.py",
+        "building/chunks/stages.py",  # counts by itself
+        "building/chunks/store.py",  # keeps artefacts by what they are made of
+        "files/user_tables.py",  # reads tables of users, which count by their values
     }
-    chosen = [f"features.{module}" for module in ("interface", "topology", "nodes", "legacy_edges")]
+    chosen = [f"features.{module}" for module in ("interface", "topology", "nodes", "topoqa.edges")]
     made_by = {root for roots in stages.MADE_BY.values() for root in roots}
-    assert files_of("building.stages") - files_of(*made_by, *chosen, without=stages.NOT_FOLLOWED) == others
+    assert files_of("building.chunks.stages") - files_of(*made_by, *chosen, without=stages.NOT_FOLLOWED) == others
 
 
 def test_a_step_after_the_graphs_counts_its_script_and_whatever_that_imports_but_what_makes_graphs():
     assert {"score.py", "evaluate.py", "pack_graphs.py"} <= {*STEPS}
     score = files_of(str(REPOSITORY / "workflow_scripts/score.py"), without=jobs.BY_CONTENT)
-    assert {"model/network.py", "scorer/trees.py", "evaluation/ranking.py", "comparison/votes.py"} <= score
-    assert not any(name.startswith(("report/", "training/", "building/", "features/")) for name in score)
+    assert {"learning/network.py", "scorer/trees.py", "ranking/ranked.py", "comparing/votes.py"} <= score
+    assert not any(name.startswith(("report/", "app/", "building/chunks/", "features/")) for name in score)
     report = files_of(str(REPOSITORY / "workflow_scripts/write_report.py"), without=jobs.BY_CONTENT)
     assert {"report/page.js", "report/page.html.j2", "report/style.css", "report/3dmol/3Dmol-min.js"} <= report
     pack = files_of(str(REPOSITORY / "workflow_scripts/pack_graphs.py"), without=jobs.BY_CONTENT)
-    assert {"labelling/local.py", "targets/local.py", "graphs/packing.py"} <= pack
+    assert {"comparing/native/local.py", "building/local_quality.py", "building/packing.py"} <= pack
 
 
 def test_every_step_has_a_digest_of_its_own():

@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toporank.evaluation import metrics
+from toporank import metrics
 
 EXTRACT = Path(__file__).parents[1] / "data" / "published_extract.csv"
 

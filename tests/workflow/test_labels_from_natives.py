@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from conftest import EXAMPLE, FEW_SETTINGS, Study, make_study
-from toporank.decoys.labels import read_split_labels
-from toporank.graphs.packfile import Pack
-from toporank.graphs.pyg_file import read_graph
-from toporank.spreadsheets import read_rows
+from toporank.files.packfile import Pack
+from toporank.files.pyg_file import read_graph
+from toporank.files.spreadsheets import read_rows
+from toporank.inputs.labels import read_split_labels
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ import torch
 
 from conftest import EXAMPLE, Study
 from published_checkpoint import published_state, write_published_checkpoint
-from toporank.features.presets import PRESETS
-from toporank.graphs.pack import GraphStore
-from toporank.graphs.pyg_file import read_graph
+from toporank.features.topoqa.presets import PRESETS
+from toporank.files.pyg_file import read_graph
+from toporank.learning.graphs import GraphStore
 
 
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:

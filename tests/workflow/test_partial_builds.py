@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from conftest import FEW, FEW_SETTINGS, make_study
-from toporank.graphs.pack import GraphStore
+from toporank.learning.graphs import GraphStore
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 

@@ -16,9 +16,9 @@ from conftest import Study, made_once
 from shown_scores import PREDICTORS, as_shown, block_of, lay_out
 from toporank import layout
 from toporank.__main__ import main
-from toporank.command import score
-from toporank.decoys.folders import find_decoys
-from toporank.decoys.predictors import part_to_score
+from toporank.app.commands import score
+from toporank.inputs.folders import find_decoys
+from toporank.inputs.predictors import part_to_score
 
 pytestmark = pytest.mark.slow
 

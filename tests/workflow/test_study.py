@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
-from toporank.graphs.pack import GraphStore
-from toporank.model.weights import load_weights, predict
+from toporank.learning.graphs import GraphStore
+from toporank.learning.weights import load_weights, predict
 
 PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",

@@ -1,1 +1,1 @@
-"""One feature stage over many decoys: plans, reuse by content, statuses, coverage."""
+"""Decoys become graphs (`chunks`), a data set becomes the tables and packs that everything after the features reads."""

@@ -95,7 +95,7 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     they touch (`features.potentials`). Directions are as in `edges/invariant/v1`.
     Raises FeatureError when there is no edge.
     """
-    from toporank.features.kernels.contacts import typed_distances  # imports numba, which is slow
+    from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow
 
     # points on spheres do not turn with the complex
     heavy = along_principal_axes(complex_.without_hydrogens(), nodes)

@@ -6,8 +6,8 @@ import numpy as np
 
 from toporank.features.contact_nodes import columns as contact_columns
 from toporank.features.contact_nodes import contact_nodes
-from toporank.features.inverse_folding.measures import Folding, folding
-from toporank.features.inverse_folding.weights import weights_file
+from toporank.features.inverse_folding.likelihoods import Folding, folding
+from toporank.features.inverse_folding.parameters import weights_file
 from toporank.features.nodes import DsspTopology, NodeTable
 from toporank.features.registry import register
 from toporank.structures.complex import Complex

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from toporank.decoys.partners import partner_name
 from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
-from toporank.features.neighbours import members, pairs_between_groups, smallest_distance
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
+from toporank.structures.neighbours import members, pairs_between_groups, smallest_distance
+from toporank.structures.partners import partner_name
 
 MAX_CONTACTS = 500_000
 """Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A natural complex has

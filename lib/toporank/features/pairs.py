@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from toporank.errors import FeatureError
-from toporank.features.neighbours import pairs_between_groups
 from toporank.structures.complex import Complex
+from toporank.structures.neighbours import pairs_between_groups
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.features.atom_types import ATOM_TYPES, atom_types
-from toporank.features.neighbours import pairs_between_groups
 from toporank.features.surface import surfaces
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.neighbours import pairs_between_groups
 
 LIMITS = (0.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0)
 """Å, limits of the shells of atom–atom distances."""
@@ -61,7 +61,7 @@ class Counts:
 
     def add(self, heavy: Complex) -> None:
         """Count in a native without hydrogens, with its partners."""
-        from toporank.features.kernels.contacts import count_types  # imports numba, which is slow
+        from toporank.features.kernels.atoms import count_types  # imports numba, which is slow
 
         body = heavy.body_of[heavy.residue_of]
         types = np.where(body >= 0, atom_types(heavy), -1)

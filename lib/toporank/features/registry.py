@@ -18,10 +18,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-import toporank.features
 from toporank import plugins
 from toporank.errors import ConfigError
-from toporank.validation import checked, did_you_mean
+from toporank.settings import checked, did_you_mean
 
 DEFAULT_MODULES = {
     "interface": "interface/ca_cutoff/v1",
@@ -156,9 +155,12 @@ def _check_name(new: Module) -> None:
 
 @functools.cache
 def modules() -> dict[str, Module]:
-    """All modules by id: every file of this folder, and every plug-in, is imported once."""
-    for found in pkgutil.iter_modules(toporank.features.__path__, "toporank.features."):
-        importlib.import_module(found.name)
+    """All modules by id: every file of this folder and of `topoqa`, and every plug-in, is imported once."""
+    here = Path(__file__).parent
+    for folder, package in ((here, "toporank.features."), (here / "topoqa", "toporank.features.topoqa.")):
+        for found in pkgutil.iter_modules([str(folder)], package):
+            if not found.ispkg:
+                importlib.import_module(found.name)
     for point in plugins.plugins(plugins.FEATURES):
         plugins.load(point)
     return dict(sorted(_MODULES.items()))

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from toporank.decoys.identity import ResidueId
 from toporank.errors import FeatureError
 from toporank.features.registry import canonical
-from toporank.parquet import Column, Table, to_bytes
+from toporank.files.parquet import Column, Table, to_bytes
 from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
 
 IDENTITY = ("chain", "number", "insertion_code", "residue")
 METADATA_KEY = "toporank"

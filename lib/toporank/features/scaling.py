@@ -8,7 +8,7 @@ import numpy as np
 
 Scaling = Literal["per_decoy", "training_set", "none"]
 """`per_decoy`: each column to [0, 1] within a decoy. `training_set`: features stay as they are, and the network
-scales them by mean and standard deviation of its training graphs (`toporank.model.scaling`). `none`: no scaling."""
+scales them by mean and standard deviation of its training graphs (`learning.standardising`). `none`: no scaling."""
 
 
 def scaled(values: np.ndarray, scaling: Scaling) -> np.ndarray:

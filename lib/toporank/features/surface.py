@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.features.neighbours import Cubes
 from toporank.structures.complex import Complex
+from toporank.structures.neighbours import Cubes
 
 PROBE = 1.4
 """Å, the radius of water."""
@@ -38,7 +38,7 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     Each point of the surface accessible to water is given to the ball that covers it deepest, as in a Voronoi
     tessellation of balls.
     """
-    from toporank.features.kernels.contacts import shared_surface  # imports numba, which is slow
+    from toporank.features.kernels.atoms import shared_surface  # imports numba, which is slow
 
     reach = np.full(len(heavy.xyz), RADII[b"C"] + PROBE)
     for element, radius in RADII.items():
@@ -55,7 +55,7 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
 
     Returns start, (w + 1,), and near: those of atom k are near[start[k] : start[k + 1]].
     """
-    from toporank.features.kernels.contacts import near_atoms  # imports numba, which is slow
+    from toporank.features.kernels.atoms import near_atoms  # imports numba, which is slow
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff

@@ -4,7 +4,7 @@ For each residue and each set of elements: H0 of the Vietoris–Rips filtration 
 the edge lengths of a minimum spanning tree) and H1 of the alpha complex (filtration values are squared
 radii, as GUDHI gives them), each summarised by five statistics (Han et al. 2025).
 
-There are two engines for the same numbers: `toporank.persistence`, and SciPy with GUDHI, the reference, which
+There are two engines for the same numbers: `toporank.features.persistence`, and SciPy with GUDHI, the reference, which
 also works out the few clouds that the former leaves undecided. Each is imported only when needed: an import takes
 longer than many decoys.
 """
@@ -93,8 +93,8 @@ def persistence_topology(parameters: Persistence, complex_: Complex, residues: n
 
 
 def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Topology around each centre by `toporank.persistence`."""
-    from toporank.persistence import describe_clouds, members_of_balls
+    """Topology around each centre by `toporank.features.persistence`."""
+    from toporank.features.persistence import describe_clouds, members_of_balls
 
     start, member = members_of_balls(xyz, centres, parameters.radius)
     values, _ = describe_clouds(

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toporank.confidence.table import MEASURES
-from toporank.evaluation.agreement import Disagreement
-from toporank.evaluation.leakage import SEEN, LeakageRow
-from toporank.evaluation.metrics import CAPRI_NAMES, class_of
-from toporank.evaluation.ranking import COMPLEX
+from toporank.inputs.confidence.table import MEASURES
+from toporank.metrics import CAPRI_NAMES, class_of
+from toporank.ranking.agreement import Disagreement
+from toporank.ranking.leakage import SEEN, LeakageRow
+from toporank.ranking.ranked import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
 from toporank.report.rankings import partners_hints
 from toporank.report.results import Result, Study, by_target

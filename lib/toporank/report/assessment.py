@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.confidence.table import MEASURES
-from toporank.evaluation.cross_validation import GroupMetric
-from toporank.evaluation.evaluate import CONFIDENCE, CONSENSUS
-from toporank.evaluation.metrics import CAPRI_NAMES, TOP_N, per_target
+from toporank.inputs.confidence.table import MEASURES
+from toporank.learning.out_of_fold import GroupMetric
+from toporank.metrics import CAPRI_NAMES, TOP_N, per_target
+from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS
 from toporank.report import figures
 from toporank.report.formatting import SPLITS, interval, number
 from toporank.report.results import Result, Study

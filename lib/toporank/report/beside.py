@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
-from toporank.decoys.partners import Partners
 from toporank.report.answer import answers
 from toporank.report.formatting import PARTNER_COLOURS, QUALITY_COLOURS, counted
 from toporank.report.results import Study, by_target
-from toporank.report.structures import best_distinct, file_to_show, partners_of_decoys
 from toporank.report.targets import targets_text
+from toporank.report.views import best_distinct, file_to_show, partners_of_decoys
+from toporank.structures.partners import Partners
 
 TOP = 3
 """Decoys of a target that the scripts open."""

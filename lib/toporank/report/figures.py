@@ -27,7 +27,7 @@ with suppress(ImportError):
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-from toporank.evaluation.metrics import ACCEPTABLE, HIGH, MEDIUM
+from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.report.formatting import SPLITS
 
 THEME = {

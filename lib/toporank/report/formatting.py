@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from toporank.decoys.identity import Status
+from toporank.structures.identity import Status
 
 NOTHING = "–"
 """Shown where there is no number."""

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.confidence.decoy import Pae, pae_of
-from toporank.confidence.files import files_beside, place_of
-from toporank.decoys.identity import ResidueId
-from toporank.decoys.partners import Partners
 from toporank.errors import TopoRankError
-from toporank.report.canvas import blended, data_address
+from toporank.inputs.confidence.decoy import Pae, pae_of
+from toporank.inputs.confidence.side_files import files_beside, place_of
 from toporank.report.results import Result, Study, by_target
-from toporank.report.structures import best_distinct, partners_of_decoys
+from toporank.report.slides.canvas import blended, data_address
+from toporank.report.views import best_distinct, partners_of_decoys
+from toporank.structures.identity import ResidueId
+from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 
 COLOURS = ("#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff")

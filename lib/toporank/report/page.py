@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
-from toporank.model.checkpoint import toy
-from toporank.report import answer, confidence, embedding, formatting, rankings, residues, tables
+from toporank.learning.checkpoint import toy
+from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card
 from toporank.report.results import Study
 from toporank.scorer.conformal import LEVEL
 
@@ -52,25 +52,25 @@ def environment(*packages: str) -> Environment:
 
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
-    training, assessed = training_content(study), assessment_content(study)
-    profiles = residues.profiles_for_script(study)
+    learning_curves, assessed = training_content(study), assessment_content(study)
+    profiles = residue_view.profiles_for_script(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
         "several": len(study.datasets) > 1,
         "datasets": study.datasets,
-        "balance": tables.balance(study.decoys),
-        "run_card": tables.run_card(study),
-        "scored_with": tables.scored_with(study),
-        "features": tables.features(study),
-        "coverage": tables.coverage(study),
-        "leakage": tables.leakage(study),
-        "confidence": confidence.sections(study),
-        **training,
+        "balance": run_card.balance(study.decoys),
+        "run_card": run_card.run_card(study),
+        "scored_with": run_card.scored_with(study),
+        "features": run_card.features(study),
+        "coverage": run_card.coverage(study),
+        "leakage": run_card.leakage(study),
+        "confidence": confidence_columns.sections(study),
+        **learning_curves,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),
         "no_map": study.no_map,
-        "map_json": as_json(places) if (places := embedding.maps_for_script(study)) else "",
+        "map_json": as_json(places) if (places := decoy_map.maps_for_script(study)) else "",
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "residues_json": as_json(profiles) if profiles else "",
         "has_truth": len(study.labelled) > 0,
@@ -80,7 +80,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "out_of_domain": rankings.out_of_domain(study),
         "expects": any(row.expected_dockq is not None for row in study.results),
         "has_deviation": any(row.pred_sd is not None for row in study.results),
-        "not_scored": tables.not_scored(study),
+        "not_scored": run_card.not_scored(study),
     }
 
 
@@ -101,14 +101,14 @@ def answer_content(study: Study) -> dict[str, Any]:
             "pictures": {},
             "worst_pae": 0,
         }
-    from toporank.report import pae, structures  # with gemmi
+    from toporank.report import pae, views  # with gemmi
 
-    found, shown = answer.answers(study), structures.embedded(study)
+    found, shown = answer.answers(study), views.embedded(study)
     return {
         "answers": found,
         "summary": answer.summary(found),
-        "structures_json": as_json(structures.for_script(shown)),
-        "viewer": structures.viewer_packed() if shown else "",
+        "structures_json": as_json(views.for_script(shown)),
+        "viewer": views.viewer_packed() if shown else "",
         "n_shown": len(shown),
         "pictures": pae.pictures(study),
         "worst_pae": pae.WORST,
@@ -119,9 +119,9 @@ def training_content(study: Study) -> dict[str, Any]:
     """Leaderboard and learning curves, of a page that has them."""
     if study.leaderboard is None:
         return {"leaderboard": None, "curves": []}
-    from toporank.report import training  # with pandas and matplotlib, which take a second to import
+    from toporank.report import learning_curves  # with pandas and matplotlib, which take a second to import
 
-    return {"leaderboard": training.leaderboard(study), "curves": training.curves(study)}
+    return {"leaderboard": learning_curves.leaderboard(study), "curves": learning_curves.curves(study)}
 
 
 def assessment_content(study: Study) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from statistics import fmean
 from typing import Any
 from urllib.parse import quote
 
-from toporank.evaluation.interfaces import InterfaceRow, partners_hint
-from toporank.evaluation.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.report import confidence
+from toporank.files.spreadsheets import FORMULA
+from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.ranking.interfaces import InterfaceRow, partners_hint
+from toporank.report import confidence_columns
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
-from toporank.spreadsheets import FORMULA
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""
@@ -89,7 +89,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
     confidence, and Q for each of them that of every decoy. formula is what a name begins with that a spreadsheet would
     compute. A list without any value is left out. folder : of the page; without it no file has an address.
     """
-    meetings, said = interfaces_of_targets(study), confidence.of_targets(study)
+    meetings, said = interfaces_of_targets(study), confidence_columns.of_targets(study)
     order = [*FATES, *sorted({row.fate for row in study.decoys} - set(FATES))]
     return {
         "order": ORDERS[study.rank_by],
@@ -104,7 +104,7 @@ def decoys_for_script(study: Study, folder: Path | None = None) -> dict[str, Any
             | decoy_lists(rows, order)
             | (addresses(rows, folder) if folder else {})
             | interface_lists(rows, meetings.get(key, []))
-            | confidence.measure_lists(rows, said.get(key, {}))
+            | confidence_columns.measure_lists(rows, said.get(key, {}))
             for key, rows in by_target(study.decoys)
         ],
     }

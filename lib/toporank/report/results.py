@@ -11,27 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
-from toporank.confidence.table import Confidence, read_confidence
-from toporank.decoys.identity import Status
+from toporank.building.coverage import CoverageRow, read_coverage
+from toporank.comparing.homology.chain_tables import antibodies, read_chains, read_splits, split_of_targets
 from toporank.errors import ConfigError, RecordError
-from toporank.evaluation.agreement import Disagreement, disagreements
-from toporank.evaluation.coverage import CoverageRow, read_coverage
-from toporank.evaluation.interfaces import InterfaceRow, read_interfaces
-from toporank.evaluation.leakage import LeakageRow, read_leakage
-from toporank.evaluation.metrics import class_of, random_pick_loss
-from toporank.evaluation.ranking import COMPLEX, RANKED_BY, RankedDecoy, read_ranking
-from toporank.evaluation.residues import ResidueRow, of_leading
+from toporank.inputs.confidence.table import Confidence, read_confidence
+from toporank.learning.assignment import decided
+from toporank.metrics import class_of, random_pick_loss
+from toporank.ranking.agreement import Disagreement, disagreements
+from toporank.ranking.interfaces import InterfaceRow, read_interfaces
+from toporank.ranking.leakage import LeakageRow, read_leakage
+from toporank.ranking.ranked import COMPLEX, RANKED_BY, RankedDecoy, read_ranking
+from toporank.ranking.residues import ResidueRow, of_leading
 from toporank.report.formatting import NOT_SCORED, SCORED
 from toporank.scorer.embeddings import Vectors, read_embeddings
 from toporank.scorer.scorer import Scorer
-from toporank.similarity.splits import decided
-from toporank.similarity.tables import antibodies, read_chains, read_splits, split_of_targets
+from toporank.structures.identity import Status
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from toporank.evaluation.cross_validation import GroupMetric
+    from toporank.learning.out_of_fold import GroupMetric
 
 
 class Result(NamedTuple):
@@ -252,7 +252,7 @@ def read_training(leaderboard: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFra
     """The leaderboard, and metrics.csv of every run on it that has one, in its order."""
     import pandas as pd
 
-    from toporank.evaluation.selection import read_leaderboard
+    from toporank.learning.selection import read_leaderboard
 
     board = read_leaderboard(leaderboard)
     files = {run: Path(folder, "metrics.csv") for run, folder in zip(board["run"], board["folder"], strict=True)}
@@ -261,7 +261,7 @@ def read_training(leaderboard: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFra
 
 def read_folds(metrics: Path) -> list[GroupMetric]:
     """The metrics of a cross-validation."""
-    from toporank.evaluation.cross_validation import read_metrics
+    from toporank.learning.out_of_fold import read_metrics
 
     return read_metrics(metrics)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toporank.confidence.table import Confidence
-from toporank.evaluation.leakage import LeakageRow
-from toporank.evaluation.ranking import MASKED
+from toporank.files.spreadsheets import read_rows, table_text
+from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.leakage import LeakageRow
+from toporank.ranking.ranked import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study
-from toporank.spreadsheets import read_rows, table_text
 
 
 class TargetRow(NamedTuple):

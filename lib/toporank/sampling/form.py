@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
-from toporank.labelling.label import Native
 from toporank.sampling.bending import Modes, bend, softest_modes
 from toporank.sampling.docking import Docking, Pose, channels
-from toporank.sampling.partners import exchanged, joined, with_atoms
 from toporank.sampling.quality import Reference
 from toporank.sampling.refinement import Refinement, whole
+from toporank.sampling.sides import exchanged, joined, with_atoms
 from toporank.structures.complex import Complex
 
 BENDS = (0.4, 1.8)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial import cKDTree
 
+from toporank.comparing.native.dockq import Scores
+from toporank.comparing.native.label import label
 from toporank.errors import RefinementError
-from toporank.labelling.dockq import Scores
-from toporank.labelling.label import label
 from toporank.sampling import rotations
 from toporank.sampling.bending import root_mean_square
 from toporank.sampling.docking import Pose, eased

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from toporank.labelling.alignment import align
-from toporank.labelling.chains import chains_of
-from toporank.labelling.dockq import Side, score
-from toporank.labelling.label import Native
+from toporank.comparing.native.alignment import align
+from toporank.comparing.native.chains import chains_of
+from toporank.comparing.native.dockq import Side, score
+from toporank.comparing.native.label import Native
 from toporank.structures.complex import Complex
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from toporank.errors import RefinementError
-from toporank.sampling.partners import pieces
+from toporank.sampling.sides import pieces
 from toporank.structures.complex import Complex
 
 CUTOFF = 9.0

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank import spreadsheets
-from toporank.decoys.identity import Status
+from toporank.files.atomic import spreadsheets
+from toporank.structures.identity import Status
 
 
 class Row(NamedTuple):

@@ -17,22 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
-from toporank.config.base import Section
 from toporank.errors import ConfigError, RecordError
-from toporank.files import write_text
-from toporank.scorer.conformal import (
-    TINY,
-    Count,
-    Floats,
-    Intervals,
-    Share,
-    bounds,
-    cluster_weights,
-    fit_intervals,
-)
+from toporank.files.atomic import write_text
+from toporank.scorer.conformal import TINY, Count, Floats, Intervals, Share, bounds, cluster_weights, fit_intervals
 from toporank.scorer.expected import Expected, expectation, fit_expected, probability
 from toporank.scorer.prediction import DECIMALS, Estimate
-from toporank.validation import checked
+from toporank.settings import Section, checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +120,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
         the domain alone; `target`, which no two data sets share, without which nothing is known of what to expect of
         a decoy that was picked. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
-        (`model.weights.predict_all`).
+        (`learning.weights.predict_all`).
     scorer : `Scorer.identity`.
 
     Raises ValueError when there are fewer than `FOLDS` clusters, the lengths differ, or a number is missing.

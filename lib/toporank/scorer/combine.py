@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.comparison.compare import Compared, read_decoys
-from toporank.comparison.votes import similarities, votes
+from toporank.comparing.decoys import Compared, read_decoys
+from toporank.comparing.votes import similarities, votes
 from toporank.errors import CheckpointError
 from toporank.features.registry import same_features
-from toporank.scorer.inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.scorer.prediction import DECIMALS, Score
+from toporank.scorer.tree_inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.scorer.trees import RESTORE, Forest, read_forests, write_forests
 
 Key = tuple[str, str]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from toporank.config.base import Section
 from toporank.scorer.prediction import DECIMALS
+from toporank.settings import Section
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from toporank.errors import GraphError
 from toporank.features.contact_edges import ROOTS
 from toporank.features.contact_nodes import OWN
 from toporank.features.folding_nodes import FOLDING
-from toporank.features.inverse_folding.measures import Folding, measures
+from toporank.features.inverse_folding.likelihoods import Folding, measures
 from toporank.features.registry import narrowed
-from toporank.graphs.packfile import PackedGraphs
+from toporank.files.packfile import PackedGraphs
 
 NEEDED = {"nodes": "nodes/contacts/v1", "edges": "edges/contacts/v1"}
 TYPES, STRUCTURE, ACCESSIBLE = "aa_", "ss_", "rasa"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from toporank.errors import RecordError, printable
-from toporank.files import write_bytes
-from toporank.parquet import Table, to_bytes
+from toporank.files.atomic import write_bytes
+from toporank.files.parquet import Table, to_bytes
 from toporank.scorer.prediction import Score
 
 KEYS = ("target", "decoy")

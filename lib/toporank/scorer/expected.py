@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
-from toporank.config.base import Section
-from toporank.evaluation.metrics import ACCEPTABLE
+from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import (
     BINS,
     Floats,
@@ -26,6 +25,7 @@ from toporank.scorer.conformal import (
     fit_intervals,
 )
 from toporank.scorer.prediction import DECIMALS
+from toporank.settings import Section
 
 if TYPE_CHECKING:
     import pandas as pd

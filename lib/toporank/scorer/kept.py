@@ -6,12 +6,12 @@ import hashlib
 from importlib import metadata
 from typing import Any
 
-from toporank.building.store import Box, Store
+from toporank.building.chunks.store import Box, Store
 from toporank.code import code_of
 from toporank.scorer.scorer import Scorer
 
 KIND = "judged"
-JUDGED_BY = "model.judged"
+JUDGED_BY = "scorer.judged"
 PACKAGES = ("torch", "numpy", "numba")
 """Those that decide the last digit."""
 
@@ -23,7 +23,7 @@ class Kept:
         networks = [scorer.digests[path] for path in (scorer.checkpoint, *scorer.members)]
         self._of = {
             "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None, "precision": precision,
-            "code": code_of(JUDGED_BY, without=("building", "evaluation")),
+            "code": code_of(JUDGED_BY, without=("building.chunks", "building.coverage", "ranking")),
             "packages": [metadata.version(package) for package in PACKAGES],
         }  # fmt: skip
 

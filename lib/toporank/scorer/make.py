@@ -16,23 +16,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from toporank.comparison.votes import votes
+from toporank.comparing.votes import votes
 from toporank.errors import TrainingError
-from toporank.evaluation.metrics import summarise
-from toporank.files import write_text
+from toporank.files.atomic import write_text
+from toporank.metrics import summarise
 from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
 from toporank.scorer.embeddings import write_embeddings
-from toporank.scorer.inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.manifest import CALIBRATION, CHECKPOINT, ENSEMBLE, MANIFEST, OWN_CONFIDENCE, TREES, VECTORS, seal
-from toporank.scorer.own_confidence import (
-    FEWEST_CLUSTERS,
-    OF_RESIDUES,
-    fit_own_confidence,
-    write_own_confidence,
-)
+from toporank.scorer.own_confidence import FEWEST_CLUSTERS, OF_RESIDUES, fit_own_confidence, write_own_confidence
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
+from toporank.scorer.tree_inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm
 
 SEED = 2026

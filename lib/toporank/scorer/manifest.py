@@ -15,13 +15,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from toporank import __version__
-from toporank.config.base import Name, Section
 from toporank.errors import CheckpointError, ConfigError
-from toporank.files import sha256, user_cache, write_text
-from toporank.model.checkpoint import read_description
+from toporank.files.atomic import sha256, user_cache, write_text
+from toporank.files.unpacking import archive_name, unpacked
+from toporank.learning.checkpoint import read_description
 from toporank.scorer.trees import read_forests
-from toporank.unpacking import archive_name, unpacked
-from toporank.validation import checked
+from toporank.settings import Name, Section, checked
 
 MANIFEST = "scorer.json"
 CHECKPOINT = "best.ckpt"

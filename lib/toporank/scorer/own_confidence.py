@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
-from toporank.config.base import Section
 from toporank.errors import ConfigError, RecordError
-from toporank.files import write_text
+from toporank.files.atomic import write_text
 from toporank.scorer.calibration import REMEDY, expectations
 from toporank.scorer.conformal import Floats, cluster_weights
 from toporank.scorer.expected import FITTED_DECIMALS, Expected
 from toporank.scorer.prediction import DECIMALS
-from toporank.validation import checked
+from toporank.settings import Section, checked
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,7 +26,7 @@ class ResidueScore(NamedTuple):
     """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
 
     name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
-    far the other decoys of the target agree, `comparison.votes.residue_agreement`. residue_name : of the amino acid
+    far the other decoys of the target agree, `comparing.votes.residue_agreement`. residue_name : of the amino acid
     that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known.
     """
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import toporank
 from toporank.errors import RecordError
-from toporank.files import write_text
+from toporank.files.atomic import write_text
 from toporank.scorer.scorer import Scorer
 
 

@@ -1,6 +1,6 @@
 """A scorer as one thing: what it is, whether it is whole, and where its parts are.
 
-No torch is needed to open one; `model.scoring` predicts with it.
+No torch is needed to open one; `scorer.networks` predicts with it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from toporank.errors import CheckpointError
-from toporank.files import sha256
-from toporank.model.checkpoint import read_description, toy
+from toporank.files.atomic import sha256
+from toporank.files.unpacking import archive_name
+from toporank.learning.checkpoint import read_description, toy
 from toporank.scorer.calibration import Identity
 from toporank.scorer.embeddings import Vectors, read_embeddings
 from toporank.scorer.manifest import (
@@ -28,7 +29,6 @@ from toporank.scorer.manifest import (
     digests_of,
     parts_of,
 )
-from toporank.unpacking import archive_name
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError, safe_open
 
 from toporank.errors import CheckpointError
-from toporank.files import write_bytes
+from toporank.files.atomic import write_bytes
 
 KEY = "toporank"
 ARRAYS = {"feature": "i", "threshold": "f", "left": "i", "right": "i", "nan_left": "b", "leaf": "f"}

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from toporank.confidence.table import Confidence
-from toporank.evaluation.coverage import CoverageRow
+from toporank.building.coverage import CoverageRow
+from toporank.inputs.confidence.table import Confidence
 from toporank.scorer.calibration import estimates, read_calibration, why_of_another
 from toporank.scorer.expected import held_against_others
 from toporank.scorer.own_confidence import read_own_confidence

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.confidence.table import Confidence
+from toporank.inputs.confidence.table import Confidence
 from toporank.scorer.own_confidence import OF_PAIRS, OF_RESIDUES, read_own_confidence
 from toporank.scorer.prediction import DECIMALS, Score
 

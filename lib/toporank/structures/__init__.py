@@ -1,0 +1,1 @@
+"""A structure file becomes a `Complex`: reading, checking, naming, DSSP, neighbours."""

@@ -1,4 +1,4 @@
-"""Secondary structure, accessibility and backbone angles by `toporank.kabsch_sander`: DSSP without mkdssp."""
+"""Secondary structure, accessibility and backbone angles by `structures.kabsch_sander`: DSSP without mkdssp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     A residue is found when its backbone is complete and it is, or counts as, one of the 20. Others are ignored: they
     are no neighbours in a chain and cover no surface.
     """
-    from toporank import kabsch_sander  # numba is slow to import, and every job imports all feature modules
+    from toporank.structures import kabsch_sander  # numba is slow to import, and every job imports all feature modules
 
     n = len(complex_.residues)
     found, backbone = np.isin(complex_.parents, list(STANDARD)), np.full((n, len(BACKBONE)), -1)

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from toporank.decoys.identity import ResidueId
-from toporank.decoys.partners import Partners
 from toporank.errors import ChainMissingError
+from toporank.structures.identity import ResidueId
+from toporank.structures.partners import Partners
 
 STANDARD = {
     "ALA": "A", "CYS": "C", "ASP": "D", "GLU": "E", "PHE": "F", "GLY": "G", "HIS": "H", "ILE": "I",

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from toporank.decoys.identity import ResidueId
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import gemmi
 import numpy as np
 
-from toporank.decoys.identity import ResidueId, structure_format
 from toporank.errors import StructureError
 from toporank.structures.columns import PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.copies import copies
 from toporank.structures.density import check_density
+from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.text import read_text
 
 BEFORE_CHARGE = 78

@@ -11,8 +11,8 @@ import json
 
 import numpy as np
 
-from toporank.decoys.identity import ResidueId
 from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
 
 PER_ANGSTROM = 1000.0
 

@@ -9,8 +9,8 @@ import stat
 import zlib
 from pathlib import Path
 
-from toporank.decoys.identity import structure_format
 from toporank.errors import StructureError
+from toporank.structures.identity import structure_format
 
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""

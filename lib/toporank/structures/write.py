@@ -9,7 +9,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 
-from toporank.files import write_bytes
+from toporank.files.atomic import write_bytes
 from toporank.structures.complex import Complex
 
 TWO_LETTERS = ("BR", "CL", "FE", "MG", "MN", "SE", "ZN")

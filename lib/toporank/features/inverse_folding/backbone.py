@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.features.inverse_folding.weights import RADIAL
-from toporank.features.neighbours import PAIRS_AT_ONCE
+from toporank.features.inverse_folding.parameters import RADIAL
 from toporank.structures.complex import Complex
+from toporank.structures.neighbours import PAIRS_AT_ONCE
 
 BACKBONE = (b"N", b"CA", b"C", b"O")
 LETTERS = "ACDEFGHIKLMNPQRSTVWYX"

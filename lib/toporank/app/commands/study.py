@@ -1,0 +1,68 @@
+"""`toporank train`, `label` and `report`: targets of the workflow for a configuration, or for decoys with natives."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from toporank import layout
+from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
+from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
+from toporank.errors import ConfigError
+from toporank.files.atomic import write_text_if_changed
+from toporank.layout import repository
+
+OWN_CONFIG = Path("config/config.yaml")
+OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
+COMMANDS = {
+    "train": ("all", OF_STUDY, "the study of a configuration, from models to report"),
+    "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of models whose natives are known"),
+    "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
+}
+"""Command → target of the workflow, the results that are named at the end (`*`: every data set), and help."""
+
+
+def add(commands: Any, running: argparse.ArgumentParser) -> None:
+    """The three commands and their arguments. running : those of all commands that run the workflow."""
+    for name, (_, _, help_) in COMMANDS.items():
+        parser = commands.add_parser(name, help=help_, description=help_, parents=[running])
+        what = "configuration, or a folder of decoys with --natives" if name == "label" else "configuration"
+        parser.add_argument("config", metavar="CONFIG", type=Path, nargs="?", default=OWN_CONFIG, help=what)
+        where = "folder for results and logs, in which relative paths of CONFIG begin (the working directory)"
+        parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
+        if name == "label":
+            parser.add_argument("--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb")
+            parser.add_argument("--partners", help=PARTNERS)
+        parser.set_defaults(run=run_study)
+
+
+def run_study(args: argparse.Namespace) -> int:
+    """Run the workflow and say where the results are. Raises TopoRankError when it cannot be done."""
+    target, results, _ = COMMANDS[args.command]
+    if not args.config.exists():
+        remedy = f"give a file, such as a copy of {repository() / OWN_CONFIG}"
+        raise ConfigError("there is no such configuration", where=args.config, remedy=remedy)
+    if args.command == "label" and not args.config.is_dir() and (args.natives or args.partners):
+        remedy = "say both for its data sets in the file"
+        raise ConfigError("--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy)
+    folder = args.config.is_dir()
+    if folder and getattr(args, "natives", None) is None:
+        remedy = "give a file; `toporank label` takes a folder together with --natives"
+        raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
+    out = claimed(args.out)
+    if folder and not only_shows(args.snakemake_args):
+        check_partners(args.partners, "native", chains_of_natives(args.natives, out))
+    config = _for_natives(args, out) if folder else args.config
+    if make(target, config, out, args):
+        print("\n".join(str(path) for pattern in results for path in sorted(out.glob(pattern))))
+    return 0
+
+
+def _for_natives(args: argparse.Namespace, out: Path) -> Path:
+    """A configuration that labels the decoys of a folder."""
+    folders = {"decoys": str(args.config.resolve()), "natives": str(args.natives.resolve())}
+    datasets = [{"name": name_of(args.config), **folders, **partners_setting(args.partners)}]
+    write_text_if_changed(out / SETTINGS, json.dumps({"datasets": datasets}, indent=1) + "\n")
+    return out / SETTINGS

@@ -1,0 +1,341 @@
+"""The configuration: every key with its type, default, limits and description, in this one place.
+
+`config/README.md` is generated from these classes (`python -m toporank config`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from toporank.building.coverage import Coverage
+from toporank.errors import ConfigError, printable
+from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
+from toporank.features.topoqa.presets import PRESETS
+from toporank.inputs.confidence.table import AUTO
+from toporank.inputs.confidence.table import Choice as Plddt
+from toporank.learning.hyperparameters import Phase, SweepConfig, Training
+from toporank.settings import Name, Section, Seed, checked, did_you_mean, distinct
+from toporank.structures.partners import is_file, parse_partners, partners_text
+
+
+def _partners(value: Any) -> Any:
+    """Partners in one spelling, or the name of a table of them."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError("YAML reads it as a number, put it in quotes")
+    if isinstance(value, str) and not is_file(value):
+        try:
+            return partners_text(parse_partners(value))
+        except ConfigError as error:
+            raise ValueError(f"{error.what} ({error.remedy})") from error
+    return value
+
+
+RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling", "scorer"}
+"""Names that no data set can have: folders in `results/`."""
+PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
+
+
+GroupBy = Literal["sequence", "folder"] | None
+
+
+class Dataset(Section):
+    """One set of decoys."""
+
+    name: Name = Field(description="Name of the data set; its results lie under `results/<name>/`.")
+    decoys: str = Field(description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
+    labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
+        None,
+        description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per split;"
+        " unset for a data set that is only scored.",
+    )
+    natives: str | None = Field(
+        None,
+        description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
+        " computed where `labels` gives none.",
+    )
+    partners: PartnersSetting = Field(
+        None, description="As the key `partners` below, for this data set; it goes before that one."
+    )
+    plddt: Plddt | None = Field(
+        None, description="As the key `plddt` below, for this data set; it goes before that one."
+    )
+    mask_disorder: bool | None = Field(
+        None, description="As the key `mask_disorder` below, for this data set; it goes before that one."
+    )
+
+    group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether it can be trained on."""
+        return self.labels is not None or self.natives is not None
+
+    @property
+    def labels_from_natives(self) -> bool:
+        """Whether its labels are computed."""
+        return self.labels is None and self.natives is not None
+
+
+class Features(Section):
+    """For each stage `module: ID` and its parameters; what is left out has its default."""
+
+    interface: dict[str, Any] = Field({}, description="Which residues form the interface.")
+    topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
+    nodes: dict[str, Any] = Field({}, description="Node features.")
+    edges: dict[str, Any] = Field({}, description="Edge features.")
+
+
+def _preset(section: Any) -> Any:
+    """The mapping that the name of a preset stands for."""
+    if not isinstance(section, str):
+        return section
+    if section not in PRESETS:
+        raise ValueError(f"no preset of that name, {did_you_mean(section, PRESETS)}")
+    return PRESETS[section]
+
+
+def _names(value: Any) -> Any:
+    """`A,B` as a list; a name made of digits is a name."""
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    return [str(part).strip() if isinstance(part, str | int) else part for part in parts]
+
+
+class Workflow(Section):
+    """How the work is divided, and where finished work is kept for reuse."""
+
+    chunk_size: int = Field(
+        500, ge=1, json_schema_extra={"unit": "decoys"}, description="Approximate number of decoys in one feature job."
+    )
+    reuse_store: str = Field(
+        ".toporank/store",
+        description="Folder of finished artefacts by content; may be shared between working directories.",
+    )
+    pack_precision: Literal["float32", "float16"] = Field(
+        "float32", description="Type of features in packs. `float16` takes half the space and rounds to 11 bits."
+    )
+    progress_seconds: float = Field(
+        30.0,
+        gt=0,
+        json_schema_extra={"unit": "s"},
+        description="How often a build reports its progress.",
+    )
+
+
+class Sampling(Section):
+    """Labelled decoys made of natives by the target `sample_decoys`; docs/sampling.md."""
+
+    natives: str | None = Field(
+        None,
+        description="Folder of natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`; files `unbound_*` beside the"
+        " latter hold one partner alone.",
+    )
+    partners: PartnersSetting = Field(
+        None,
+        description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a complex of two"
+        " chains needs none.",
+    )
+    decoys: int = Field(60, ge=1, le=1_000, description="Decoys of each native.")
+    rotations: int = Field(
+        600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
+    )
+    seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
+
+
+class Config(Section):
+    """The whole configuration."""
+
+    datasets: list[Dataset] = Field([], description="The data sets.")
+    features: Annotated[Features, BeforeValidator(_preset)] = Field(
+        Features(),
+        description=f"Feature module and parameters of each stage, or the name of a preset: `{'`, `'.join(PRESETS)}`.",
+    )
+    coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
+    training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
+    workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results, progress.")
+    sampling: Sampling = Field(Sampling(), description="Decoys made of natives.")
+    targets: Annotated[list[str], BeforeValidator(_names)] = Field(
+        [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
+    )
+    retry: Literal["failed"] | None = Field(
+        None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
+    )
+    partners: PartnersSetting = Field(
+        None,
+        description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
+        " see docs/partners.md. Each chain is one by default.",
+    )
+    group_by: GroupBy = Field(
+        None,
+        description="What makes decoys a target: `sequence`, their chains are the same, wherever the files lie, or"
+        " `folder`, they lie in one. By default `folder` where there are labels or natives, which name targets, and"
+        " `sequence` elsewhere; see docs/inputs.md.",
+    )
+    plddt: Plddt = Field(
+        AUTO,
+        description="Whether the B factors of models are pLDDT: where a predictor says so or their numbers look like"
+        " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
+    )
+    use_confidence: bool = Field(
+        True,
+        description="Whether the predictor's own confidence counts in the score, where there is any and the scorer"
+        " knows what it is worth; see docs/confidence.md.",
+    )
+    mask_disorder: bool = Field(
+        False,
+        description="Whether disordered residues, runs of 10 or more with a pLDDT below 50, are left out of models"
+        " before anything is computed; see docs/confidence.md.",
+    )
+    rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
+        "complex",
+        description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
+        " of its interfaces. docs/partners.md says when which is right.",
+    )
+    fold_twins: bool = Field(
+        False,
+        description="Twins, such as a relaxed and an unrelaxed model, share a rank (`twin_of` in ranking.csv).",
+    )
+    score_decoys: str | None = Field(
+        None,
+        description="Folder of decoys to score instead of the data sets (`--config score_decoys=…`).",
+    )
+    score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
+    scorer: str | None = Field(
+        None,
+        description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` of a study of"
+        " your own, or a single checkpoint; the scorer that ships with TopoRank by default. Also called `checkpoint`.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("checkpoint") is None:
+            return values
+        if values.get("scorer") is not None:
+            raise ValueError("`checkpoint` is an older name of `scorer`: say only one of them")
+        return {key: value for key, value in values.items() if key != "checkpoint"} | {"scorer": values["checkpoint"]}
+
+    @model_validator(mode="after")
+    def _references(self) -> Config:
+        names = [d.name for d in self.datasets]
+        distinct(names, "data set name")
+        for reserved in sorted(RESERVED & set(names)):
+            raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
+        used = {"training.datasets": self.training.datasets}
+        used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}
+        for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
+            if name not in names:
+                raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
+            if not self.dataset(name).is_labelled:
+                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
+        return self
+
+    @model_validator(mode="after")
+    def _runs(self) -> Config:
+        distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
+        return self
+
+    @model_validator(mode="after")
+    def _networks_of_the_scorer(self) -> Config:
+        chosen, names = self.training.scorer.config, [entry.name for entry in self.training.sweep.configs]
+        if chosen is not None and chosen not in names:
+            raise ValueError(f"training.scorer.config: no configuration {chosen!r}; there is {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
+    def _local_quality(self) -> Config:
+        known = {d.name for d in self.datasets if d.natives is not None}
+        for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
+            learned = (entry.datasets if isinstance(entry, Phase) else []) or self.training_datasets
+            if entry.local_weight > 0 and learned and not known & set(learned):
+                raise ValueError(f"run {run!r} has a local_weight, but no data set that it learns from has `natives`")
+        return self
+
+    def dataset(self, name: str) -> Dataset:
+        """The data set of that name."""
+        return next(d for d in self.datasets if d.name == name)
+
+    def plddt_of(self, dataset: str) -> Plddt:
+        """Whether the B factors of a data set are pLDDT."""
+        return self.dataset(dataset).plddt or self.plddt
+
+    def masks_disorder(self, dataset: str) -> bool:
+        """Whether the disordered residues of a data set are masked."""
+        own = self.dataset(dataset).mask_disorder
+        return self.mask_disorder if own is None else own
+
+    @property
+    def training_datasets(self) -> list[str]:
+        """Names of the data sets that are trained on."""
+        return self.training.datasets or [d.name for d in self.datasets if d.is_labelled]
+
+    @property
+    def learned_datasets(self) -> list[str]:
+        """Those, and the ones that fine-tune phases learn from."""
+        phases = [name for phase in self.training.finetune.phases for name in phase.datasets]
+        return list(dict.fromkeys([*self.training_datasets, *phases]))
+
+    def grouped_by(self, dataset: Dataset) -> str:
+        """What makes the decoys of a data set a target."""
+        return dataset.group_by or self.group_by or ("folder" if dataset.is_labelled else "sequence")
+
+    def choices(self) -> dict[str, Choice]:
+        """The resolved feature modules."""
+        return resolve({stage: getattr(self.features, stage) for stage in DEFAULT_MODULES})
+
+    def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
+        """Run name `<config>_seed<seed>` to its configuration and seed."""
+        return {f"{c.name}_seed{s}": (c, s) for c in self.training.sweep.configs for s in self.training.sweep.seeds}
+
+    @property
+    def scorer_run(self) -> str:
+        """The run whose networks, one of each fold, `make_scorer` takes."""
+        chosen = self.training.scorer.config or self.training.sweep.configs[0].name
+        return f"{chosen}_seed{self.training.sweep.seeds[0]}"
+
+    def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
+        """Run name to its phase and seed."""
+        return {run: (phase, seed) for phase in self.training.finetune.phases for run, seed in phase.runs().items()}
+
+
+def load_config(values: dict[str, Any]) -> Config:
+    """Check a configuration and fill in the defaults. Raises ConfigError listing every fault."""
+    config = checked(Config, values, where="")
+    config.choices()
+    if config.score_decoys is None:
+        if config.scorer or config.score_name:
+            raise ConfigError("`scorer` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too")
+        return config
+    name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
+    if name in [dataset.name for dataset in config.datasets]:
+        raise ConfigError(
+            f"score_decoys: results/{name}/ belongs to the data set {name!r}",
+            remedy="give another name with score_name=NAME",
+        )
+    try:
+        scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
+        return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
+    except ConfigError as error:
+        raise ConfigError(error.what, remedy="give another name with score_name=NAME") from error
+
+
+def locate(path: str, repository: Path) -> Path:
+    """A path of the configuration: as given from the working directory or, if not there, in the repository."""
+    return Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path
+
+
+def check_is_there(path: str, repository: Path, where: str) -> None:
+    """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
+    if locate(path, repository).exists():
+        return
+    places = dict.fromkeys(printable(str(place.absolute())) for place in (Path(path), repository / path))
+    raise ConfigError(
+        f"there is no {' and no '.join(places)}",
+        where=where,
+        remedy="relative paths start in the working directory, which --directory changes, or in the repository"
+        if len(places) > 1
+        else "is it spelled right?",
+    )

@@ -1,0 +1,87 @@
+"""What is done once, after installing: everything that numba compiles is compiled and kept.
+
+One small decoy goes through every stage of a build, and through one training step and one prediction of a network. So
+everything is compiled with the very types that real work uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from toporank.compilation import cache_folder
+from toporank.errors import ConfigError
+from toporank.features.nodes import NodeTable
+from toporank.features.pairs import Edges
+from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
+from toporank.layout import repository
+from toporank.learning.graphs import GraphBatch
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.learning.network import by_destination
+from toporank.learning.weights import build_network
+from toporank.structures.complex import Complex
+from toporank.structures.read import read_complex
+
+LIBRARY = Path(__file__).parents[1]
+DECOY = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
+COMPILED = ("features/persistence", "structures/kabsch_sander", "features/kernels", "learning/kernels")
+"""The packages with compiled functions, as paths below the library."""
+
+
+def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
+    """Compile everything, part by part; yields the name of each part when it is done.
+
+    decoy : any complex with an interface. Raises ConfigError when it is missing.
+    """
+    if not decoy.is_file():
+        raise ConfigError("the example decoy is missing", where=decoy, remedy="install TopoRank again")
+    complex_, choices = read_complex(decoy), resolve({stage: {} for stage in DEFAULT_MODULES})
+    residues = choices["interface"](complex_).index
+    topology = choices["topology"](complex_, residues)
+    yield "persistent homology"
+    nodes = choices["nodes"](complex_, residues, topology)
+    yield "DSSP"
+    edges = _all_edges(choices["edges"], complex_, residues)
+    yield "edges"
+    _train_and_predict(_batch(nodes, edges))
+    yield "network"
+
+
+def cache_folders() -> list[Path]:
+    """Where the compiled code is kept, a folder for each package."""
+    return [cache_folder(LIBRARY / package) for package in COMPILED]
+
+
+def _all_edges(choice: Choice, complex_: Complex, residues: np.ndarray) -> Edges:
+    """Edges by the given module, after those by every other module, which may call other loops."""
+    for name, module in modules().items():
+        if module.stage == "edges":
+            choose("edges", {"module": name})(complex_, residues)
+    return choice(complex_, residues)
+
+
+def _batch(nodes: NodeTable, edges: Edges) -> GraphBatch:
+    """A batch of one labelled graph, in the types of a pack."""
+    x = torch.from_numpy(nodes.values).float()
+    n_edges = edges.index.shape[1]
+    return by_destination(
+        GraphBatch(
+            x,
+            torch.from_numpy(edges.index),
+            torch.from_numpy(edges.attributes).float(),
+            torch.zeros(len(x), dtype=torch.int64),
+            torch.zeros(n_edges, dtype=torch.int64),
+            torch.tensor([0.5]),
+            torch.tensor([0]),
+        )
+    )
+
+
+def _train_and_predict(batch: GraphBatch) -> None:
+    network = build_network(batch.x.shape[1], batch.edge_attr.shape[1], Hyperparameters().model_dump(), None)
+    torch.nn.functional.mse_loss(network(batch), batch.y).backward()
+    with torch.inference_mode():
+        network.eval()(batch)

@@ -1,0 +1,355 @@
+"""What the rules need: which files go into a job, and with which parameters.
+
+It is here, importable and tested, so that rule files hold only rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toporank import layout
+from toporank.app.config import Config, locate
+from toporank.app.workflow.preflight import Preflight, scorer_of
+from toporank.app.workflow.progress import Part
+from toporank.building.chunks.plan import Chunks, Current, read_current
+from toporank.code import code_of
+from toporank.features.registry import canonical
+from toporank.inputs.confidence import side_files as confidence_files
+from toporank.learning.hyperparameters import Hyperparameters, Phase
+from toporank.learning.selection import CHECKPOINT_OF
+from toporank.scorer.scorer import files_of
+
+BY_CONTENT = (
+    *("building.chunks", "features", "structures.kabsch_sander"),
+    *("app.config", "learning.hyperparameters", "learning.hardware"),
+)
+"""Packages that decide what is in graphs: the steps after these read the graphs, and a change is seen there."""
+TRAINING = "training"
+"""The name under which sweep and fine-tuning are locked; no data set may have it."""
+_OF_TRAINING = (
+    *(layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN),
+    *(layout.FINAL_CHECKPOINT, layout.MADE_MANIFEST, layout.SPLITS),
+)
+ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {Path(layout.SAMPLED).parts[1]: layout.SAMPLING}
+"""What is locked for work on each part of `results/` that belongs to no data set."""
+LAST_LINES = 15
+"""Lines of the log of a failed job that are shown on the screen."""
+
+
+def default_config(repository: Path) -> Path:
+    """`config/config.yaml` of the working directory, or the example that ships with the repository."""
+    own = Path("config/config.yaml")
+    return own if own.exists() else repository / own
+
+
+def step_code(repository: Path, script: str) -> str:
+    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and what that imports."""
+    return code_of(str(repository / "workflow_scripts" / script), without=BY_CONTENT)
+
+
+def trains(dag: Any) -> bool:
+    """Whether a run will train something."""
+    return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
+
+
+def problems(dag: Any, check: Preflight) -> list[str]:
+    """What keeps a run from its work. Decoys can be sampled before there is anything in the data sets they are for."""
+    rules = [job.rule.name for job in dag.needrun_jobs()]
+    samples = [rule.startswith("sample_") for rule in rules]
+    found = [] if samples and all(samples) else [*check.problems]
+    found += check.unlabelled if "label_decoys" in rules else []
+    found += check.unmakeable if "make_scorer" in rules else []
+    return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
+
+
+def warn(logger: Any, found: Iterable[str]) -> list[str]:
+    """Show problems that `problems` will refuse to run with; returns no files, for use in the input of a rule.
+
+    Snakemake would show an error there with a traceback.
+    """
+    for problem in found:
+        logger.warning(f"Preflight: {problem}")
+    return []
+
+
+def claimed(dag: Any) -> set[str]:
+    """What no other run may work on at the same time: names of data sets, `training` and `sampling`.
+
+    What a job writes decides. Features alone, such as those of one decoy, may be built during another run: they change
+    nothing that others read.
+    """
+    claims = set()
+    for job in dag.needrun_jobs():
+        names = set(job.wildcards.keys())
+        if "dataset" not in names:
+            rooms = {part for path in job.output for part in Path(path).parts[1:2]}
+            claims |= {ROOMS[room] for room in rooms if room in ROOMS}
+        elif not names & {"chunk", "decoy"}:
+            claims.add(job.wildcards.dataset)
+    return claims
+
+
+def failures(dag: Any, since: float) -> list[str]:
+    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
+    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
+    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
+    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint that matches these names and nothing else."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+def raised(first: int) -> Callable[[Any, int], int]:
+    """A resource that a retried job gets more of: `first` times the number of the attempt."""
+
+    def resource(wildcards: Any, attempt: int) -> int:
+        return first * attempt
+
+    return resource
+
+
+def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
+    """The chunks that a run will build, and how many decoys each has."""
+    parts = [Part(j.wildcards.dataset, j.wildcards.chunk) for j in dag.needrun_jobs() if j.rule.name == "build_chunk"]
+    return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
+
+
+def sampling_jobs(dag: Any, config: Config) -> dict[Part, int]:
+    """The targets that a run will sample, and how many decoys of each."""
+    targets = [job.wildcards.target for job in dag.needrun_jobs() if job.rule.name == "sample_target"]
+    return {Part(layout.SAMPLING, target): config.sampling.decoys for target in targets}
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Answers for one configuration.
+
+    check : what the preflight found; None in the process of a job, which reads what the run recorded.
+    """
+
+    config: Config
+    check: Preflight | None = None
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of all data sets."""
+        return [dataset.name for dataset in self.config.datasets]
+
+    @property
+    def scoring_only(self) -> bool:
+        """Decoys are scored with an existing checkpoint; nothing is trained."""
+        return self.config.score_decoys is not None
+
+    def ledgers(self, wildcards: Any) -> list[str]:
+        """Ledgers of all chunks that are built of a data set."""
+        current = self._current(wildcards.dataset)
+        names = current.chunks if current else []
+        return [layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
+
+    def published(self) -> list[str]:
+        """The tables of published artefacts, where something is trained; scoring publishes none."""
+        return [] if self.scoring_only else [layout.PUBLISHED.format(dataset=name) for name in self.datasets]
+
+    def contents(self, wildcards: Any) -> str:
+        """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
+        return self._digest([wildcards.dataset])
+
+    def _digest(self, datasets: list[str]) -> str:
+        parts = []
+        for name in datasets:
+            current, labels = self._current(name), self.check.labels.get(name) if self.check else None
+            parts += [current and current.of_all, labels]
+        return hashlib.sha256(repr(tuple(parts)).encode()).hexdigest()[:16]
+
+    def _current(self, dataset: str) -> Current | None:
+        return self.check.current.get(dataset) if self.check else read_current(dataset)
+
+    @property
+    def with_natives(self) -> list[str]:
+        """Names of the data sets that can be labelled."""
+        return [dataset.name for dataset in self.config.datasets if dataset.natives is not None]
+
+    @property
+    def labelled_by_natives(self) -> list[str]:
+        """Names of the data sets whose labels come from natives."""
+        return [dataset.name for dataset in self.config.datasets if dataset.labels_from_natives]
+
+    def dockq_tables(self) -> list[str]:
+        """The tables of labels that natives give."""
+        return [layout.DOCKQ.format(dataset=name) for name in self.with_natives]
+
+    def labelled_chunks(self, wildcards: Any) -> list[str]:
+        """The labels of all chunks of a data set, even when only a part of it is built."""
+        current = self._current(wildcards.dataset)
+        return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
+
+    def known_labels(self, wildcards: Any) -> list[str]:
+        """The labels of all chunks of a data set that has natives; none of another."""
+        return self.labelled_chunks(wildcards) if wildcards.dataset in self.with_natives else []
+
+    def natives_option(self, wildcards: Any, repository: Path) -> list[str]:
+        """Where the natives of a data set lie, if it has any, as an option of `pack_graphs.py`."""
+        known = wildcards.dataset in self.with_natives
+        return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
+
+    def confidence_state(self, wildcards: Any) -> str:
+        """Size and time of all files in which predictors may speak of the decoys of a data set, as a digest."""
+        decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
+        paths = [decoy.path for decoy in decoys]
+        paths += [os.path.realpath(path) for path in paths if os.path.islink(path)]
+        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(path) for path in paths}})
+        return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
+
+    def chunk_labels(self, wildcards: Any) -> list[str]:
+        """The labels of the decoys of a chunk, where they come from natives."""
+        of_chunk = {"dataset": wildcards.dataset, "chunk": wildcards.chunk}
+        return [layout.LABELLED.format(**of_chunk)] if wildcards.dataset in self.labelled_by_natives else []
+
+    def label_table(self, wildcards: Any) -> list[str]:
+        """The labels of a data set as a file that a job writes, where they come from natives."""
+        made = wildcards.dataset in self.labelled_by_natives
+        return [layout.LABELS.format(dataset=wildcards.dataset)] if made else []
+
+    def natives_folder(self, wildcards: Any, repository: Path) -> Path:
+        """Where the natives of a data set lie."""
+        return locate(self.config.dataset(wildcards.dataset).natives, repository)
+
+    def natives_state(self, wildcards: Any) -> str:
+        """Which natives the targets of a chunk have, with size and time of their files, as a digest."""
+        if not self.check:
+            return ""
+        natives = self.check.natives.get(wildcards.dataset, {})
+        members = self.check.chunks[wildcards.dataset].get(wildcards.chunk, ())
+        targets = sorted({member.target for member in members})
+        return hashlib.sha256(repr([(t, natives.get(t)) for t in targets]).encode()).hexdigest()[:16]
+
+    def decoy_ledger(self, wildcards: Any) -> str:
+        """Ledger of one decoy that is asked for by its path."""
+        retry = self.config.retry == "failed"
+        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, retry=retry)
+        return layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk)
+
+    def training_inputs(self, pattern: str) -> list[str]:
+        """One file for each data set that is trained on."""
+        return [pattern.format(dataset=name) for name in self.config.training_datasets]
+
+    def learned_inputs(self, pattern: str) -> list[str]:
+        """One file for each data set that the study or a fine-tune phase learns from."""
+        return [pattern.format(dataset=name) for name in self.config.learned_datasets]
+
+    @property
+    def learned_contents(self) -> str:
+        """What their splits depend on beside chains, as a digest."""
+        return self._digest(self.config.learned_datasets)
+
+    def split_options(self) -> str:
+        """How targets are split, as options of `split_targets.py`."""
+        t = self.config.training
+        later = [name for name in self.config.learned_datasets if name not in self.config.training_datasets]
+        return (
+            f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
+            f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
+        ) + (f" --finetune {' '.join(later)}" if later else "")
+
+    def splits(self, wildcards: Any = None) -> list[str]:
+        """The table of splits, where something is trained; with wildcards only for a data set that is learned from."""
+        known = not self.scoring_only and (wildcards is None or wildcards.dataset in self.config.learned_datasets)
+        return [layout.SPLITS] if known else []
+
+    def finetune_inputs(self, pattern: str) -> Callable[[Any], list[str]]:
+        """For a fine-tune run one file for each data set that its phase learns from."""
+
+        def inputs(wildcards: Any) -> list[str]:
+            phase, _ = self.config.finetune_runs()[wildcards.run]
+            return [pattern.format(dataset=name) for name in phase.datasets or self.config.training_datasets]
+
+        return inputs
+
+    @property
+    def networks(self) -> list[str]:
+        """Names of the networks that are trained; a fine-tuned one is its parent's."""
+        return [entry.network for entry in self.config.training.sweep.configs]
+
+    def training_parameters(self, wildcards: Any) -> str:
+        """Everything that `train.py` needs to know about a run, as canonical JSON."""
+        entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
+        hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
+        chosen = self.config.training.model_dump(include={"selection", "hardware", "loading", "trackers"})
+        parameters = {"seed": seed, "hyperparameters": hyperparameters, **chosen}
+        return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
+
+    def parent(self, wildcards: Any) -> str:
+        """Checkpoint a fine-tune run starts from."""
+        phase, _ = self.config.finetune_runs()[wildcards.run]
+        if phase.parent == "sweep":
+            return layout.SWEEP_CHECKPOINT
+        kept = CHECKPOINT_OF[self.config.training.selection.rule]
+        return f"{layout.FINETUNE_RUN.format(run=phase.parent)}/{kept}.ckpt"
+
+    def sweep_summaries(self) -> list[str]:
+        """summary.json of every sweep run."""
+        return [f"{layout.SWEEP_RUN.format(run=run)}/summary.json" for run in self.config.sweep_runs()]
+
+    def fold_summaries(self) -> list[str]:
+        """summary.json of every sweep run without each of the folds."""
+        runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
+        return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
+
+    def scorer_options(self) -> str:
+        """What a scorer is made from, as options of `make_scorer.py`."""
+        making = self.config.training.scorer
+        groups = {"--made": making.made, "--calibrated-on": making.calibrated_on}
+        named = [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
+        return " ".join([f"--run {self.config.scorer_run}", *named])
+
+    def scorer_summaries(self) -> list[str]:
+        """summary.json of the run without each of the folds whose networks the scorer has."""
+        run, folds = self.config.scorer_run, range(self.config.training.folds)
+        return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold in folds]
+
+    def made_scorer(self) -> list[str]:
+        """The scorer made from a cross-validation, where that is part of the study."""
+        return [layout.MADE_MANIFEST] if self.config.training.cross_validate else []
+
+    def fold_metrics(self) -> list[str]:
+        """The metrics of a cross-validation, where it is part of the study."""
+        return [layout.FOLD_METRICS] if self.config.training.cross_validate else []
+
+    def finetune_summaries(self) -> list[str]:
+        """summary.json of every fine-tune run."""
+        return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
+
+    def final_options(self) -> str:
+        """Size and score of the final ensemble as options of `select_best.py`."""
+        final = self.config.training.final
+        return f"--score {final.score}" + (f" --members {final.members}" if final.members else "")
+
+    def scorer(self, repository: Path) -> str:
+        """The folder of the scorer, or its checkpoint."""
+        return scorer_of(self.config, repository)
+
+    def scorer_files(self, repository: Path) -> list[str]:
+        """The files on which scores depend; of a study the one that is written last."""
+        return [*map(str, files_of(self.scorer(repository)))] if self.scoring_only else [layout.FINAL_MANIFEST]
+
+    def rankings(self) -> list[str]:
+        """Ranking of every data set."""
+        return [layout.RANKING.format(dataset=name) for name in self.datasets]
+
+    def evaluations(self) -> list[str]:
+        """Evaluation of every labelled data set."""
+        return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.is_labelled]
+
+    def reports(self) -> list[str]:
+        """The page of the whole study, and that of each data set."""
+        pages = [layout.SCORE_REPORT.format(dataset=name) for name in self.datasets]
+        return pages if self.scoring_only else [layout.REPORT, *pages]

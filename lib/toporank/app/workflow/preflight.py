@@ -1,0 +1,366 @@
+"""One check before any job: is everything there, readable and writable?"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import math
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toporank import layout
+from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.app.workflow.to_sample import sampling_problems
+from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
+from toporank.building.chunks.published import damaged, place
+from toporank.building.chunks.stages import recipes
+from toporank.building.chunks.store import Store
+from toporank.building.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
+from toporank.building.masked import with_disorder_masked
+from toporank.building.planning import plan_of
+from toporank.comparing.homology import mmseqs
+from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
+from toporank.features.registry import Choice, records, resolve_recorded, seen
+from toporank.inputs.discovery import decoys_of
+from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
+from toporank.inputs.labels import (
+    Label,
+    label_problems,
+    mismatch,
+    of_decoys,
+    read_labels,
+    split_by_target,
+    write_labels,
+)
+from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
+from toporank.inputs.natives import find_natives
+from toporank.learning.checkpoint import check_network
+from toporank.learning.hardware import contradictions, missing_trackers
+from toporank.learning.hyperparameters import Training
+from toporank.scorer.scorer import Scorer
+from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
+from toporank.settings import did_you_mean
+from toporank.structures.dssp import dssp_version
+from toporank.structures.identity import Decoy
+from toporank.structures.partners import FILE, is_file, read_partners
+
+NativeFile = tuple[str, int, int]
+"""Path, size in bytes and modification time in ns."""
+GARBAGE = 100_000
+"""Objects after which Python looks for garbage: of 100,000 decoys it would look through everything again and again."""
+
+
+@dataclass
+class Preflight:
+    """Problems, one line each with its remedy; for every data set its chunks, a summary and what has to be done.
+
+    untrainable, unsampled, unlabelled, unmakeable : problems only where something is trained, or decoys are sampled, or
+    all that have natives are labelled, or a scorer is made.
+    decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
+    labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
+    are asked for.
+    current : what `onstart` records for the jobs. again : files to make again, although Snakemake takes them for
+    finished: ledgers with failed decoys, where that is asked for, and what was published and differs now.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    chunks: dict[str, Chunks] = field(default_factory=dict)
+    summary: dict[str, str] = field(default_factory=dict)
+    gap: dict[str, list[str]] = field(default_factory=dict)
+    untrainable: list[str] = field(default_factory=list)
+    unsampled: list[str] = field(default_factory=list)
+    unlabelled: list[str] = field(default_factory=list)
+    unmakeable: list[str] = field(default_factory=list)
+    targets: set[str] = field(default_factory=set)
+    current: dict[str, Current] = field(default_factory=dict)
+    labels: dict[str, list[Label]] = field(default_factory=dict)
+    natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
+    decoys: dict[str, list[Decoy]] = field(default_factory=dict)
+    labelled_by_natives: set[str] = field(default_factory=set)
+    again: set[str] = field(default_factory=set)
+
+    def write(self, names: Iterable[str]) -> None:
+        """Record what this run builds of these data sets. Call it only under their locks."""
+        for name in names:
+            write_current(name, self.current[name])
+            if name not in self.labelled_by_natives:
+                write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
+
+    def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, retry: bool) -> str:
+        """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is no such decoy."""
+        known = {row.key: row for name in self.current[dataset].of_all for row in self.chunks[dataset][name]}
+        if (target, decoy) not in known:
+            remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
+            raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
+        chunks = deal([known[target, decoy]], 1)
+        self.chunks[dataset] |= chunks
+        self.again |= set(failed_before(dataset, chunks)) if retry else set()
+        write_plans(dataset, chunks)
+        return next(iter(chunks))
+
+
+def preflight(
+    config: Config,
+    repository: Path,
+    *,
+    choices: dict[str, Choice],
+    check_dssp: bool = True,
+    check_installed: bool = True,
+) -> Preflight:
+    """Check everything the workflow will need and plan the feature jobs; a running build is not disturbed.
+
+    check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages installed here.
+    Nothing raises: every problem is listed, so that a user fixes them all at once.
+    """
+    gc.set_threshold(GARBAGE)
+    result = Preflight()
+    if check_dssp:
+        _noting(result, dssp_version)
+    for ready in [choice.module.ready for choice in choices.values() if choice.module.ready and check_installed]:
+        _noting(result, ready)
+    result.problems += training_problems(config.training, installed=check_installed)
+    for module in sorted({entry.sees for entry in config.training.sweep.configs if entry.sees}):
+        _noting(result, lambda module=module: seen(records(choices), module))
+    if config.training.similarity == "mmseqs2":
+        _noting(result, mmseqs.check_installed)
+    result.unmakeable = making_problems(installed=check_installed)
+    result.unsampled = sampling_problems(config, repository, installed=check_installed)
+    if all(dataset.natives is None for dataset in config.datasets):
+        result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
+    for folder in ("results", "logs"):
+        _noting(result, lambda folder=folder: check_writable(Path(folder)))
+    _noting(result, lambda: check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"))
+    if not config.datasets:
+        result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
+    for dataset in config.datasets:
+        result.chunks[dataset.name] = {}
+        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
+    if not config.score_decoys:
+        _check_labels(result, config)
+    for target in sorted(set(config.targets) - result.targets):
+        result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
+    gc.freeze()  # all this lives as long as the process: Python need not look through it again
+    return result
+
+
+def training_problems(training: Training, *, installed: bool = True) -> list[str]:
+    """Settings that no machine can train with, or whose packages are missing. GPUs are checked where a run starts."""
+    device = training.hardware.accelerator
+    clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
+    hardware = training.hardware
+    found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
+    problems = [f"training.hardware: {line}" for line in found]
+    return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
+
+
+def making_problems(*, installed: bool = True) -> list[str]:
+    """What is missing to make a scorer. installed : whether jobs run with the packages installed here."""
+    missing = installed and importlib.util.find_spec("lightgbm") is None
+    return [f"make_scorer: {NO_LIGHTGBM} ({INSTALL})"] if missing else []
+
+
+def submission_problems(executor: str, python: str) -> list[str]:
+    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
+    problems = []
+    if executor == "slurm" and not shutil.which("sbatch"):
+        problems.append(
+            "--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
+            " or leave the profile out to run on this machine)"
+        )
+    if any(character.isspace() for character in python):
+        problems.append(
+            f"jobs cannot be submitted with a Python whose path has a space: {python}"
+            " (make the .venv in a folder without one; the repository itself may stay)"
+        )
+    return problems
+
+
+def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
+    """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
+    if config.score_decoys is None:
+        return config.choices()
+    path = scorer_of(config, repository)
+    if config.scorer is None and not Path(path).exists():
+        raise CheckpointError(
+            "the scorer that ships with TopoRank is not there",
+            where=path,
+            remedy="restore the folder resources/scorer, or say which scorer to use, such as"
+            f" scorer={layout.FINAL_SCORER} of a study in this folder",
+        )
+    scorer = Scorer.open(path)
+    check_network(scorer.description, scorer.checkpoint)
+    if not scorer.features:
+        raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
+    try:
+        return resolve_recorded(scorer.features)
+    except ConfigError as error:
+        raise CheckpointError(str(error), where=scorer.checkpoint) from error
+
+
+def scorer_of(config: Config, repository: Path) -> str:
+    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given or the shipped."""
+    if config.score_decoys is None:
+        return layout.FINAL_SCORER
+    return config.scorer or str(repository / layout.SHIPPED_SCORER)
+
+
+def _noting(result: Preflight, step: Callable[[], object]) -> None:
+    """Run a step; its TopoRankError becomes a problem."""
+    try:
+        step()
+    except TopoRankError as error:
+        result.problems.append(str(error))
+
+
+def check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
+    """Raise ConfigError unless files can be written there; makes the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", where=folder.resolve(), remedy=remedy) from error
+
+
+def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Path, choices: dict[str, Choice]) -> None:
+    """Find the decoys and labels of a data set and plan its jobs."""
+    name, folder = dataset.name, locate(dataset.decoys, repository)
+    if not str(folder).isprintable():
+        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=f"dataset {name}")
+    check_is_there(dataset.decoys, repository, f"dataset {name}")
+    for_all, of_targets = said_partners(config, dataset, folder, repository)
+    store = Path(config.workflow.reuse_store)
+    grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
+    decoys, notes = grouped.decoys, grouped.notes
+    skipped = passed_over(folder, decoys)
+    if not decoys:
+        raise no_decoys(name, folder, skipped)
+    labels = labels_of(config, name, repository)
+    natives = _find_natives(result, dataset, decoys, repository) if dataset.natives is not None else []
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    if config.score_decoys is not None:
+        _check_name(name, dataset.decoys, folder)
+    size = config.workflow.chunk_size
+    rows = plan_of(grouped, for_all, of_targets, labels)
+    if config.masks_disorder(name):
+        rows = with_disorder_masked(rows, config.plddt_of(name), Store(store))
+    whole = part = deal(rows, size)
+    if config.targets:
+        result.targets |= {decoy.target for decoy in decoys}
+        wanted = [row for row in rows if row.target in config.targets]
+        part = deal(wanted, size) if wanted else {}
+    result.chunks[name], result.labels[name], result.decoys[name] = whole | part, labels, decoys
+    _writing(name, lambda: write_plans(name, result.chunks[name]))
+    result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part), list(whole))
+    differing = damaged(name)
+    gap = survey(name, part, recipes(choices), differing)
+    _writing(name, lambda: write_gap(name, gap))
+    if differing:
+        result.again |= {layout.PUBLISHED.format(dataset=name), *(str(place(name, *key)) for key in differing)}
+    if config.retry == "failed":
+        result.again |= set(failed_before(name, part))
+    labelled = {label[:2] for label in of_decoys(labels)}
+    unknown = len(labelled - {decoy.key for decoy in decoys})
+    said = f"{len(labelled)} labels, {unknown} of them without decoy"
+    if dataset.labels_from_natives:
+        said = "labels from natives"
+        expected = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in result.natives[name]]
+        training = config.training
+        if training.split_by == "target":
+            expected = split_by_target(expected, training.validation_percent, training.split_seed)
+        result.labels[name] = expected
+        result.labelled_by_natives.add(name)
+    result.summary[name] = f"{describe_fates(gap)}; {said}"
+    every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
+    if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
+        notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
+    result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
+
+
+def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path) -> list[str]:
+    """Find the natives of a data set; returns which are missing or belong to no target, a line each."""
+    where, folder = f"dataset {dataset.name}, natives", locate(dataset.natives, repository)
+    check_is_there(dataset.natives, repository, where)
+    paths, targets = find_natives(folder), {decoy.target for decoy in decoys}
+    without, stray = sorted(targets - paths.keys()), sorted(paths.keys() - targets)
+    if len(without) == len(targets):
+        what = f"no target has a native: there is {stray[0] if stray else 'none'}, but for example target {without[0]}"
+        raise ConfigError(f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED)
+    result.natives[dataset.name] = {target: _file_state(path) for target, path in paths.items()}
+    lines = [f"targets without native: {len(without)} of {len(targets)}, such as {without[0]}"] if without else []
+    return [*lines, *([f"natives without target: {len(stray)}, such as {stray[0]}"] if stray else [])]
+
+
+def _file_state(path: Path) -> NativeFile:
+    try:
+        found = path.stat()
+    except OSError:  # such as a dangling link: reading it fails later, with the reason
+        return str(path), -1, 0
+    return str(path), found.st_size, found.st_mtime_ns
+
+
+def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
+    """The partners of all targets of a data set, if anything says so, and those of single targets by name.
+
+    The data set's own setting goes before the general one. A table in the folder of decoys counts unless the setting is
+    a table itself.
+    """
+    setting = dataset.partners or config.partners or ""
+    if is_file(setting):
+        check_is_there(setting, repository, f"dataset {dataset.name}, partners")
+        return "", read_partners(locate(setting, repository))
+    return setting, read_partners(folder / FILE) if (folder / FILE).exists() else {}
+
+
+def _check_labels(result: Preflight, config: Config) -> None:
+    """Record why the labels of the training data sets cannot be used; skipped while a data set has problems."""
+    names = config.training_datasets
+    if not all(name in result.labels for name in names):
+        return
+    labels = {name: of_decoys(result.labels[name]) for name in names}
+    stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
+    result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
+    if not any(stray.values()):
+        together = ([row for name in names for row in table[name]] for table in (labels, result.decoys))
+        result.untrainable = [f"training: {line}" for line in label_problems(*together)]
+
+
+def _writing(dataset: str, step: Callable[[], object]) -> None:
+    try:
+        step()
+    except OSError as error:
+        raise ConfigError(f"the plans cannot be written: {error}", where=f"dataset {dataset}") from error
+
+
+def _check_name(name: str, given: str, folder: Path) -> None:
+    """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
+    before = read_current(name)
+    if before and given != before.folder[0] and str(folder.resolve()) != before.folder[1]:
+        raise ConfigError(
+            f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
+            where="score_decoys",
+            remedy=f"give another name (score_name=NAME) or folder (toporank -o), or delete results/{name}/",
+        )
+
+
+def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
+    """Labels of a data set; none where it has no label table."""
+    source = config.dataset(dataset).labels
+    if source is None:
+        return []
+    located = (
+        {s: locate(p, repository) for s, p in source.items()}
+        if isinstance(source, dict)
+        else locate(source, repository)
+    )
+    training = config.training
+    return read_labels(
+        located,
+        split_by=training.split_by,
+        validation_percent=training.validation_percent,
+        split_seed=training.split_seed,
+    )

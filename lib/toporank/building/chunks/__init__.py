@@ -1,0 +1,1 @@
+"""Many decoys through the feature stages: plans, jobs, the reuse store, ledgers and published artefacts."""

@@ -1,0 +1,201 @@
+"""One job: the decoys of a chunk through all feature stages. The boundary where errors become statuses."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from toporank import layout
+from toporank.building.chunks.ledger import Ledger, LedgerRow, meetings_text, write_ledger
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.stages import Making, recipes
+from toporank.building.chunks.store import Store, cpu_seconds
+from toporank.errors import (
+    ChainMissingError,
+    FeatureError,
+    NoInterfaceError,
+    RecordError,
+    StructureError,
+    TopoRankError,
+)
+from toporank.features.registry import Choice
+from toporank.files.atomic import note_progress
+from toporank.structures.dssp import DsspMissingError
+from toporank.structures.identity import Status
+from toporank.structures.masking import masked_places
+from toporank.structures.partners import parse_partners
+from toporank.structures.text import read_content
+
+log = logging.getLogger(__name__)
+
+PROGRESS_SECONDS = 1.0
+BUILD_AGAIN = "build the chunk again: --forcerun build_chunk"
+FACTS = ("n_chains", "n_interface_residues", "meetings", "atoms_sha256")
+STATUS_OF = {
+    NoInterfaceError: Status.NO_INTERFACE,
+    ChainMissingError: Status.CHAIN_MISSING,
+    StructureError: Status.UNREADABLE,
+    FeatureError: Status.FAILED,
+}
+
+IsJudged = Callable[[str, str, bool], bool]
+"""Target, checksum of a graph, whether it is that of an interface → whether it was judged."""
+
+
+def run_chunk(
+    dataset: str,
+    chunk: str,
+    choices: dict[str, Choice],
+    store: Store,
+    labels: Mapping[tuple[str, str], float] | None = None,
+    judged: IsJudged | None = None,
+) -> list[LedgerRow]:
+    """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
+
+    A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of memory is no decoy's
+    fault: it ends the job. labels : (target, decoy) → DockQ where the plan has none. judged : of a thin store, which
+    graphs it may go without; the others are made anew where it has forgotten them.
+    """
+    members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
+    if labels is not None:
+        members = [member._replace(dockq=str(labels.get(member.key, ""))) for member in members]
+    noting = Path(layout.PROGRESS.format(dataset=dataset, chunk=chunk))
+    for done, member in enumerate(members):
+        if time.monotonic() - noted > PROGRESS_SECONDS:
+            note_progress(noting, done, failed)
+            noted = time.monotonic()
+        row = run_decoy(member, choices, store, judged)
+        if member.masked:  # it is scored as it is, too: that takes its features from the store
+            run_decoy(member._replace(masked=""), choices, store, judged)
+        if row.status != Status.OK:
+            failed += 1
+            log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
+        rows.append(row)
+    note_progress(noting, len(members), failed)
+    path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
+    write_ledger(path, Ledger(recipes(choices), rows))
+    log.info(
+        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - failed} good, {failed} without result;"
+        f" {cpu_seconds():.2f} CPU s, {store.make_seconds:.2f} of them in features;"
+        f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
+    )
+    return rows
+
+
+def run_decoy(
+    member: PlannedDecoy, choices: dict[str, Choice], store: Store, judged: IsJudged | None = None
+) -> LedgerRow:
+    """One decoy through all stages, or up to the one where it fails: then the row says why. judged : as `run_chunk`.
+
+    Raises OSError, MemoryError or DsspMissingError, which are no decoy's fault.
+    """
+    row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
+    made = None
+    try:
+        content = decoy_content(member)
+        digest = hashlib.sha256(content).hexdigest()
+        made = making(member, digest, choices, store, content)
+        for stage in layout.STAGES:
+            row = row._replace(stage=stage)
+            entry = made.finish(stage)
+            reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
+            row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
+            row = row._replace(structure_sha256=digest, complex=made.complex.sha256)
+        if judged:
+            _hold_graphs(member.target, made, judged)
+    except (OSError, MemoryError, DsspMissingError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
+        status, reason = _verdict(error)
+        if status in (Status.NO_INTERFACE, Status.CHAIN_MISSING) and member.masked:
+            reason = f"{reason}; {len(masked_places(member.masked))} disordered residues are left out of it"
+        known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
+        row = row._replace(status=status, reason=reason, **known)
+    if made:
+        made.save()
+    return row
+
+
+def _hold_graphs(target: str, made: Making, judged: IsJudged) -> None:
+    """Make anew the graphs of a decoy and its interfaces that a thin store has forgotten, unless they were judged."""
+    parts = made.interfaces.values() if len(made.interfaces) > 1 else ()
+    for entry, part in ((made.graphs, False), *((entry, True) for entry in parts)):
+        if callable(entry.kept) and not judged(target, entry.sha256, part):
+            entry.kept()
+
+
+def _facts(found: dict[str, Any]) -> dict[str, Any]:
+    """What a ledger keeps of the facts about an artefact."""
+    facts = {name: found[name] for name in FACTS if name in found}
+    return {**facts, "meetings": meetings_text(facts["meetings"])} if "meetings" in facts else facts
+
+
+def making(
+    member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store, content: bytes | None = None
+) -> Making:
+    """The artefacts of a planned decoy. choices : may be empty where no feature is asked for.
+
+    digest : of its file. content : of its file, where it was read before.
+    """
+    partners = parse_partners(member.partners) if member.partners else ()
+    dockq = float(member.dockq) if member.dockq else None
+    more = {"model": member.model, "masked": member.masked, "content": content}
+    return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
+
+
+def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:
+    """The artefacts of a decoy with the label that it had when it was built."""
+    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store)
+
+
+def artefact(
+    stage: str, digest: str, member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store
+) -> bytes:
+    """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made again.
+
+    digest : its checksum. Raises RecordError when it cannot be made as it was.
+    """
+    content = store.find(row.complex, stage, digest)
+    if content is None:
+        made = made_again(member, row, choices, store)
+        for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:
+            entry = made.finish(each)
+        content = entry.content if entry.sha256 == digest else None
+        made.save()
+        content = content or store.box(row.complex).find(stage, digest)
+    if content is None:
+        where = f"{member.target}/{member.decoy}, {stage}"
+        raise RecordError("is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN)
+    return content
+
+
+def interface_graphs(
+    decoys: Iterable[tuple[PlannedDecoy, LedgerRow]], choices: dict[str, Choice], store: Store
+) -> Iterator[tuple[PlannedDecoy, LedgerRow, str, str]]:
+    """The built decoys with the name of each interface, and the checksum of its graph."""
+    for member, row in decoys:
+        made = made_again(member, row, choices, store)
+        for name, entry in made.interfaces.items():
+            yield member, row, name, entry.sha256
+        made.save()
+
+
+def decoy_content(member: PlannedDecoy) -> bytes:
+    """The bytes of the file of a decoy. Raises StructureError when it cannot be read."""
+    if member.refused:
+        raise StructureError(member.refused)
+    return read_content(Path(member.path))
+
+
+def _verdict(error: Exception) -> tuple[str, str]:
+    """Status and reason of a decoy that raised."""
+    for kind, status in STATUS_OF.items():
+        if isinstance(error, kind):
+            return status, error.reason
+    log.exception("unexpected error, please report it with the decoy that causes it")
+    text = error.reason if isinstance(error, TopoRankError) else f"{type(error).__name__}: {error}"
+    return Status.FAILED, "unexpected " + " ".join(text.split())

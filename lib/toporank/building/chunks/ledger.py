@@ -1,0 +1,122 @@
+"""What became of every decoy of a chunk: the file that Snakemake tracks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank import layout
+from toporank.building.chunks.plan import NAME, Current, chunk_names
+from toporank.errors import RecordError
+from toporank.features.interface import Meeting
+from toporank.files.atomic import write_text
+
+
+class LedgerRow(NamedTuple):
+    """One decoy.
+
+    stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its partners meet, as
+    `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file; empty if it has no
+    interface. atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). dockq : the label in its graph.
+    complex, interface, topology, nodes, graphs : checksums of its artefacts; empty without one.
+    """
+
+    target: str
+    decoy: str
+    status: str
+    stage: str
+    reason: str = ""
+    n_chains: int = -1
+    n_interface_residues: int = -1
+    meetings: str = ""
+    structure_sha256: str = ""
+    atoms_sha256: str = ""
+    dockq: str = ""
+    complex: str = ""
+    interface: str = ""
+    topology: str = ""
+    nodes: str = ""
+    graphs: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
+
+    @property
+    def artefacts(self) -> dict[str, str]:
+        """Stage → checksum of its artefact."""
+        return {stage: digest for stage in layout.STAGES if (digest := getattr(self, stage))}
+
+
+class Ledger(NamedTuple):
+    """recipes : stage → code and module with parameters, as `stages.recipes` gives them."""
+
+    recipes: dict[str, list[str]]
+    rows: list[LedgerRow]
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Read a ledger. Raises RecordError when the file is not a ledger."""
+    try:
+        recipes, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+        if header.split("\t") != list(LedgerRow._fields):
+            raise ValueError("other columns")
+        return Ledger(json.loads(recipes), [_row(line.split("\t")) for line in lines])
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"not a ledger: {error}", where=path, remedy="delete it and run again") from error
+
+
+def _row(cells: list[str]) -> LedgerRow:
+    target, decoy, status, stage, reason, chains, residues, *others = cells
+    return LedgerRow(target, decoy, status, stage, reason, int(chains), int(residues), *others)
+
+
+def meetings_text(meetings: Iterable[Meeting]) -> str:
+    """How partners meet, as a row has it."""
+    return json.dumps(list(meetings), separators=(",", ":"))
+
+
+def read_meetings(row: LedgerRow) -> list[Meeting]:
+    """The inverse of `meetings_text`; empty while unknown."""
+    return [Meeting(*cells) for cells in json.loads(row.meetings or "[]")]
+
+
+def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger:
+    """The ledger of a chunk. Raises RecordError unless it has a row for each of these decoys."""
+    path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
+    ledger = read_ledger(path)
+    if {row.key for row in ledger.rows} != set(keys):
+        raise RecordError("other decoys than in the plan of its chunk", where=path, remedy="delete it and run again")
+    return ledger
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    """Write a ledger in one step: the recipes, the names of the columns, a line for each decoy."""
+    recipes = json.dumps(ledger.recipes, separators=(",", ":"))
+    lines = [recipes, "\t".join(LedgerRow._fields), *("\t".join(map(str, row)) for row in ledger.rows)]
+    write_text(path, "\n".join([*lines, ""]))
+
+
+def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRow]:
+    """What became of every decoy: in this run or, outside a partial build, in an earlier one."""
+    folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
+    earlier = chunk_names(folder) if current.chunks != current.of_all else []
+    return {row.key: row for chunk in [*earlier, *current.chunks] for row in read_ledger(folder / f"{chunk}.tsv").rows}
+
+
+def remove_old(dataset: str, current: Current) -> None:
+    """Delete plans, ledgers and logs of chunks that no longer exist, once a run has built all decoys.
+
+    What was written since the run began belongs to another run, such as a dry run, at the same time.
+    """
+    if current.chunks != current.of_all:
+        return
+    began = Path(layout.CURRENT.format(dataset=dataset)).stat().st_mtime_ns
+    for pattern in layout.OF_CHUNKS:
+        for file in Path(pattern.format(dataset=dataset, chunk="x")).parent.glob("*"):
+            chunk = NAME.match(file.name)
+            if chunk and chunk[0] not in current.chunks and file.stat().st_mtime_ns < began:
+                file.unlink()

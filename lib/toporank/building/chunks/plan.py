@@ -1,0 +1,176 @@
+"""Chunks: lists of decoys. Each feature job handles one chunk.
+
+Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost as much as a hundred
+files. A chunk is named by its content, which states each decoy's file with size, modification time and label. So a plan
+never changes: when a decoy changes, a new chunk replaces the old one; its job computes what the change affects and
+takes the rest from the reuse store. A dry run during a build may add plans, but changes none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank import layout
+from toporank.errors import RecordError
+from toporank.files.atomic import write_text, write_text_if_changed
+from toporank.structures.identity import Decoy
+
+NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
+"""Name of a chunk: its number, and a digest of its decoys."""
+
+
+class PlannedDecoy(NamedTuple):
+    """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read.
+
+    partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
+    partners_given : as they were given, if by other names. model, lacks, spare : as in
+    `structures.identity.Decoy`. masked : residues that do not count, as `structures.masking.mask_text` writes them.
+    """
+
+    target: str
+    decoy: str
+    path: str
+    size: int
+    mtime_ns: int
+    dockq: str
+    refused: str = ""
+    partners: str = ""
+    model: int = 0
+    lacks: str = ""
+    spare: str = ""
+    partners_given: str = ""
+    masked: str = ""
+
+    @property
+    def native_partners(self) -> str:
+        """The partners by the chains of its native, which are those that a user names."""
+        return self.partners_given or self.partners
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
+
+
+Chunks = dict[str, list[PlannedDecoy]]
+"""Chunk by name."""
+
+
+def planned(
+    decoys: Iterable[Decoy],
+    labels: Mapping[tuple[str, str], float],
+    partners: Mapping[tuple[str, str], str] | None = None,
+    own: Mapping[tuple[str, str], str] | None = None,
+) -> list[PlannedDecoy]:
+    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text).
+
+    own : partners by the chains of each decoy's own file; as `partners` by default.
+    """
+    rows = []
+    for decoy in decoys:
+        try:
+            stat = os.stat(decoy.path)
+            size, mtime = stat.st_size, stat.st_mtime_ns
+        except OSError:  # such as a dangling link: reading it fails later, with the reason
+            size, mtime = -1, 0
+        dockq = labels.get(decoy.key)
+        label = "" if dockq is None else repr(float(dockq))
+        path = "" if decoy.refused else decoy.path
+        given = (partners or {}).get(decoy.key, "")
+        of_file = (own or {}).get(decoy.key, given)
+        state = path, size, mtime, label, decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
+        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, given if given != of_file else ""))
+    return rows
+
+
+def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
+    """Deal decoys into chunks of about `chunk_size` by a hash of their names.
+
+    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the same.
+    """
+    count = max(1, -(-len(rows) // chunk_size))
+    bits = (count - 1).bit_length()
+    dealt: dict[int, list[PlannedDecoy]] = {}
+    for row in rows:
+        hashed = zlib.crc32(f"{row.target}/{row.decoy}".encode())
+        place = hashed & ((1 << bits) - 1)
+        place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
+        dealt.setdefault(place, []).append(row)
+    return {f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())}
+
+
+def _digest(members: list[PlannedDecoy]) -> str:
+    return hashlib.sha256(_text(members).encode()).hexdigest()[:16]
+
+
+def chunk_names(folder: Path) -> list[str]:
+    """The chunks that have a file in a folder of plans or ledgers, oldest file first."""
+    changed: dict[str, int] = {}
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if NAME.fullmatch(name := entry.name.removesuffix(".tsv")):
+                with contextlib.suppress(FileNotFoundError):  # a build beside this run removed it
+                    changed[name] = entry.stat().st_mtime_ns
+    return sorted(changed, key=lambda name: (changed[name], name))
+
+
+class Current(NamedTuple):
+    """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial build.
+
+    folder : of the decoys, as given and as resolved.
+    """
+
+    folder: tuple[str, str]
+    chunks: list[str]
+    of_all: list[str]
+
+
+def write_plans(dataset: str, chunks: Chunks) -> None:
+    """Write the plans that do not exist yet."""
+    for name, members in chunks.items():
+        write_text_if_changed(layout.PLAN.format(dataset=dataset, chunk=name), _text(members))
+
+
+def write_current(dataset: str, current: Current) -> None:
+    """Record what this run builds, for its jobs. Call it only under the lock of the data set."""
+    write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
+
+
+def read_current(dataset: str, root: Path = Path()) -> Current | None:
+    """What the last run built; None if there was none or its record cannot be read. root : has `results/`."""
+    try:
+        found = json.loads((root / layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
+        return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
+    """The decoys of a chunk. Raises RecordError when the plan does not match its name."""
+    path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
+    try:
+        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
+        members = [_planned(cells) for cells in lines]
+    except (ValueError, TypeError, IndexError) as error:
+        raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
+    if _digest(members) not in chunk:
+        raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
+    return members
+
+
+def _planned(cells: list[str]) -> PlannedDecoy:
+    """A line of a plan. Raises ValueError, TypeError or IndexError where it is something else."""
+    numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "mtime_ns", "model")}
+    return PlannedDecoy(*cells)._replace(**numbers)
+
+
+def _text(members: list[PlannedDecoy]) -> str:
+    return "\n".join(["\t".join(PlannedDecoy._fields), *("\t".join(map(str, row)) for row in members), ""])

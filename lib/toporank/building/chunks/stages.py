@@ -1,0 +1,329 @@
+"""The four feature stages, and the artefact each makes from a decoy.
+
+The file of a decoy is read once and the complex is kept in the reuse store. A stage takes this complex and the artefact
+of the stage before. The key of its own artefact contains their checksums, the module with its parameters and the code:
+everything it was made from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+from toporank.building.chunks.store import Box, Entry, Make, Store
+from toporank.code import code_of, source_digest
+from toporank.comparing.contacts import contact_bytes
+from toporank.errors import FeatureError, StructureError
+from toporank.features.bystanders import not_looked_at
+from toporank.features.interface import Interface, Meeting
+from toporank.features.nodes import NodeTable
+from toporank.features.pairs import Edges
+from toporank.features.registry import Choice, canonical, node_columns, records
+from toporank.features.residue_tables import matrix, read_residues, table_bytes
+from toporank.files.pyg_file import FORMAT, graph_bytes
+from toporank.inputs.confidence.disorder import WHY
+from toporank.layout import STAGES
+from toporank.structures.complex import Complex
+from toporank.structures.dssp import dssp_version
+from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.masking import without
+from toporank.structures.partners import Partners, partner_name, partners_text
+from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
+from toporank.structures.surroundings import Surroundings
+from toporank.structures.text import read_content
+
+COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
+"""The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
+
+TABLES = ("structures.stored", "structures.surroundings", "structures.masking", "features.residue_tables")
+MADE_BY = {
+    "complex": ("structures.read", "structures.stored"),
+    "interface": (
+        "structures.read",
+        "features.bystanders",
+        "inputs.confidence.disorder",
+        *TABLES,
+    ),  # its rule reads the decoys
+    "contacts": ("comparing.contacts", "structures.stored", "structures.masking"),
+    "topology": TABLES,
+    "nodes": TABLES,
+    "edges": TABLES,
+    "graphs": (*TABLES, "files.pyg_file"),
+    "label": ("building.native_labels",),
+}
+"""The modules that make each kind of artefact, besides the feature module and this one; what they import counts too."""
+WITHOUT_MODULE = ("complex", "contacts", "label")
+"""Kinds of artefacts that are made in one way only."""
+NOT_FOLLOWED = ("building.chunks", "files.user_tables")
+"""Imports that decide nothing in an artefact: how the work is divided and kept, how tables of users are read."""
+PACKAGES = {
+    "complex": ("gemmi", "numpy"),
+    "interface": ("gemmi", "numpy"),
+    "contacts": ("numpy",),
+    "topology": ("numpy", "scipy", "numba", "gudhi"),
+    **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
+    "label": ("numpy",),
+}
+"""The packages whose version each kind of artefact depends on."""
+
+
+@functools.cache
+def _version(package: str) -> str:
+    return metadata.version(package)
+
+
+def code_digest(kind: str, choices: dict[str, Choice]) -> str:
+    """Digest of the code that a kind of artefact depends on: a key of `MADE_BY`, and the chosen module."""
+    module = () if kind in WITHOUT_MODULE else _module(kind, choices).module.sources
+    return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
+
+
+@functools.cache
+def _code_digest(kind: str, module: tuple[str, ...], versions: str) -> str:
+    code = code_of(*MADE_BY[kind], *module, without=NOT_FOLLOWED)
+    own = source_digest([__file__] if kind != "label" else [])
+    return hashlib.sha256(f"{code} {own} {versions}".encode()).hexdigest()[:16]
+
+
+def _module(kind: str, choices: dict[str, Choice]) -> Choice:
+    return choices["edges" if kind == "graphs" else kind]
+
+
+def recipes(choices: dict[str, Choice]) -> dict[str, list[str]]:
+    """Stage → digest of its code, and its module with parameters as canonical JSON."""
+    return {s: [code_digest(s, choices), canonical(_module(s, choices).record())] for s in STAGES}
+
+
+def structure_digest(path: Path) -> str:
+    """SHA-256 of the file of a decoy. Raises StructureError when it cannot be read."""
+    return hashlib.sha256(read_content(path)).hexdigest()
+
+
+@dataclass
+class Making:
+    """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
+
+    path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
+    empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
+    from 1; 0 for its only one. masked : residues that do not count, as `structures.masking.mask_text` writes them.
+    content : of the file, where it was read before.
+    """
+
+    path: Path
+    structure_sha256: str
+    dockq: float | None
+    partners: Partners
+    choices: dict[str, Choice]
+    store: Store
+    part_of: Making | None = None
+    model: int = 0
+    masked: str = ""
+    content: bytes | None = field(default=None, repr=False)
+
+    def finish(self, stage: str) -> Entry:
+        """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
+        entry = getattr(self, stage)
+        if stage == "interface":
+            self.contacts  # noqa: B018 -- made now, by many jobs at once, and taken from the store when decoys are compared
+        if stage == "graphs":
+            self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
+        return entry
+
+    def save(self) -> None:
+        """Put what was made into the store."""
+        if "_box" in self.__dict__:
+            self._box.save()
+
+    @functools.cached_property
+    def complex(self) -> Entry:
+        """Atoms and residues, as `structures.stored` keeps them."""
+        if self.part_of:
+            return self.part_of.complex
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            from toporank.structures.read import read_complex  # imports gemmi, too
+
+            content = read_content(self.path) if self.content is None else self.content
+            if hashlib.sha256(content).hexdigest() != self.structure_sha256:
+                raise StructureError("the file was changed while it was built", remedy="run again")
+            return to_bytes(read_complex(self.path, self.model - 1 if self.model else None, content)), {}
+
+        depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path), "model": self.model}
+        return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, make)
+
+    @functools.cached_property
+    def _box(self) -> Box:
+        """What was made of these atoms."""
+        return self.part_of._box if self.part_of else self.store.box(self.complex.sha256)
+
+    @functools.cached_property
+    def interface(self) -> Entry:
+        """Interface residues with the coordinates of their CA."""
+        choice = self.choices["interface"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            complex_ = self._complex
+            interface: Interface = choice(complex_)
+            ca = complex_.xyz[complex_.ca[interface.index]]
+            measured = {"nearest": interface.nearest, "contacts": interface.contacts.astype(np.int32)}
+            columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
+            partners = partners_text(complex_.partners)
+            content = table_bytes(complex_, interface.index, columns, {"interface": choice.record(), **_said(partners)})
+            sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
+            facts = {**sizes, "partners": partners, "meetings": interface.meetings}
+            notes = [*complex_.notes, *not_looked_at(complex_, interface.index)]
+            return content, {**facts, "notes": notes, "atoms_sha256": atoms_digest(complex_)}
+
+        return self._obtain("interface", _said(partners_text(self.partners)), make)
+
+    @functools.cached_property
+    def contacts(self) -> Entry:
+        """What the decoys of a target are compared by, as `comparing.contacts` keeps it."""
+        depends_on = {**_said(partners_text(self.partners)), "code": code_digest("contacts", {})}
+        return self.obtain("contacts", depends_on, lambda: (contact_bytes(self._complex), {}))
+
+    @functools.cached_property
+    def topology(self) -> Entry:
+        """Unscaled topology of every interface residue."""
+        choice = self.choices["topology"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            residues, _ = read_residues(self.interface.content, self._complex)
+            if self.part_of:
+                values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
+            else:
+                values = choice(self._complex, residues)
+            columns = dict(zip(choice.columns, values.T, strict=True))
+            return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
+
+        return self._obtain("topology", {"interface": self.interface.sha256}, make)
+
+    @functools.cached_property
+    def nodes(self) -> Entry:
+        """Node features of every interface residue, and why a residue is no node."""
+        choice, topology = self.choices["nodes"], self.choices["topology"]
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            residues, table = read_residues(self.topology.content, self._complex)
+            nodes: NodeTable = choice(self._complex, residues, matrix(table, topology.columns))
+            values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
+            columns, made = {"lost": list(nodes.lost), **values}, {"nodes": choice, "topology": topology}
+            lost = Counter(filter(None, nodes.lost))
+            left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
+            return table_bytes(self._complex, residues, columns, records(made)), {"notes": left_out}
+
+        depends_on = {"topology": self.topology.sha256, "columns": topology.record(), **self._between}
+        if choice.parameters.calls_mkdssp:
+            depends_on["dssp"] = dssp_version()
+        return self._obtain("nodes", depends_on, make)
+
+    @functools.cached_property
+    def edges(self) -> Entry:
+        """Edges, apart from the graph: a new label computes no feature."""
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
+            return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
+
+        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make)
+
+    @functools.cached_property
+    def graphs(self) -> Entry:
+        """The graph with its label."""
+        description = {**graph_metadata(self.choices), **self._between}
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            index, values = self._node_table
+            edges = safetensors.numpy.load(self.edges.content)
+            metadata = {**description, "residues": [str(self._complex.residues[r]) for r in index]}
+            return graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata), {}
+
+        made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
+        return self._obtain("graphs", {**made_of, "metadata": description}, make)
+
+    @functools.cached_property
+    def interfaces(self) -> dict[str, Entry]:
+        """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
+
+        An interface without a residue that can become a node has no graph.
+        """
+        touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
+        if len(touching) == 1:
+            return {touching[0].interface: self.graphs}
+        chains = {partner_name(body): body for body in self._complex.bodies}
+        pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
+        graphs = {}
+        for name, pair in pairs.items():
+            whole = {"part_of": self, "masked": self.masked}
+            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, **whole)
+            with contextlib.suppress(FeatureError):
+                graphs[name] = part.graphs
+        return graphs
+
+    def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
+        """Rows of the topology for n of the interface residues, (n, k)."""
+        index, values = self._topology_by_residue
+        return np.array([values[index[residue]] for residue in residues]).reshape(len(residues), values.shape[1])
+
+    @functools.cached_property
+    def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
+        """Row of each interface residue, and all rows."""
+        index, table = read_residues(self.topology.content, self._complex)
+        rows = {self._complex.residues[r]: row for row, r in enumerate(index)}
+        return rows, matrix(table, self.choices["topology"].columns)
+
+    @property
+    def _between(self) -> dict[str, str]:
+        """The partners, unless each chain is one."""
+        return _said(self.interface.facts["partners"])
+
+    def _obtain(self, kind: str, made_of: dict[str, Any], make: Make) -> Entry:
+        module = _module(kind, self.choices).record()
+        return self.obtain(kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make)
+
+    def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
+        """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
+        of_atoms = {"complex": self.complex.sha256} | ({"masked": self.masked} if self.masked else {})
+        return self._box.obtain(kind, {**of_atoms, **depends_on}, make)
+
+    @functools.cached_property
+    def _complex(self) -> Complex:
+        if self.part_of is None:
+            return self._atoms.with_partners(self.partners)
+        reach = max(self.choices[name].parameters.reach for name in COMPUTED_IN_PARTS)
+        chains = [chain for partner in self.partners for chain in partner]
+        return self.part_of._surroundings.around(chains, reach).with_partners(self.partners)
+
+    @functools.cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings.of(self._atoms)
+
+    @functools.cached_property
+    def _atoms(self) -> Complex:
+        return without(from_bytes(self.complex.content), self.masked, WHY)
+
+    @functools.cached_property
+    def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
+        """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
+        index, table = read_residues(self.nodes.content, self._complex)
+        kept = np.array([not reason for reason in table["lost"]])
+        return index[kept], matrix(table, node_columns(self.choices))[kept]
+
+
+def _said(partners: str) -> dict[str, str]:
+    return {"partners": partners} if partners else {}
+
+
+def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
+    """Feature modules with parameters, column names and format version, as kept in graphs and checkpoints."""
+    columns = {"node_columns": node_columns(choices), "edge_columns": choices["edges"].columns}
+    return {"format": FORMAT, "features": records(choices), **columns}

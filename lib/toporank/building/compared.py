@@ -1,0 +1,80 @@
+"""How every decoy of a data set stands among the others of its target."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.building.chunks.built import Built, Key
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import CoverageRow
+from toporank.comparing.correspondence import read_chain_map
+from toporank.comparing.decoys import Compared, compare
+from toporank.errors import StructureError
+from toporank.files.spreadsheets import write_rows
+from toporank.structures.identity import Status
+
+REMEMBERED = 2048
+"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times. Of more decoys than
+these they are read anew each time, which takes a third of a millisecond."""
+
+
+class ComparedDecoy(NamedTuple):
+    """A decoy with a graph, and its `comparing.decoys.Comparison`; a copy has that of the first but is no twin."""
+
+    target: str
+    decoy: str
+    cluster: int | None
+    consensus: float | None
+    twin_of: str
+
+
+def comparison_table(coverage: Iterable[CoverageRow], contacts: Callable[[Key], Compared]) -> list[ComparedDecoy]:
+    """A row for each decoy with a graph, in the order of coverage. Copies count once.
+
+    contacts : (target, decoy) → what it is compared by.
+    """
+    table = []
+    good = (row for row in coverage if row.status == Status.OK)
+    for target, rows in groupby(good, key=attrgetter("target")):
+        decoys = list(rows)
+        distinct = (row.decoy for row in decoys if not row.duplicate_of)
+        found = compare(contacts((target, decoy)) for decoy in distinct)
+        for row in decoys:
+            same = found[row.duplicate_of or row.decoy]
+            table.append(ComparedDecoy(target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)))
+    return table
+
+
+def stored_contacts(built: Built, coverage: Iterable[CoverageRow], store: Store) -> Callable[[Key], Compared]:
+    """What a decoy that is built is compared by: from the store, or made again.
+
+    The function raises StructureError, naming the decoy, when it is not in the store and its file is gone.
+    """
+    chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
+
+    @functools.lru_cache(maxsize=REMEMBERED)
+    def contacts(key: Key) -> Compared:
+        try:
+            return Compared(key[1], built.made(key, store).contacts.content, chains.get(key, {}))
+        except StructureError as error:
+            raise StructureError(error.reason, where="/".join(key)) from error
+
+    return contacts
+
+
+def stored_complexes(built: Built, store: Store) -> Callable[[Key], bytes]:
+    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or read again.
+
+    The function raises StructureError when they are not in the store and its file is gone.
+    """
+    return lambda key: built.made(key, store).complex.content
+
+
+def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:
+    """Write comparison.csv."""
+    write_rows(path, ComparedDecoy._fields, table)

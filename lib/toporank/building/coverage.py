@@ -1,0 +1,213 @@
+"""Coverage: one row for every decoy and every label, so that nothing is lost silently."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field
+
+from toporank import layout
+from toporank.building.chunks.ledger import LedgerRow, read_meetings
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.errors import ConfigError, RecordError
+from toporank.features.interface import Meeting
+from toporank.files.spreadsheets import read_rows, write_rows
+from toporank.settings import Section
+from toporank.structures.identity import Status
+
+if TYPE_CHECKING:
+    from toporank.inputs.labels import Label
+
+
+class CoverageRow(NamedTuple):
+    """What became of a decoy, or of a label without decoy.
+
+    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
+    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places. `chains` says
+    which chains of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model` says
+    which of the models of its file it is, from 1; 0 for the only one.
+    What is not known is None or, of text, empty.
+    """
+
+    target: str
+    decoy: str
+    status: str
+    stage: str
+    reason: str
+    dockq: float | None
+    split: str
+    n_chains: int | None
+    n_interface_residues: int | None
+    path: str
+    duplicate_of: str = ""
+    chains: str = ""
+    model: int = 0
+
+
+COLUMNS = CoverageRow._fields
+_SEPARATOR = re.compile("[\t\r\n]")
+
+
+def coverage_table(
+    plan: Iterable[PlannedDecoy],
+    ledger: Iterable[LedgerRow],
+    labels: Iterable[Label],
+    chains: Mapping[tuple[str, str], str] | None = None,
+) -> list[CoverageRow]:
+    """Join decoys, what became of them, and labels; sorted by target and decoy.
+
+    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a ledger row was not
+    asked for. chains : (target, decoy) → its column `chains`. Raises ValueError when a decoy or label is given twice.
+    """
+    paths = _by_name(plan)
+    fates, known = _by_name(ledger), _by_name(labels)
+    rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+    first: dict[tuple[str, str, str], str] = {}
+    for i, row in enumerate(rows):
+        fate = fates.get((row.target, row.decoy))
+        atoms = fate.atoms_sha256 if fate and fate.status == Status.OK else ""
+        copies = row.target, atoms, paths[row.target, row.decoy].partners if atoms else ""
+        original = first.setdefault(copies, row.decoy) if atoms else row.decoy
+        copy = original if original != row.decoy else ""
+        rows[i] = row._replace(duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), ""))
+    return rows
+
+
+def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:
+    found = {}
+    for row in rows:
+        if (row.target, row.decoy) in found:
+            raise ValueError(f"{row.target}/{row.decoy} is given twice")
+        found[row.target, row.decoy] = row
+    return found
+
+
+def _row(
+    target: str, decoy: str, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
+) -> CoverageRow:
+    if plan is None:
+        became = Status.NO_DECOY, "", "the label table names it, but there is no such file"
+    elif fate is None:
+        became = Status.NOT_BUILT, "", "not of the targets asked for"
+    else:
+        became = _verdict(fate, plan)
+    dockq, split = (label.dockq, label.split) if label else (None, "")
+    sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
+    n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
+    path, model = (plan.path, plan.model) if plan else ("", 0)
+    return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, path, model=model)
+
+
+def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
+    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
+
+    Where partners are given, the chains that they name count, and `building` has seen to these. Otherwise a further
+    copy of a chain, which the other models of the target lack, may lie apart. A decoy without any interface has none,
+    unless partners are given.
+    """
+    if plan.lacks and not plan.partners and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
+        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
+    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
+        meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
+        bodies = sorted({name for meeting in meetings for name in meeting[:2]})
+        touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
+        apart = [name for name in bodies if name not in touching]
+        further_copies = plan.spare.split("+") if touching and not plan.partners else []
+        spare = [name for name in apart if name in further_copies]
+        if apart := [name for name in apart if name not in spare]:
+            why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
+            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))
+        further = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
+        return fate.status, fate.stage, "; ".join(filter(None, [*further, *notes]))
+    return fate.status, fate.stage, fate.reason
+
+
+def _how_far(partner: str, meetings: list[Meeting]) -> str:
+    nearest = min((m for m in meetings if partner in m[:2]), key=lambda meeting: meeting.closest)
+    other = nearest.second if partner == nearest.first else nearest.first
+    return f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
+
+
+def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
+    """Write coverage.tsv. Raises ConfigError naming a row whose text cannot stand in one line of it."""
+    rows = list(rows)
+    for row in rows:
+        if _SEPARATOR.search("".join(cell for cell in row if isinstance(cell, str))):
+            raise ConfigError(
+                f"target {row.target!r}, decoy {row.decoy!r}: a tab or line break in its name or reason",
+                where=path,
+                remedy="rename the file, or correct the label",
+            )
+    write_rows(path, COLUMNS, rows, tabs=True)
+
+
+def read_coverage(path: Path | str) -> list[CoverageRow]:
+    """Read coverage.tsv. Raises RecordError when it is something else."""
+    try:
+        header = Path(path).read_text(encoding="utf-8").partition("\n")[0].split("\t")
+        if header != list(COLUMNS):
+            raise ValueError("it has other columns")
+        return [_from_text(row) for row in read_rows(path, tabs=True)]
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"not a coverage table: {error}", where=path, remedy="delete it and run again") from error
+
+
+def _from_text(row: dict[str, str]) -> CoverageRow:
+    numbers = {"dockq": float, "n_chains": int, "n_interface_residues": int}
+    known = {column: number(row[column]) if row[column] else None for column, number in numbers.items()}
+    return CoverageRow(**{**{column: row[column] for column in COLUMNS}, **known, "model": int(row["model"])})
+
+
+def counts(rows: Iterable[CoverageRow]) -> str:
+    """One line in which the numbers add up."""
+    rows = list(rows)
+    decoys = [row for row in rows if row.status != Status.NO_DECOY]
+    labelled = [row for row in rows if row.dockq is not None]
+    with_graph = sum(row.status == Status.OK for row in labelled)
+    without = Counter(row.status for row in labelled if row.status != Status.OK)
+    return (
+        f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}; "
+        f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
+        f"{sum(row.dockq is None for row in decoys)} decoys without label"
+    )
+
+
+class Coverage(Section):
+    """When too few labelled decoys have graphs to train on."""
+
+    minimum_percent: float = Field(
+        90.0,
+        ge=0,
+        le=100,
+        json_schema_extra={"unit": "%"},
+        description="Smallest share of a data set's labels that must have a graph before training.",
+    )
+    fail_on_missing: bool = Field(False, description="Stop as soon as a single label has no graph.")
+
+
+def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) -> None:
+    """Raise ConfigError when too few labels of a data set have a graph to train on it."""
+    labels = [row.status for row in rows if row.dockq is not None]
+    labelled = [status for status in labels if status != Status.NOT_BUILT]
+    if labels and not labelled:
+        return  # none of its targets is asked for
+    missing = [status for status in labelled if status != Status.OK]
+    percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if labelled else 0.0
+    if percent < policy.minimum_percent or (policy.fail_on_missing and missing):
+        limit = "every label" if policy.fail_on_missing else f"at least {policy.minimum_percent:g} %"
+        reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing).most_common())
+        raise ConfigError(
+            f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a graph, {limit} must"
+            f" (missing: {reasons or 'no labels at all'})",
+            where=f"dataset {dataset}",
+            remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the configuration",
+        )
+
+
+def in_parts(parts: Mapping[str, int]) -> str:
+    """`3 ok + 1 failed`: most frequent first."""
+    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"

@@ -1,0 +1,54 @@
+"""The local quality of the contacts of labelled decoys, in the order of the edges of their graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from toporank.building.chunks.chunk import making
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.plan import read_chunk
+from toporank.building.chunks.store import Store
+from toporank.building.native_labels import Labelling, read_labelled
+from toporank.code import code_of
+from toporank.comparing.native.local import local_quality
+from toporank.files.pyg_file import Graph
+from toporank.structures.stored import from_bytes
+
+
+class LocalQualities:
+    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without natives.
+
+    chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        chunks: Iterable[str],
+        fates: Mapping[tuple[str, str], LedgerRow],
+        natives: Mapping[str, Path],
+        store: Store,
+    ):
+        labelled = list(chunks) if natives else []
+        self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
+        self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
+        self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
+        self._code = code_of("building.local_quality", without=("building.chunks",))
+
+    def digest(self, key: tuple[str, str]) -> str:
+        """Of what the native says of a decoy, target and name, and of this code; empty where it says nothing."""
+        counterparts = self._counterparts.get(key)
+        return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest() if counterparts else ""
+
+    def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
+        """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""
+        member, digest = self._plan[key], self._fates[key].structure_sha256
+        complex_ = from_bytes(making(member, digest, {}, self._store).complex.content)
+        place = {str(residue): i for residue, i in complex_.index().items()}
+        nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
+        expected = self._labelling.counterparts(member, digest)[nodes]
+        return local_quality(complex_.xyz[complex_.ca[nodes]], expected, graph.edge_index)

@@ -1,0 +1,213 @@
+"""The labels of the decoys of a chunk, from the natives of their targets."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from toporank import layout
+from toporank.building.chunks.chunk import decoy_content, making
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.stages import Making, code_digest, structure_digest
+from toporank.building.chunks.store import Entry, Store
+from toporank.comparing.native.label import Label, Native, counterparts, label
+from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
+from toporank.files.atomic import write_text
+from toporank.structures.complex import Complex
+from toporank.structures.identity import Status
+from toporank.structures.partners import Partners, parse_partners, partners_text
+from toporank.structures.stored import atoms_digest, from_bytes
+
+log = logging.getLogger(__name__)
+
+DECIMALS = 6
+IS_THE_NATIVE = "the same atoms as the native"
+STATUS_OF = {
+    NativeError: Status.NO_NATIVE,
+    OtherProteinError: Status.OTHER_PROTEIN,
+    LabelError: Status.FAILED,
+    StructureError: Status.UNREADABLE,
+}
+
+
+class InterfaceLabel(NamedTuple):
+    """One interface of a decoy.
+
+    interface : the partners that meet, by chains of the decoy, as `partners.partners_text` writes them; native :
+    the same by chains of the native. irmsd, lrmsd : Å.
+    """
+
+    interface: str
+    native: str
+    dockq: float
+    fnat: float
+    irmsd: float
+    lrmsd: float
+
+
+class LabelledDecoy(NamedTuple):
+    """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
+
+    partners : of the native, empty when each chain is one. mapping : `<chain of the native>=<chain of the decoy> …`.
+    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
+    """
+
+    target: str
+    decoy: str
+    partners: str
+    dockq: float | None
+    mapping: str
+    status: str
+    reason: str
+    interfaces: list[InterfaceLabel]
+    counterparts: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity within the data set."""
+        return self.target, self.decoy
+
+
+def label_chunk(dataset: str, chunk: str, natives: Mapping[str, Path], store: Store) -> list[LabelledDecoy]:
+    """Label the decoys of a chunk and write the result. natives : by target.
+
+    A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's fault: it ends the job.
+    """
+    labelling = Labelling(natives, store)
+    rows = [labelling.label(member) for member in read_chunk(dataset, chunk)]
+    write_text(layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n")
+    labelled = sum(row.dockq is not None for row in rows)
+    log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {dict(store.computed) or 0}")
+    return rows
+
+
+def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
+    """What `label_chunk` wrote of these chunks. Raises RecordError when a file is something else."""
+    rows = []
+    for chunk in chunks:
+        path = Path(layout.LABELLED.format(dataset=dataset, chunk=chunk))
+        try:
+            found = [LabelledDecoy(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
+            rows += [row._replace(interfaces=[InterfaceLabel(*one) for one in row.interfaces]) for row in found]
+        except (ValueError, TypeError) as error:
+            raise RecordError(f"not the labels of a chunk: {error}", where=path, remedy="delete it") from error
+    return sorted(rows)
+
+
+def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
+    """(target, decoy) → DockQ of the decoys of a chunk that have one."""
+    return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
+
+
+@dataclass
+class _NativeFile:
+    """The native of a target; read when first needed, and its contacts found when a label has to be computed."""
+
+    path: Path | None
+    partners: Partners
+    store: Store
+
+    @functools.cached_property
+    def entry(self) -> Entry:
+        if self.path is None:
+            raise NativeError("the target has no native", remedy="put one into the folder of natives")
+        try:
+            return Making(self.path, structure_digest(self.path), None, (), {}, self.store).complex
+        except StructureError as error:
+            raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
+
+    @functools.cached_property
+    def native(self) -> Native:
+        try:
+            return Native(from_bytes(self.entry.content), self.partners)
+        except NativeError as error:
+            raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
+
+    @functools.cached_property
+    def atoms(self) -> str:
+        return atoms_digest(from_bytes(self.entry.content))
+
+
+class Labelling:
+    """What the natives of targets say of decoys, taken from the store or computed. natives : by target."""
+
+    def __init__(self, natives: Mapping[str, Path], store: Store):
+        self._natives, self._store = natives, store
+        self._native = functools.lru_cache(maxsize=8)(self._open)  # the decoys of a target follow each other
+
+    def label(self, member: PlannedDecoy) -> LabelledDecoy:
+        """The label of a decoy, or why it has none."""
+        try:
+            content = decoy_content(member)
+            entry, counterparts = self._entries(member, hashlib.sha256(content).hexdigest(), content)
+        except tuple(STATUS_OF) as error:
+            status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
+            log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
+            return LabelledDecoy(*member.key, member.native_partners, None, "", status, error.reason, [])
+        dockq, mapping, reason, interfaces = json.loads(entry.content)
+        interfaces = [InterfaceLabel(*one) for one in interfaces]
+        said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
+        return LabelledDecoy(*member.key, member.native_partners, *said)
+
+    def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
+        """Where the CA of each residue of a labelled decoy is in the native, by `comparing.native.label`.
+
+        digest : of the decoy's file. Raises what keeps a decoy from being labelled.
+        """
+        return np.frombuffer(self._entries(member, digest)[1].content, "<f4").reshape(-1, 3)
+
+    def _open(self, target: str, partners: str) -> _NativeFile:
+        return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)
+
+    def _entries(self, member: PlannedDecoy, digest: str, content: bytes | None = None) -> tuple[Entry, Entry]:
+        """Label and counterparts."""
+        native = self._native(member.target, member.native_partners)
+        made = making(member, digest, {}, self._store, content)
+        decoy = made.complex
+
+        @functools.cache
+        def compared() -> tuple[Complex, Label]:
+            complex_ = from_bytes(decoy.content)
+            return complex_, label(native.native, complex_)
+
+        def make_label() -> tuple[bytes, dict[str, Any]]:
+            complex_, found = compared()
+            notes = [IS_THE_NATIVE, *found.notes] if atoms_digest(complex_) == native.atoms else found.notes
+            content = [round(found.dockq, DECIMALS), _mapping_text(found), "; ".join(notes), _interfaces(found)]
+            return json.dumps(content).encode(), {}
+
+        def make_counterparts() -> tuple[bytes, dict[str, Any]]:
+            complex_, found = compared()
+            return counterparts(native.native, complex_, found.mapping).astype("<f4").tobytes(), {}
+
+        made_of = {"native": native.entry.sha256, "partners": member.native_partners}
+        depends_on = {**made_of, "code": code_digest("label", {})}
+        both = made.obtain("label", depends_on, make_label), made.obtain("counterparts", depends_on, make_counterparts)
+        made.save()
+        return both
+
+
+def _mapping_text(found: Label) -> str:
+    return " ".join(f"{native}={decoy}" for native, decoy in found.mapping.items())
+
+
+def _interfaces(found: Label) -> list[InterfaceLabel]:
+    def text(sides: Partners) -> str:
+        return partners_text(tuple(sorted(tuple(sorted(side)) for side in sides)))
+
+    return [
+        InterfaceLabel(
+            text(tuple(tuple(found.mapping[name] for name in side if name in found.mapping) for side in sides)),
+            text(sides),
+            *(round(value, DECIMALS) for value in scores),
+        )
+        for sides, scores in found.interfaces.items()
+    ]

@@ -1,0 +1,200 @@
+"""Graph files into one pack, from which `learning.graphs` slices batches."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import ValidationError
+
+from toporank.code import code_of
+from toporank.errors import GraphError
+from toporank.features.registry import canonical
+from toporank.files.atomic import replacing, sha256
+from toporank.files.packfile import (
+    BETWEEN,
+    DESCRIPTION,
+    Description,
+    Pack,
+    check_alike,
+    content_digest,
+    first_fault,
+    kind_of,
+)
+from toporank.files.pyg_file import Graph, read_graph
+from toporank.files.tensors import Growing, write_tensors
+
+log = logging.getLogger(__name__)
+
+PRECISIONS = ("float32", "float16")
+
+
+class Member(NamedTuple):
+    """One graph to be packed. split : of its decoy, or the name of an interface. graph : its file.
+
+    sha256, content : checksum and bytes of a graph that is in no file. quality_sha256 : of what its local quality is
+    made of; empty where that is unknown.
+    """
+
+    target: str
+    decoy: str
+    split: str
+    graph: Path
+    sha256: str | None = None
+    content: Callable[[], bytes] | None = None
+    quality_sha256: str = ""
+
+
+Quality = Callable[[tuple[str, str], Graph], np.ndarray]
+"""Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
+
+
+def write_pack(
+    path: Path,
+    members: list[Member],
+    precision: str = "float32",
+    joined: int = 0,
+    quality: Quality | None = None,
+) -> int:
+    """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
+
+    precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
+    quality : of the members with a `quality_sha256`.
+    The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
+    GraphError naming a graph that is not there or does not fit into `precision`, or two whose widths or feature modules
+    differ.
+    """
+    if precision not in PRECISIONS:
+        raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
+    code = code_of("building.packing")
+    digests = [_source_digest(member, code) for member in members]
+    old, place = _reusable(path, precision)
+    n_read, first, nodes, edges, residues = 0, None, [0], [0], []
+    with replacing(path) as temporary, ExitStack() as files:
+        graded = any(member.quality_sha256 for member in members)
+        tensors = _empty(partial(Growing, files, path.parent), precision, graded=graded)
+        for member, digest in zip(members, digests, strict=True):
+            if digest in place:
+                graph = old.graph(place[digest])
+            else:
+                graph, n_read = _read(member, precision, quality), n_read + 1
+            kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
+            first = first or (str(member.graph), kind, graph.metadata)
+            check_alike(*first[:2], str(member.graph), kind)
+            for name in ("x", "edge_index", "edge_attr"):
+                tensors[name].add(getattr(graph, name))
+            tensors["y"].add(np.array([graph.y]))
+            residues.append(graph.residues)
+            if "edge_y" in tensors:
+                tensors["edge_y"].add(graph.edge_y if member.quality_sha256 else np.full(len(graph.edge_attr), np.nan))
+            nodes.append(nodes[-1] + len(graph.x))
+            edges.append(edges[-1] + len(graph.edge_attr))
+        tensors["node_start"].add(np.array(nodes))
+        tensors["edge_start"].add(np.array(edges))
+        if first is None:
+            for name, shape in {"x": (0, 0), "edge_index": (2, 0), "edge_attr": (0, 0)}.items():
+                tensors[name].add(np.zeros(shape))
+        description = {
+            **(first[2] if first else {}),
+            "decoys": [member[:3] for member in members],
+            "sources": digests,
+            "joined": joined,
+            "residues": residues,
+            "content": content_digest({name: tensor.pieces() for name, tensor in tensors.items()}),
+        }
+        write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
+    return n_read
+
+
+def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict[str, Growing]:
+    """The tensors of a pack, without rows. graded : whether edges have a local quality."""
+    tensors = {
+        "x": new(precision),
+        "edge_index": new("int32", axis=1),
+        "edge_attr": new(precision),
+        "node_start": new("int64"),
+        "edge_start": new("int64"),
+        "y": new("float32"),
+    }
+    return tensors | ({"edge_y": new("float32")} if graded else {})
+
+
+def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
+    """A graph as a pack has it."""
+    file = Path(member.graph)
+    graph = by_destination(read_graph(file, member.content() if member.content else None))
+    edge_y = quality(member[:2], graph) if member.quality_sha256 else None
+    metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
+    _check_metadata(metadata, file)
+    x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
+    residues = _names(graph.metadata.get("residues"), len(x))
+    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y, residues=residues)
+
+
+def _names(found: Any, n: int) -> str:
+    """The names of the n nodes of a graph; empty where it was made elsewhere and has others or none."""
+    known = isinstance(found, list) and len(found) == n and all(isinstance(name, str) for name in found)
+    return BETWEEN.join(found) if known and not any(BETWEEN in name for name in found) else ""
+
+
+def by_destination(graph: Graph) -> Graph:
+    """With its edges sorted by the node they point to, as the network reads them."""
+    order = np.argsort(graph.edge_index[1], kind="stable")
+    return graph._replace(edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
+
+
+def _source_digest(member: Member, code: str) -> str:
+    """SHA-256 of the file of a graph, of what its local quality is made of, and of the code that packs both."""
+    return hashlib.sha256(f"{_file_digest(member)} {member.quality_sha256} {code}".encode()).hexdigest()
+
+
+def _file_digest(member: Member) -> str:
+    """SHA-256 of a graph."""
+    if member.sha256 is not None:
+        return member.sha256
+    try:
+        return sha256(member.graph)
+    except FileNotFoundError as error:
+        raise GraphError("the graph file is missing", where=member.graph, remedy="build the graph again") from error
+
+
+def _check_metadata(metadata: dict[str, Any], file: Path) -> None:
+    """Raise GraphError when the metadata of a graph cannot be part of a pack's description."""
+    try:
+        Description.model_validate({**metadata, "decoys": [], "sources": [], "content": None}, strict=True)
+    except ValidationError as error:
+        raise GraphError(f"its metadata is wrong: {first_fault(error)}", where=file, remedy="leave it out") from error
+
+
+def _as(precision: str, values: np.ndarray, file: Path) -> np.ndarray:
+    """Features in the precision of the pack, rounded to the nearest."""
+    with np.errstate(over="ignore"):
+        rounded = values.astype(precision)
+    if (np.isinf(rounded) & np.isfinite(values)).any():
+        raise GraphError(
+            f"a feature of {np.abs(values).max():g} is too large for float16",
+            where=file,
+            remedy="use pack_precision: float32",
+        )
+    return rounded
+
+
+def _reusable(path: Path, precision: str) -> tuple[Pack | None, dict[str, int]]:
+    """The pack that is there, and the place in it of each file it was made of."""
+    if not path.exists():
+        return None, {}
+    try:
+        old = Pack.open(path)
+        old.verify()
+    except GraphError as error:
+        log.warning("nothing is copied from the old pack: %s", error)
+        return None, {}
+    if old.numbers["x"].dtype != precision or len(old.residues) != len(old):  # an older pack does not name residues
+        return None, {}
+    return old, {digest: i for i, digest in enumerate(old.sources)}

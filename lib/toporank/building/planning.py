@@ -1,0 +1,26 @@
+"""The decoys that were found into the plan of what to build: each with its partners and its label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from toporank.building.chunks.plan import PlannedDecoy, planned
+from toporank.inputs.complexes import Grouped, partners_of_each
+from toporank.inputs.labels import Label, of_decoys
+from toporank.structures.partners import partners_of
+
+
+def plan_of(
+    grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
+) -> list[PlannedDecoy]:
+    """The plan of all decoys.
+
+    for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
+    partners. Raises ConfigError when two tables contradict each other.
+    """
+    labels, decoys = list(labels), grouped.decoys
+    of_labels = {label[:2]: label.partners for label in labels if label.partners}
+    own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
+    partners = partners_of([decoy.key for decoy in decoys], for_all, {**own, **of_targets}, of_labels)
+    dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
+    return planned(decoys, dockq, partners, partners_of_each(partners, grouped.kinds))

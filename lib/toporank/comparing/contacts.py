@@ -1,0 +1,93 @@
+"""Contacts: which residues of different partners touch. By them, and by CA atoms, decoys are compared."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import safetensors.numpy
+
+from toporank.structures.complex import Complex
+from toporank.structures.neighbours import candidate_pairs, portions
+
+TOUCHING = 5.0
+"""Å between heavy atoms of two residues in contact (Rodrigues et al. 2012, doi 10.1002/prot.24078)."""
+INTERFACE = 10.0
+"""Å between the CA atoms of interface residues and one of another partner."""
+
+
+def residue_contacts(complex_: Complex) -> np.ndarray:
+    """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`: int, shape (P, 2).
+
+    A pair is a row i < j of places in `residues`, rows in rising order. Only residues whose spheres come near each
+    other are looked at atom by atom.
+    """
+    heavy = complex_.without_hydrogens()
+    sizes = np.diff(heavy.atom_slices)
+    residues = np.flatnonzero((complex_.body_of >= 0) & complex_.is_protein & (sizes > 0))
+    if not len(residues):
+        return np.zeros((0, 2), dtype=np.intp)
+    xyz = heavy.xyz[np.isin(heavy.residue_of, residues)]
+    sizes = sizes[residues]
+    starts = np.cumsum(sizes) - sizes
+    centre = (np.minimum.reduceat(xyz, starts) + np.maximum.reduceat(xyz, starts)) / 2
+    radius = np.sqrt(np.maximum.reduceat(((xyz - np.repeat(centre, sizes, axis=0)) ** 2).sum(axis=1), starts))
+    pairs = _pairs_between(complex_.body_of[residues], centre, radius + TOUCHING / 2)
+    touching = np.zeros(len(pairs), dtype=bool)
+    combinations = sizes[pairs].prod(axis=1)
+    for rows in portions(combinations):
+        n = combinations[rows]
+        nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        first, second = np.divmod(nth, np.repeat(sizes[pairs[rows, 1]], n))
+        first += np.repeat(starts[pairs[rows, 0]], n)
+        second += np.repeat(starts[pairs[rows, 1]], n)
+        close = ((xyz[first] - xyz[second]) ** 2).sum(axis=1) < TOUCHING**2
+        touching[np.repeat(rows, n)[close]] = True
+    found = residues[pairs[touching]]
+    return found[np.lexsort(found.T[::-1])]
+
+
+def interface_residues(complex_: Complex) -> np.ndarray:
+    """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner: bool, shape (R,)."""
+    residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    xyz = complex_.xyz[complex_.ca[residues]]
+    pairs = _pairs_between(complex_.body_of[residues], xyz, np.full(len(residues), INTERFACE / 2))
+    found = np.zeros(len(complex_.residues), dtype=bool)
+    found[residues[pairs]] = True
+    return found
+
+
+def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Pairs of spheres of different bodies that overlap: int, shape (P, 2).
+
+    body : int, shape (n,). centre : float64, shape (n, 3). reach : of each sphere, Å, shape (n,).
+    """
+    found = [np.zeros((0, 2), dtype=np.intp)]
+    for pairs in candidate_pairs(centre, 2 * reach.max(initial=0.0)):
+        i, j = pairs[body[pairs[:, 0]] != body[pairs[:, 1]]].T
+        overlap = ((centre[i] - centre[j]) ** 2).sum(axis=1) < (reach[i] + reach[j]) ** 2
+        found.append(np.column_stack([i[overlap], j[overlap]]))
+    return np.concatenate(found)
+
+
+def contact_bytes(complex_: Complex) -> bytes:
+    """What a decoy is compared by, in safetensors format.
+
+    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their identities), `letters`
+    (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å, nan without CA), `interface` (bool, shape
+    (n,)); `contacts` : int32, shape (P, 2), places in these.
+    """
+    contacts, interface = residue_contacts(complex_), interface_residues(complex_)
+    kept = (complex_.ca >= 0) & (complex_.body_of >= 0)
+    kept[contacts] = True
+    residues = np.flatnonzero(kept)
+    ca = np.where((complex_.ca[residues] >= 0)[:, None], complex_.xyz[complex_.ca[residues]], np.nan)
+    names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":")).encode()
+    tensors = {
+        "residues": np.frombuffer(names, dtype=np.uint8),
+        "letters": np.frombuffer(complex_.letters.encode(), dtype=np.uint8)[residues],
+        "ca": ca.astype(np.float32),
+        "interface": interface[residues],
+        "contacts": np.searchsorted(residues, contacts).astype(np.int32),
+    }
+    return safetensors.numpy.save(tensors)

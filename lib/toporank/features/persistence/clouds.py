@@ -1,0 +1,144 @@
+"""Bars of one cloud from beginning to end, and which points make up a cloud."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toporank.compilation import compiled
+from toporank.features.persistence.alpha import Filtration, face_values, solid_radii, sort_by_value
+from toporank.features.persistence.delaunay import Scratch, new_mesh, triangulate
+from toporank.features.persistence.pairing import Loops, pair_up, spanning_tree
+
+LARGEST = 2000
+"""Points of the largest cloud worked out here: the table of point pairs grows with the square."""
+
+
+@compiled
+def room_for(count):
+    """Tetrahedra to make room for: a triangulation of `count` points in general position has about 7 each."""
+    return 12 * count + 64
+
+
+@compiled
+def work_space(count):
+    """Scratch, Filtration and Loops for clouds of up to `count` points."""
+    room = room_for(count)
+    words = 1 + count // 128
+    edges, triangles = room + count + 2, 2 * room  # Euler: edges = tetrahedra + points, on the sphere
+    scratch = Scratch(
+        np.empty(room),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty((count + 1) * (count + 1), np.int32),
+    )
+    filtration = Filtration(
+        np.empty(room),
+        np.empty(room, np.uint8),
+        np.empty((edges, 2), np.int32),
+        np.empty(edges),
+        np.empty(edges),
+        np.empty((edges, 2), np.int32),
+        np.empty((triangles, 3), np.int32),
+        np.empty(triangles),
+        np.empty((2, edges + triangles)),
+        np.empty((2, edges + triangles), np.int32),
+        np.zeros(2, np.int64),
+    )
+    loops = Loops(
+        np.empty((words, edges + 1), np.uint64),
+        np.empty(edges, np.int32),
+        np.empty(count + 1, np.int32),
+        np.empty(64 * words, np.int64),
+        np.empty(64 * words),
+        np.empty((edges, 2)),
+        np.empty(count + 1),
+        np.zeros(2, np.int64),
+    )
+    return scratch, filtration, loops
+
+
+@compiled
+def gather(xyz, members, count, raw, points):
+    """Write the members to `raw`, (count, 3), and centred with squared norms to `points`, (count, 4).
+
+    Returns the extent, the longest side of their box. Signs are worked out on the centred points, whose
+    small size keeps error bounds small; values on the raw ones, whose differences are better known.
+    """
+    extent = 0.0
+    for axis in range(3):
+        low, high = np.inf, -np.inf
+        for m in range(count):
+            raw[m, axis] = xyz[members[m], axis]
+            low, high = min(low, raw[m, axis]), max(high, raw[m, axis])
+        extent = max(extent, high - low)
+        for m in range(count):
+            points[m, axis] = raw[m, axis] - 0.5 * (low + high)
+    for m in range(count):
+        points[m, 3] = points[m, 0] ** 2 + points[m, 1] ** 2 + points[m, 2] ** 2
+    return extent
+
+
+@compiled
+def persist(mesh, scratch, raw, infinity, filtration, loops):
+    """Bars and deaths of a triangulated cloud, into `loops`. False if a value is in doubt."""
+    if not solid_radii(mesh, raw, infinity, filtration) or not face_values(mesh, scratch, raw, infinity, filtration):
+        return False
+    sort_by_value(filtration)
+    return pair_up(filtration, loops)
+
+
+@compiled
+def h0_deaths(points):
+    """Finite H0 death times of the Rips filtration of `points`, (n, 3) → (max(n - 1, 0),), rising, same unit."""
+    count = len(points)
+    deaths = np.empty(max(count - 1, 0))
+    spanning_tree(points, np.arange(count), count, deaths)
+    deaths.sort()
+    return deaths
+
+
+@compiled
+def h1_bars(points):
+    """H1 of the alpha complex of `points`, (n, 3): (birth, death) as squared radii, (m, 2), and whether it is sure.
+
+    Bars of no length are left out. If it is not sure (a degenerate cloud), no bars are returned.
+    """
+    count = len(points)
+    if count < 4 or count > LARGEST:  # without a tetrahedron it is empty by the published convention
+        return np.empty((0, 2)), count < 4
+    scratch, filtration, loops = work_space(count)
+    mesh, chosen, raw, centred = new_mesh(room_for(count)), np.arange(count), np.empty((count, 3)), np.empty((count, 4))
+    extent = gather(points, chosen, count, raw, centred)
+    if not triangulate(mesh, scratch, centred, raw, chosen, 0, count, count, extent):
+        return np.empty((0, 2)), False
+    if not persist(mesh, scratch, raw, count, filtration, loops):
+        return np.empty((0, 2)), False
+    bars = loops.bars[: loops.tally[0]]
+    return bars[bars[:, 1] > bars[:, 0]], True
+
+
+@compiled
+def balls(xyz, centres, radius):
+    """Points within `radius` (inclusive) of each centre, by plain search.
+
+    xyz: (A, 3), centres: (R, 3). Returns start (R + 1,) and member (M,): the points of ball r, in rising
+    order, are member[start[r]:start[r + 1]].
+    """
+    start = np.zeros(len(centres) + 1, np.int64)
+    member = np.empty(128 * len(centres) + len(xyz), np.int64)
+    x, y, z = xyz[:, 0].copy(), xyz[:, 1].copy(), xyz[:, 2].copy()
+    square, total = np.empty(len(xyz)), 0
+    for r in range(len(centres)):
+        cx, cy, cz = centres[r, 0], centres[r, 1], centres[r, 2]
+        for a in range(len(x)):  # no branches: runs several points at a time
+            square[a] = (x[a] - cx) ** 2 + (y[a] - cy) ** 2 + (z[a] - cz) ** 2
+        if total + len(x) > len(member):
+            more = np.empty(2 * len(member) + len(x), np.int64)
+            more[:total] = member[:total]
+            member = more
+        for a in range(len(x)):
+            if square[a] <= radius * radius:
+                member[total] = a
+                total += 1
+        start[r + 1] = total
+    return start, member[:total]

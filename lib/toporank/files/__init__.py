@@ -1,0 +1,1 @@
+"""How bytes lie in files: tables, graphs, archives. Files are whole or not there. Nothing here knows proteins."""

@@ -1,0 +1,368 @@
+"""Packs: many graphs in one memory-mapped safetensors file, read without torch. `packing` writes such files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from toporank.errors import GraphError
+from toporank.files.pyg_file import Graph
+from toporank.files.tensors import KINDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DESCRIPTION = "toporank"
+"""The key of the description in the file's metadata."""
+
+REPACK = "delete it and run again: the graphs are packed anew"
+LONGEST_HEADER = 100_000_000
+"""Bytes of the longest header that safetensors reads."""
+BETWEEN = "\t"
+"""Stands between the names of residues; no name has it."""
+NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y", "edge_y")
+"""Of a pack in which no native says how good the edges are, `edge_y` is not in the file and empty here."""
+
+
+def content_digest(tensors: dict[str, Iterable[bytes | np.ndarray]]) -> str:
+    """Digest of all numbers of a pack, given in pieces."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        for piece in tensors[name]:
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def kind_of(x: np.ndarray, edge_attr: np.ndarray, metadata: dict[str, Any]) -> dict[str, Any]:
+    """What must be equal for graphs to be trained on together."""
+    return {
+        "node width": x.shape[1],
+        "edge width": edge_attr.shape[1],
+        "feature modules": metadata.get("features"),
+        "graph format": metadata.get("format"),
+    }
+
+
+def check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[str, Any]) -> None:
+    """Raise GraphError naming what differs between the kinds of two files."""
+    for name in kind:
+        if kind[name] != other[name]:
+            raise GraphError(
+                f"graphs differ in {name}: {kind[name]} in {file}, {other[name]} in {other_file}",
+                remedy="build them with one feature configuration",
+            )
+
+
+# ---- what a header may say --------------------------------------------------------------------------------
+
+Size = Annotated[int, Field(ge=0, lt=2**48)]
+Features = Literal["F32", "F16"]
+
+
+class _Tensor(BaseModel):
+    dtype: Literal["I32", "I64", "F32", "F16"]
+    shape: Annotated[list[Size], Field(min_length=1, max_length=2)]
+    data_offsets: tuple[Size, Size]
+
+
+class _Wide(_Tensor):
+    dtype: Features
+    shape: tuple[Size, Size]
+
+
+class _Edges(_Tensor):
+    dtype: Literal["I32", "I64"]
+    shape: tuple[Literal[2], Size]
+
+
+class _Starts(_Tensor):
+    dtype: Literal["I64"]
+    shape: tuple[Size]
+
+
+class _Labels(_Tensor):
+    dtype: Literal["F32"]
+    shape: tuple[Size]
+
+
+class _Said(BaseModel):
+    toporank: str
+
+
+class _Header(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    said: _Said = Field(alias="__metadata__")
+    x: _Wide
+    edge_index: _Edges
+    edge_attr: _Wide
+    node_start: _Starts
+    edge_start: _Starts
+    y: _Labels
+    edge_y: _Labels | None = None
+
+    def tensors(self) -> dict[str, _Tensor]:
+        """Those that are in the file."""
+        return {name: tensor for name in NUMBERS if (tensor := getattr(self, name)) is not None}
+
+
+class Description(BaseModel):
+    """The description of the graphs of a pack. All but the first four is the metadata that they have in common."""
+
+    model_config = ConfigDict(extra="allow")
+    decoys: list[tuple[str, str, str]]
+    sources: list[str] = []
+    content: str | None = None
+    joined: Annotated[int, Field(ge=0)] = 0
+    residues: list[str] = []
+    format: int | None = None
+    features: dict[str, dict[str, Any]] | None = None
+    node_columns: list[str] | None = None
+    edge_columns: list[str] | None = None
+
+    def metadata(self) -> dict[str, Any]:
+        """The entries that are set, without decoys and digests."""
+        own = {"decoys", "sources", "content", "joined", "residues"}
+        return {name: value for name, value in self if name not in own and name in self.model_fields_set}
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a header in one line."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return ".".join(map(str, fault["loc"])) + (": " if fault["loc"] else "") + fault["msg"]
+
+
+def _read_header(path: Path) -> tuple[_Header, Description, int]:
+    """Header, description, and where the numbers begin; raises ValueError where they would not fit into the file."""
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if not 2 <= length <= min(size - 8, LONGEST_HEADER):
+            raise ValueError(f"its header is to have {length:,} bytes, the file has {size:,}")
+        header = _Header.model_validate_json(file.read(length), strict=True)
+    begin, ends = 8 + length, [0]
+    for name, tensor in header.tensors().items():
+        start, end = tensor.data_offsets
+        n = int(np.prod(tensor.shape, dtype=object))
+        if end - start != n * _dtype(tensor).itemsize or begin + end > size or max(tensor.shape) > size:
+            raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not fit into its place in the file")
+        ends.append(end)
+    if begin + max(ends) != size:
+        raise ValueError(f"it has {size:,} bytes, its header describes {begin + max(ends):,}")
+    return header, Description.model_validate_json(header.said.toporank, strict=True), begin
+
+
+def _dtype(tensor: _Tensor) -> np.dtype:
+    return np.dtype(next(name for name, code in KINDS.items() if code == tensor.dtype))
+
+
+# ---- packs ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pack:
+    """One pack file, memory-mapped and not to be written to.
+
+    numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of what
+    each graph here was made of, its file, its local quality and the code. content : that of all numbers. Older packs
+    have neither. joined : number of graphs in which a partner has several chains. residues : names of the
+    nodes of each graph as in its file, with `BETWEEN` between them; none in older packs.
+    """
+
+    path: Path
+    numbers: dict[str, np.ndarray]
+    decoys: list[tuple[str, str, str]]
+    metadata: dict[str, Any]
+    sources: list[str]
+    content: str | None
+    joined: int = 0
+    residues: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.decoys)
+
+    @classmethod
+    def open(cls, path: Path) -> Pack:
+        """Raises GraphError when the file is missing, cut off or no pack, or an edge joins no nodes of its graph.
+
+        The edges are looked at here, once, because a network that follows an invalid edge reads foreign memory. A
+        digest is no protection: whoever wrote the edges could write that, too. The check takes milliseconds for ten
+        million edges.
+        """
+        try:
+            header, said, begin = _read_header(path)
+            whole = np.memmap(path, np.uint8, "r")
+        except ValidationError as error:
+            raise GraphError(f"not a readable pack: {first_fault(error)}", where=path, remedy=REPACK) from error
+        except (OSError, ValueError) as error:
+            raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
+        numbers = {"edge_y": np.zeros(0, np.float32)}
+        for name, tensor in header.tensors().items():
+            first, last = (begin + offset for offset in tensor.data_offsets)
+            values = np.asarray(whole)[first:last].view(_dtype(tensor)).reshape(tensor.shape)
+            numbers[name] = np.require(values, requirements="A")
+        lists = (said.sources, said.residues)
+        if not (_fit_together(numbers, len(said.decoys)) and all(len(x) in (0, len(said.decoys)) for x in lists)):
+            raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
+        if not _edges_join_nodes(numbers):
+            raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
+        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content, said.joined, said.residues)
+
+    def verify(self) -> None:
+        """Raise GraphError when the numbers are not those that were packed."""
+        numbers = {name: [values] for name, values in self.numbers.items()}
+        if self.content is not None and self.content != content_digest(numbers):
+            raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
+
+    def graph(self, i: int) -> Graph:
+        """Graph i, still mapped and in the precision of the pack."""
+        (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
+        parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
+        edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None
+        residues = self.residues[i] if self.residues else ""
+        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y, residues)
+
+    def kind(self) -> dict[str, Any]:
+        """What must be equal for packs to be used together."""
+        return kind_of(self.numbers["x"], self.numbers["edge_attr"], self.metadata)
+
+
+def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
+    """Whether the numbers of graphs, nodes and edges agree."""
+    x, edge_index, edge_attr = (numbers[name] for name in ("x", "edge_index", "edge_attr"))
+    starts = [(numbers["node_start"], len(x)), (numbers["edge_start"], len(edge_attr))]
+    whole = len(numbers["y"]) == n_graphs and edge_index.shape == (2, len(edge_attr))
+    whole = whole and len(numbers["edge_y"]) in (0, len(edge_attr))
+    return whole and all(
+        len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == rows and bool((start[:-1] <= start[1:]).all())
+        for start, rows in starts
+    )
+
+
+def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
+    """Whether all edges join nodes of their own graph."""
+    index, first = numbers["edge_index"], numbers["edge_start"]
+    graphs = np.flatnonzero(np.diff(first))
+    if not len(graphs):
+        return True
+    unsigned = index.view(f"u{index.itemsize}")  # so that one before the first is far beyond the last
+    last = np.maximum.reduceat(unsigned, first[graphs], axis=1).max(axis=0)
+    return bool((last < np.diff(numbers["node_start"])[graphs].astype(last.dtype)).all())
+
+
+@dataclass(frozen=True)
+class PackedGraphs:
+    """The graphs of one or more packs, memory-mapped.
+
+    target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i. residues : (B,)
+    texts as in `Pack`, empty where they are not known.
+    metadata : format, feature modules and columns; empty for graphs made elsewhere without metadata.
+    parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
+    is, and where. joined : number of graphs in which a partner has several chains.
+    columns : of x, those that are seen, int, (k,); None for all of them.
+    """
+
+    target: np.ndarray
+    decoy: np.ndarray
+    split: np.ndarray
+    dockq: np.ndarray
+    metadata: dict[str, Any]
+    parts: list[dict[str, Any]]
+    part_of: np.ndarray
+    place_in_part: np.ndarray
+    residues: np.ndarray
+    joined: int = 0
+    columns: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @cached_property
+    def decoys(self) -> pd.DataFrame:
+        """Target, decoy, split and dockq as a table; row i is graph i."""
+        import pandas as pd  # takes longer to import than small packs to be read
+
+        names = {"target": self.target, "decoy": self.decoy, "split": self.split}
+        return pd.DataFrame(names, dtype=str).assign(dockq=self.dockq)
+
+    def some(self, chosen: np.ndarray) -> Self:
+        """The graphs at some places, int, in this order."""
+        each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in each})
+
+    def with_nodes(self, features: dict[str, Any], columns: list[str]) -> Self:
+        """The same graphs with some of their node columns, by name, and the records of features that name these."""
+        place = {name: i for i, name in enumerate(self.metadata["node_columns"])}
+        seen = np.array([place[name] for name in columns])
+        return replace(self, columns=seen, metadata={**self.metadata, "features": features, "node_columns": columns})
+
+    def names(self, i: int) -> list[str]:
+        """Names of the residues of graph i, such as `A:52A`, in the order of its nodes; none where they are not known.
+
+        Raises GraphError when these are not as many as it has nodes.
+        """
+        names, n = self.residues[i].split(BETWEEN) if self.residues[i] else [], int(self.n_nodes[i])
+        if names and len(names) != n:
+            what = f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which has {n} nodes"
+            raise GraphError(what, remedy=REPACK)
+        return names
+
+    @cached_property
+    def n_nodes(self) -> np.ndarray:
+        """Number of nodes of each graph: int64, (B,)."""
+        found = np.zeros(len(self), np.int64)
+        for p, part in enumerate(self.parts):
+            here = self.part_of == p
+            found[here] = np.diff(part["node_start"])[self.place_in_part[here]]
+        return found
+
+    @property
+    def node_width(self) -> int:
+        """Columns of x that are seen."""
+        return len(self.columns) if self.columns is not None else self.parts[self._first]["x"].shape[1]
+
+    @property
+    def edge_width(self) -> int:
+        """Columns of edge_attr."""
+        return self.parts[self._first]["edge_attr"].shape[1]
+
+    @property
+    def knows_local_quality(self) -> bool:
+        """Whether a pack says how good the edges of labelled decoys are."""
+        return any(len(part["edge_y"]) for part in self.parts)
+
+    @property
+    def _first(self) -> int:
+        """The first pack that is not empty, if there is one."""
+        return int(self.part_of[0]) if len(self) else 0
+
+    @classmethod
+    def open(cls, paths: list[Path], *, verify: bool = False) -> PackedGraphs:
+        """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
+
+        verify : check all numbers. Raises GraphError when a pack is damaged.
+        """
+        packs = [Pack.open(path) for path in paths]
+        for pack in packs if verify else []:
+            pack.verify()
+        first, *others = [pack for pack in packs if len(pack)] or packs[:1]
+        for pack in others:
+            check_alike(str(first.path), first.kind(), str(pack.path), pack.kind())
+        sizes = [len(pack) for pack in packs]
+        names = [name for pack in packs for name in pack.decoys]
+        return PackedGraphs(
+            *(np.array([name[i] for name in names], dtype=object) for i in range(3)),
+            dockq=np.concatenate([pack.numbers["y"].astype(np.float64) for pack in packs]),
+            metadata=first.metadata,
+            parts=[pack.numbers for pack in packs],
+            part_of=np.repeat(np.arange(len(packs)), sizes),
+            place_in_part=np.concatenate([np.arange(size) for size in sizes]),
+            residues=np.array([text for pack in packs for text in pack.residues or [""] * len(pack)], dtype=object),
+            joined=sum(pack.joined for pack in packs),
+        )

@@ -1,0 +1,74 @@
+"""Tables of text that people open in spreadsheet programs, in which a name must not become a formula.
+
+Such a program computes a cell that begins with `=`, `+`, `-`, `@` or a control character. A name like that is written
+with an apostrophe before it, which the program takes as "this is text"; reading the table takes it away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from toporank.files.atomic import write_text
+
+FORMULA = re.compile("'*[=+\\-@＝＋－＠\x00-\x1f]")
+"""What such a text begins with; the page's script has it from here."""
+_DEFUSED = re.compile("'+[=+\\-@＝＋－＠\x00-\x1f]")
+
+
+def defused(value: Any) -> Any:
+    """A text that no spreadsheet computes; anything but a text stays as it is.
+
+    >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
+    ("'=1+1", '1AVZ', -0.5)
+    """
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def restored(value: Any) -> Any:
+    """The text that was defused.
+
+    >>> restored("'=1+1"), restored("'quoted'")
+    ('=1+1', "'quoted'")
+    """
+    return value[1:] if isinstance(value, str) and _DEFUSED.match(value) else value
+
+
+def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> None:
+    """Write a table with a header, as `table_text` makes it."""
+    write_text(path, table_text(columns, rows, tabs=tabs))
+
+
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> str:
+    """A table with a header; None and nan are empty cells.
+
+    tabs : separated by tabs and without quotes; a text with a tab or line break is then a csv.Error.
+    """
+    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
+    lines = _Lines()
+    csv.writer(lines, **style).writerows([_cell(value) for value in row] for row in itertools.chain([columns], rows))
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    def write(self, line: str) -> None:
+        """Keep a line that ends in \\r\\n, as it does so that the writer quotes a text with either."""
+        self.append(f"{line[:-2]}\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return defused(value)
+    return value if value == value else None  # nan is not itself
+
+
+def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:
+    """The rows of such a table by column, as text."""
+    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
+    with open(path, encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle, **style):
+            yield {column: restored(value) for column, value in row.items()}

@@ -1,0 +1,327 @@
+"""Which decoys are models of one complex. Their sequences decide; folders only name what belongs together.
+
+A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie in the folders of
+four predictors. Chains of nearly the same sequence are of one kind, whatever they are called; models with the same
+kinds of chains are of one complex.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from toporank.errors import printable
+from toporank.inputs.kinds import kinds_of, same_protein
+from toporank.structures.identity import Decoy, free_name, same_name, table_name
+from toporank.structures.partners import parse_partners, partner_name, partners_text
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
+
+BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
+"""What decides which decoys form a target."""
+FLAT = 4
+"""How many times as many models need to be complete before one that lies beside them in the folder lacks a chain;
+otherwise it is another complex."""
+EXAMPLES = 3
+"""Names in a note."""
+GENERIC = {
+    *("model", "models", "rank", "ranked", "relaxed", "unrelaxed", "pred", "predictions", "best", "top", "seed"),
+    *("sample", "idx", "run", "complex", "cluster", "rigidbody", "flexref", "emref", "mdref"),
+}
+"""Parts of file names that name no complex."""
+
+Sketches = Mapping[str, "Sketch | None"]
+"""What a look into each file found, by path; None where it cannot be read."""
+Key = tuple[str, str]
+"""Target and decoy."""
+
+
+class Grouped(NamedTuple):
+    """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each.
+
+    kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
+    """
+
+    decoys: list[Decoy]
+    notes: list[str]
+    kinds: dict[Key, dict[str, int]]
+
+
+class _Model(NamedTuple):
+    """A decoy before it has its target. folder : that its path says. kinds : of its chains by name."""
+
+    decoy: Decoy
+    folder: str
+    kinds: dict[str, int]
+
+
+def group(
+    decoys: Iterable[Decoy], sketches: Sketches, by: str, given: str, partners: Mapping[str, str] | None = None
+) -> Grouped:
+    """The decoys of a data set with their targets, and every model of a file as a decoy.
+
+    Parameters
+    ----------
+    decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after its folder
+    by : `BY_SEQUENCE` or `BY_FOLDER`
+    given : name of the folder with all of them, after which a complex is called that nothing else names
+    partners : folder → partners, where a table gives them; folders with different partners stay apart
+
+    Raises ConfigError where two files would be the same decoy.
+    """
+    single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
+    kinds = kinds_of({sequence for decoy in single for _, sequence in _chains(decoy, sketches)})
+    models = [_Model(decoy, decoy.target, {n: kinds[s] for n, s in _chains(decoy, sketches)}) for decoy in single]
+    of_folders: dict[str, list[_Model]] = {}
+    for model in models:
+        of_folders.setdefault(model.folder, []).append(model)
+    if by == BY_FOLDER:
+        return _grouped({folder: [own] for folder, own in of_folders.items()}, [])
+    parts = {folder: _complexes(own) for folder, own in of_folders.items()}
+    joined = _joined(parts, sketches, partners or {})
+    return _grouped(_with_names(joined, given), _notes(parts, joined))
+
+
+def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
+    """A decoy for each model of a file; one for an ensemble of a single chain, which is no complex."""
+    if seen is None or len(seen.models) < 2 or len(seen.chains) < 2:
+        return [decoy]
+    numbers = seen.models if len(set(seen.models)) == len(seen.models) else range(1, len(seen.models) + 1)
+    return [decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)]
+
+
+def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
+    seen = sketches.get(decoy.path)
+    return seen.of_model(decoy.model) if seen else ()
+
+
+def _complexes(models: list[_Model]) -> list[list[_Model]]:
+    """The models of a folder, those of one complex together, the most frequent complex first.
+
+    Models with the same kinds of chains are of one complex, whatever the number of copies. Of models that lack chains
+    of a complex that is much more frequent some chains are missing; so they are of this complex.
+    """
+    parts: dict[frozenset[int], list[_Model]] = {}
+    for model in models:
+        parts.setdefault(frozenset(model.kinds.values()), []).append(model)
+    unknown = parts.pop(frozenset(), [])
+    usual = {kinds: _usual(of_them) for kinds, of_them in parts.items()}
+    whole: list[frozenset[int]] = []
+    having: dict[int, list[frozenset[int]]] = {}
+    for kinds in sorted(parts, key=lambda kinds: (-len(parts[kinds]), -len(kinds), sorted(kinds))):
+        larger = having.get(min(kinds), [])
+        n = len(parts[kinds])
+        home = next((k for k in larger if kinds < k and _lacks_chains(usual[kinds], n, usual[k], len(parts[k]))), None)
+        if home is not None:
+            parts[home] += parts.pop(kinds)
+            continue
+        whole.append(kinds)
+        for kind in kinds:
+            having.setdefault(kind, []).append(kinds)
+    found = [parts[kinds] for kinds in whole]
+    if len(found) < 2:
+        return [[model for own in found for model in own] + unknown]
+    return [*found, *([model] for model in unknown)]
+
+
+def _lacks_chains(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_complete: int) -> bool:
+    """Whether n models are of a complex that n_complete models have, without some of its chains.
+
+    own, usual : their chains, kind → number of copies.
+    """
+    if not own.keys() < usual.keys() or any(own[kind] > usual[kind] for kind in own):
+        return False
+    return sum(own.values()) == 1 or FLAT * n <= n_complete
+
+
+def _usual(models: Iterable[_Model]) -> dict[int, int]:
+    """Kind → copies that more than half of the models have; kinds that fewer models have are left out.
+
+    Models of a single chain count only where there are no others: a single chain is no complex.
+    """
+    counts = [Counter(model.kinds.values()) for model in models if model.kinds]
+    counts = [count for count in counts if count.total() > 1] or counts
+    kinds = {kind for count in counts for kind in count}
+    usual = {kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2] for kind in kinds}
+    return {kind: n for kind, n in usual.items() if n}
+
+
+def _joined(
+    parts: Mapping[str, list[list[_Model]]], sketches: Sketches, partners: Mapping[str, str]
+) -> list[list[_Model]]:
+    """The complexes of all folders; the same complex of several folders is one."""
+    found: dict[tuple, list[list[_Model]]] = {}
+    for folder, complexes in parts.items():
+        for models in complexes:
+            alike = found.setdefault((tuple(sorted(_usual(models).items())), partners.get(folder)), [])
+            same = [one for one in alike if _usual(models) and _same_proteins(one, models, sketches)]
+            if same:
+                same[0] += models
+            else:
+                alike.append(list(models))
+    return [models for alike in found.values() for models in alike]
+
+
+def _same_proteins(one: list[_Model], other: list[_Model], sketches: Sketches) -> bool:
+    """Whether each chain of one complex has a chain of the other without a single exchange: no mutant."""
+    first, second = (_longest(models, sketches) for models in (one, other))
+    return first.keys() == second.keys() and all(same_protein(first[kind], second[kind]) for kind in first)
+
+
+def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
+    """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
+    found: dict[int, str] = {}
+    for decoy, _, kinds in models:
+        for name, sequence in _chains(decoy, sketches):
+            found[kinds[name]] = max(found.get(kinds[name], ""), sequence, key=lambda s: (len(s), s))
+    return found
+
+
+def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[list[_Model]]]:
+    """Name of each target → its models.
+
+    A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
+    common, if anything, or after the folder that was given.
+    """
+    n_complexes = Counter(folder for models in complexes for folder in {model.folder for model in models})
+    found: dict[str, list[list[_Model]]] = {}
+    for models in complexes:
+        folders = sorted({model.folder for model in models})
+        alone = [folder for folder in folders if n_complexes[folder] == 1]
+        files = sorted({model.decoy.name.partition("#")[0] for model in models})
+        if len(folders) == 1 and alone:
+            name = folders[0]
+        else:
+            name = (common_name(alone) if len(alone) == len(folders) else "") or common_name(files) or given
+        found.setdefault(table_name(free_name(name, found)), []).append(models)
+    return found
+
+
+def common_name(names: list[str]) -> str:
+    """The parts that all names share, but for those that name no complex; empty if they share none.
+
+    >>> common_name(["af2_7ACV", "boltz_7ACV_model_0"]), common_name(["7ACV_best"]), common_name(["one", "two"])
+    ('7ACV', '7ACV_best', '')
+    """
+    if len(names) == 1:
+        return names[0]
+    parts = [re.split(r"[_.\s-]+", name) for name in names]
+    shared = [part for part in dict.fromkeys(parts[0]) if part and all(part in other for other in parts[1:])]
+    telling = [part for part in shared if part.lower() not in GENERIC and not part.isdecimal()]
+    return "_".join(telling)
+
+
+def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str]) -> Grouped:
+    """The decoys with target, name, and what they lack or have more than the others; sorted."""
+    found: dict[Key, Decoy] = {}
+    kinds: dict[Key, dict[str, int]] = {}
+    for target, complexes in targets.items():
+        models = [model for own in complexes for model in own]
+        twice = Counter(model.decoy.name for model in models)
+        usual, names = _usual(models), _names_of(models)
+        for model in models:
+            name = model.decoy.name if twice[model.decoy.name] == 1 else f"{model.folder}_{model.decoy.name}"
+            lacks, spare = _lacking(model, usual, names), _spare(model, usual)
+            folder = model.folder if model.folder != target else ""
+            decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
+            kinds[decoy.key] = model.kinds
+            other = found.setdefault(decoy.key, decoy)
+            if other is not decoy:
+                raise same_name(other, decoy)
+    return Grouped(sorted(found.values()), notes, kinds)
+
+
+def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
+    """Kind → what its chains are called in most of the models that have most of them."""
+    called: dict[int, Counter[tuple[str, ...]]] = {}
+    for model in models:
+        for kind in set(model.kinds.values()):
+            own = tuple(sorted(name for name, other in model.kinds.items() if other == kind))
+            called.setdefault(kind, Counter())[own] += 1
+    return {kind: list(max(own, key=lambda names: (len(names), own[names], names))) for kind, own in called.items()}
+
+
+def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
+    """Which chains a model lacks that most models of its target have, in words; empty if it has them all."""
+    own = Counter(model.kinds.values())
+    less = {kind: n - own[kind] for kind, n in usual.items() if own[kind] < n}
+    if not less or not own:
+        return ""
+    lost = [name for kind, n in less.items() for name in names[kind][-n:]]
+    usually, here = sum(usual.values()), sum(min(own[kind], n) for kind, n in usual.items())
+    return f"of {usually} protein chains that most models of the target have, {here}: no {', '.join(sorted(lost))}"
+
+
+def _spare(model: _Model, usual: Mapping[int, int]) -> str:
+    """Chains that a model has in more copies than most models of its target, as `partner_name` writes them."""
+    own = Counter(model.kinds.values())
+    return partner_name(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
+
+
+def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) -> list[str]:
+    """Where folders and sequences do not say the same."""
+    several = [folder for folder, complexes in parts.items() if sum(bool(m[0].kinds) for m in complexes) > 1]
+    together = [sorted({model.folder for model in models}) for models in joined]
+    together = [folders for folders in together if len(folders) > 1]
+    notes = []
+    if several:
+        n = sum(sum(bool(models[0].kinds) for models in parts[folder]) for folder in several)
+        notes.append(
+            f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} different complexes, as their"
+            " sequences say: each complex is a target"
+        )
+    if together:
+        folders = sorted({folder for one in together for folder in one})
+        targets = "one target" if len(together) == 1 else f"{len(together)} targets"
+        notes.append(f"{_listed(folders)} hold models of the same complexes, as their sequences say: {targets}")
+    return notes
+
+
+def _listed(folders: list[str]) -> str:
+    """The first folders by name, in words."""
+    shown = ", ".join(printable(folder) for folder in folders[:EXAMPLES])
+    more = f" and {len(folders) - EXAMPLES} more" if len(folders) > EXAMPLES else ""
+    return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
+
+
+def partners_of_each(partners: Mapping[Key, str], kinds: Mapping[Key, Mapping[str, int]]) -> dict[Key, str]:
+    """The partners of each decoy by the chains of its own file.
+
+    A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
+    kind; of several copies, those at the same place among them.
+
+    partners : target and decoy → partners as they were given. kinds : as in `Grouped`.
+    """
+    found = dict(partners)
+    together: dict[tuple[str, str], list[Key]] = {}
+    for key, text in partners.items():
+        together.setdefault((key[0], text), []).append(key)
+    for (_, text), keys in together.items():
+        named = [chain for partner in parse_partners(text) for chain in partner]
+        able = [key for key in keys if all(chain in kinds.get(key, {}) for chain in named)]
+        meant = Counter(tuple(kinds[key][chain] for chain in named) for key in able)
+        if meant:
+            wanted = meant.most_common(1)[0][0]
+            example = next(key for key in able if tuple(kinds[key][chain] for chain in named) == wanted)
+            for key in keys:
+                found[key] = _translated(text, kinds[example], kinds.get(key, {}), named)
+    return found
+
+
+def _translated(text: str, kinds: Mapping[str, int], own: Mapping[str, int], named: list[str]) -> str:
+    """Partners of a model with chains of these kinds in the names of another; unchanged if that lacks a chain."""
+    if all(own.get(chain) == kinds[chain] for chain in named):
+        return text
+    chains: dict[str, str] = {}
+    for chain in named:
+        place = [name for name, kind in kinds.items() if kind == kinds[chain]].index(chain)
+        copies = [name for name, kind in own.items() if kind == kinds[chain]]
+        if place >= len(copies):
+            return text
+        chains[chain] = copies[place]
+    partners = (tuple(sorted(chains[chain] for chain in partner)) for partner in parse_partners(text))
+    return partners_text(tuple(sorted(partners)))

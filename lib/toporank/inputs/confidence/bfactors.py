@@ -1,0 +1,134 @@
+"""pLDDT where predictors put it, in the column of B factors; only where that is what the column holds.
+
+An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be one that only a
+predictor gives. Of any other model the numbers decide, those of all models of its target together (`job`). A file that
+names an experiment, a crystal's cell or HADDOCK holds none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+import gemmi
+import numpy as np
+
+from toporank.inputs.confidence.table import ALWAYS, AUTO, NEVER, Choice
+from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
+from toporank.structures.read import parse_mmcif, parse_pdb
+
+NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
+"""Lines of a PDB file that no model of a predictor has."""
+SAME_IN_RESIDUE = 0.98
+"""Smallest share of residues whose atoms have one value: OpenMM may add atoms with 0 at the ends of chains."""
+SMOOTH = 0.7
+"""Smallest correlation of neighbours in a chain; over 1,220 models of AlphaFold and Boltz it is 0.79 or more."""
+SURE = 50.0
+"""A model is surer than this of some residue; of those models, 85 or more."""
+FEWEST = 30
+"""Residues by which this can be judged."""
+NEAR = 10.0
+"""Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT rises."""
+
+
+class BFactors(NamedTuple):
+    """B factors that may be pLDDT.
+
+    of_residues : mean over the atoms of each residue, 0 to 100. declared : whether the file calls them pLDDT.
+    same_in_residue : share of the residues whose atoms all have one value.
+    """
+
+    of_residues: dict[ResidueId, float]
+    declared: bool
+    same_in_residue: float
+
+    def of(self, complex_: Complex) -> np.ndarray:
+        """The B factor of each residue of a complex, shape (R,); NaN for residues that the file lacks."""
+        return np.array([self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float)
+
+
+def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | None = None) -> BFactors | None:
+    """The B factors of a structure file that can be read; None if they are not pLDDT whatever else is known.
+
+    These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless `choice` says that
+    they are pLDDT. model : its place in the file, from 0, if there are several.
+    """
+    asked = choice == ALWAYS
+    if choice == NEVER or (file_format == "pdb" and not asked and (NO_PREDICTION.search(text) or _all_alike(text))):
+        return None
+    if file_format == "pdb":
+        structure, declared = parse_pdb(text, model)[0], False
+    else:
+        block, structure, _ = parse_mmcif(text, model)
+        declared = "plddt" in " ".join([*block.find_values("_ma_qa_metric.name")]).lower()
+        if not asked and any(method[:1] not in ".?" for method in block.find_values("_exptl.method")):
+            return None
+    if (structure.cell.is_crystal() and not asked) or not len(structure) or not structure[0].count_atom_sites():
+        return None
+    del structure[1:]
+    residues = [(chain.name, residue) for chain in structure[0] for residue in chain if len(residue)]
+    values = _of_atoms(structure)
+    if not (values.min() >= 0 and values.min() < values.max() <= 100):
+        return None
+    scale = 100.0 if values.max() <= 1 else 1.0
+    sizes = np.array([len(residue) for _, residue in residues])
+    starts = np.cumsum(sizes) - sizes
+    means = scale * np.add.reduceat(values, starts) / sizes
+    same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
+    places = (ResidueId(chain, residue.seqid.num, residue.seqid.icode.strip()) for chain, residue in residues)
+    return BFactors(dict(zip(places, means.tolist(), strict=True)), declared, float(same.mean()))
+
+
+def _of_atoms(structure: gemmi.Structure) -> np.ndarray:
+    """B factors of the atoms of the only model, shape (A,)."""
+    try:
+        return gemmi.FlatStructure(structure).b_iso.astype(float)
+    except RuntimeError:  # it has no room for names of eight letters and more
+        return np.array([atom.b_iso for chain in structure[0] for residue in chain for atom in residue], dtype=float)
+
+
+def _all_alike(text: str) -> bool:
+    """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen without parsing."""
+    return len({line[60:66] for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))}) < 2
+
+
+def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
+    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue in space.
+
+    It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one value for all atoms of
+    a residue nor alike in residues that follow one another, as pLDDT is.
+    """
+    own = np.flatnonzero(complex_.ca >= 0)
+    values = found.of(complex_)[own]
+    if found.same_in_residue < SAME_IN_RESIDUE or len(own) < FEWEST or not values.max() >= SURE or not np.ptp(values):
+        return None
+    chains = np.array([complex_.residues[i].chain for i in own])
+    steps = np.diff(values)[chains[1:] == chains[:-1]]
+    if not len(steps) or 1 - (steps**2).mean() / (2 * values.var()) < SMOOTH:
+        return None
+    neighbours = _neighbours(complex_.xyz[complex_.ca[own]])
+    return float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1]) if np.ptp(neighbours) else None
+
+
+def _neighbours(ca: np.ndarray) -> np.ndarray:
+    from scipy.spatial import cKDTree  # imported only where numbers may be pLDDT
+
+    return cKDTree(ca).query_ball_point(ca, NEAR, return_length=True)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Rank of each number, the mean rank where several are equal."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(count) - (count - 1) / 2)[place]
+
+
+def profiles(found: BFactors, complex_: Complex) -> tuple[bytes, ...]:
+    """A digest of the numbers of each chain, by which copies of them are recognised in other models."""
+    own = np.flatnonzero(complex_.ca >= 0)
+    values = np.round(found.of(complex_), 2)
+    of_chain: dict[str, list[int]] = {}
+    for i in own:
+        of_chain.setdefault(complex_.residues[i].chain, []).append(i)
+    return tuple(hashlib.sha256(values[places].tobytes()).digest() for places in of_chain.values())

@@ -1,0 +1,291 @@
+"""What the predictor of one decoy says of it, and what follows from that and the model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from toporank.errors import ConfidenceError, TopoRankError
+from toporank.inputs.confidence import haddock, measures
+from toporank.inputs.confidence.bfactors import SAME_IN_RESIDUE, BFactors, b_factors, profiles, rise_into_core
+from toporank.inputs.confidence.content import unreadable
+from toporank.inputs.confidence.disorder import disordered
+from toporank.inputs.confidence.formats import Stated, stated
+from toporank.inputs.confidence.side_files import files_beside, named_by, place_of
+from toporank.inputs.confidence.table import (
+    ALWAYS,
+    AUTO,
+    INCOMPLETE,
+    NOTHING,
+    NUMBERS,
+    OF_B_FACTORS,
+    OF_FILE,
+    OK,
+    Choice,
+    Confidence,
+)
+from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.masking import mask_text, masked_places
+from toporank.structures.neighbours import pairs_between_groups
+from toporank.structures.partners import Partners
+from toporank.structures.read import read_complex
+from toporank.structures.text import read_text
+
+INTERFACE = 10.0
+"""Å between CA atoms of residues at an interface, as in `features.interface`."""
+NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
+DECIMALS = 4
+CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
+
+
+class Asked(NamedTuple):
+    """A decoy whose confidence is asked for.
+
+    path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
+    when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
+    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one. masked :
+    residues that do not count, as `structures.masking.mask_text` writes them.
+    """
+
+    target: str
+    decoy: str
+    path: Path | None
+    partners: Partners = ()
+    sha256: str = ""
+    atoms: Callable[[], Complex] | None = None
+    model: int = 0
+    masked: str = ""
+
+    def complex(self) -> Complex:
+        """Its atoms. Raises TopoRankError."""
+        return self.atoms() if self.atoms else read_complex(self.path, self.place)
+
+    @property
+    def place(self) -> int | None:
+        """Place of its model in the file, from 0; None for the only one."""
+        return self.model - 1 if self.model else None
+
+
+class Examined(NamedTuple):
+    """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
+
+    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
+    the numbers says that they are pLDDT; otherwise empty. disordered : residues, as `structures.masking.mask_text`
+    writes them.
+    """
+
+    row: Confidence
+    rise: float | None = None
+    profiles: tuple[bytes, ...] = ()
+    disordered: str = ""
+
+
+def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
+    """What the predictor of one decoy says of it.
+
+    A file that cannot be used, and a matrix that does not fit the model, is named in `reason`. choice : whether B
+    factors are pLDDT.
+    """
+    if asked.path is None:
+        return Examined(Confidence(asked.target, asked.decoy))
+    path = place_of(asked.path)
+    row, beside, named = Confidence(asked.target, asked.decoy), files_beside(path), named_by(path)
+    complex_: Complex | None = None
+    try:
+        file_format, _ = structure_format(path)
+        text = read_text(path)
+        cns = haddock.of_header(text) if file_format == "pdb" else None
+        found = b_factors(text, file_format, choice, asked.place)
+        if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
+            found = None
+        if cns is None and not beside and not named and found is None:
+            return Examined(row)
+        if asked.sha256 and file_digest(path) != asked.sha256:
+            return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
+        if beside or named or found:
+            complex_ = asked.complex()
+    except TopoRankError as error:
+        return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row)
+    known, problems = stated(beside) if beside else Stated(), []
+    rise = rise_into_core(found, complex_) if found else None
+    by_numbers = found and not (found.declared or beside or named or choice == ALWAYS)
+    if by_numbers and rise is None:
+        return Examined(row)
+    if cns is not None:
+        row, problems = _with_haddock(row._replace(predictor="HADDOCK"), cns, path)
+    row = row._replace(
+        predictor=row.predictor or (beside.predictor if beside else named if found else ""),
+        ptm=known.ptm,
+        iptm=known.iptm,
+        ranking_score=known.ranking_score,
+    )
+    measured, low, more = _of_structure(complex_, asked, known, found) if complex_ else ({}, "", [])
+    row, problems = row._replace(**measured), [*known.problems, *problems, *more]
+    numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
+    status = INCOMPLETE if problems else OK if numbers else NOTHING
+    row = row._replace(**numbers, status=status, reason="; ".join(problems))
+    if row.plddt_source != OF_B_FACTORS:
+        return Examined(row, disordered=low)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else (), low)
+
+
+class Pae(NamedTuple):
+    """Predicted aligned error of n residues, those of partners. values : Å, float32, (n, n), aligned on the residue of
+    the row. residues : what the file calls them, in its order.
+    """
+
+    values: np.ndarray
+    residues: tuple[ResidueId, ...]
+
+
+def pae_of(path: Path, complex_: Complex) -> Pae:
+    """The PAE that the predictor of a model wrote beside it.
+
+    path : of the model. complex_ : the model, with its partners. Raises ConfidenceError when there is no PAE, or none
+    that fits the model.
+    """
+    beside = files_beside(place_of(path))
+    known = stated(beside) if beside else Stated()
+    if known.pae is None:
+        what = "; ".join(known.problems) or "the predictor left no PAE beside this model"
+        raise ConfidenceError(what, where=path, remedy="docs/confidence.md says which files have it")
+    token = _token_of_residues(complex_, known.tokens, len(known.pae))
+    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    if token is None or (token[own] < 0).any():
+        what = f"the predictor's PAE is of {len(known.pae)} tokens, but the model has {_described(complex_)}"
+        raise ConfidenceError(what, where=path, remedy="were these files written for this model?")
+    values = known.pae[np.ix_(token[own], token[own])]
+    return Pae(values, tuple(complex_.residues[r] for r in own))
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file. Raises ConfidenceError when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Confidence, list[str]]:
+    """The row with what the header of a model says or, before that, the tables of HADDOCK3."""
+    problems, known = [], cns._asdict()
+    try:
+        table = haddock.of_tables(path)
+        known |= {name: value for name, value in (table._asdict() if table else {}).items() if value is not None}
+    except ConfidenceError as error:
+        problems.append(error.reason)
+    return row._replace(**{f"haddock_{name}": value for name, value in known.items()}), problems
+
+
+def _of_structure(
+    complex_: Complex, asked: Asked, known: Stated, found: BFactors | None
+) -> tuple[dict[str, float | str], str, list[str]]:
+    """Measures for which the model is needed, its disordered residues, and what keeps some from being computed."""
+    problems: list[str] = []
+    sizes = {name: len(each) for name in ("pae", "plddt") if (each := getattr(known, name)) is not None}
+    n_tokens = next(iter(sizes.values()), 0)
+    token = _token_of_residues(complex_, known.tokens, n_tokens) if n_tokens else None
+    if n_tokens and token is None:
+        problems.append(f"the predictor's files describe {n_tokens} tokens, but the model has {_described(complex_)}")
+    if len({*sizes.values()}) > 1:
+        problems.append(f"the predictor's files give PAE of {n_tokens} tokens, but pLDDT of {sizes['plddt']}")
+    try:
+        complex_ = complex_.with_partners(asked.partners)
+    except TopoRankError as error:
+        return {}, "", [*problems, error.reason]
+    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    if token is not None and (token[own] < 0).any():
+        token = None
+        problems.append("the predictor's files do not have all residues of the model")
+    plddt, source = (found.of(complex_)[own] if found else None), OF_B_FACTORS
+    if token is not None and sizes.get("plddt") == n_tokens:
+        plddt, source = known.plddt[token[own]].astype(float), OF_FILE
+    plddt = None if plddt is None or not len(plddt) or np.isnan(plddt).any() else plddt
+    pae = None
+    if token is not None and known.pae is not None:
+        pae = known.pae[np.ix_(token[own], token[own])].astype(float)
+    counted = ~np.isin(own, masked_places(asked.masked))
+    of_counted = None if plddt is None else plddt[counted], None if pae is None else pae[np.ix_(counted, counted)]
+    measured = _measured(complex_, own[counted], *of_counted)
+    if plddt is None:
+        return measured, "", problems
+    of_all = np.full(len(complex_.residues), np.nan)
+    of_all[own] = plddt
+    return {**measured, "plddt_source": source}, mask_text(disordered(complex_, of_all)), problems
+
+
+def _described(complex_: Complex) -> str:
+    """What the model has, such as `790 protein residues and 3 others`."""
+    n_protein, n_others = (int(np.count_nonzero(complex_.is_protein == protein)) for protein in (True, False))
+    counted = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
+    return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
+
+
+def _token_of_residues(complex_: Complex, tokens: list[tuple[str, int]] | None, n: int) -> np.ndarray | None:
+    """For each residue its first of n tokens, -1 for none; int, shape (R,). None if the tokens are not of this model.
+
+    tokens : chain and residue number of each; without, residues in the order of the file: one token for each standard
+    amino acid and nucleotide, and one for each residue or each heavy atom of what else there is.
+    """
+    if tokens is not None and len(tokens) == n:
+        place: dict[tuple[str, int], int] = {}
+        for i, key in enumerate(tokens):
+            place.setdefault(key, i)
+        return np.array([place.get((residue.chain, residue.number), -1) for residue in complex_.residues])
+    heavy = complex_.without_hydrogens()
+    atoms = np.diff(heavy.atom_slices)
+    standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
+    for sizes in (np.ones_like(atoms), np.where(standard, 1, atoms), np.where(complex_.is_protein, 1, 0)):
+        if sizes.sum() == n:
+            return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
+    return None
+
+
+def _measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None) -> dict[str, float]:
+    """Measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
+
+    own : indices of the residues with a CA atom in a body; plddt and pae are theirs.
+    """
+    found = {} if plddt is None else {"plddt": float(plddt.mean())}
+    ca, body = complex_.xyz[complex_.ca[own]], complex_.body_of[own]
+    near, _ = pairs_between_groups(ca, body, INTERFACE)
+    if not len(near):
+        return found
+    contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
+    if plddt is not None:
+        found["interface_plddt"] = float(plddt[np.unique(near)].mean())
+        found["low_plddt"] = float((plddt[np.unique(near)] < measures.LOW).mean())
+        found["contact_plddt"] = measures.contact_plddt(plddt, contacts, np.unique(near))
+    if pae is not None:
+        found["interface_pae"] = measures.interface_pae(pae, near)
+    several: dict[str, list[float]] = {}
+    for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
+        touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]
+        if plddt is not None:
+            several.setdefault("pdockq", []).append(measures.pdockq(plddt, touching))
+        if pae is not None:
+            of_bodies = np.flatnonzero(body == first), np.flatnonzero(body == second)
+            several.setdefault("ipsae", []).append(measures.ipsae(pae, *of_bodies))
+            several.setdefault("lis", []).append(measures.lis(pae, *of_bodies))
+        if plddt is not None and pae is not None:
+            several.setdefault("pdockq2", []).append(measures.pdockq2(plddt, pae, _from_first(touching, body, first)))
+    return found | {name: float(np.mean(values)) for name, values in several.items()}
+
+
+def _from_first(pairs: np.ndarray, body: np.ndarray, first: int) -> np.ndarray:
+    """The pairs, each with the residue of the first body in front."""
+    return np.where((body[pairs[:, :1]] == first), pairs, pairs[:, ::-1])
+
+
+def _cb(complex_: Complex) -> np.ndarray:
+    """CB of each residue, CA where it has none; shape (R, 3), of no use for residues without CA."""
+    xyz = complex_.xyz[complex_.ca]
+    atoms = np.flatnonzero(complex_.atom_names == b"CB")
+    xyz[complex_.residue_of[atoms]] = complex_.xyz[atoms]
+    return xyz

@@ -1,0 +1,174 @@
+"""What the files of each predictor say of a model, in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from toporank.errors import ConfidenceError
+from toporank.inputs.confidence.content import number, plddt, read_values, square
+from toporank.inputs.confidence.side_files import Beside, file_called
+
+
+class Stated(NamedTuple):
+    """What a predictor states; None where it says nothing.
+
+    ranking_score : by which it ranks its models, higher is better. plddt : of each residue or other token, 0 to 100,
+    shape (T,). pae : Å, shape (T, T). tokens : chain and residue number of each token. problems : files that could
+    not be used, and why.
+    """
+
+    ptm: float | None = None
+    iptm: float | None = None
+    ranking_score: float | None = None
+    plddt: np.ndarray | None = None
+    pae: np.ndarray | None = None
+    tokens: list[tuple[str, int]] | None = None
+    problems: tuple[str, ...] = ()
+
+
+RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0)}
+"""What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes; AlphaFold 2 ranks
+models without ipTM by pLDDT."""
+Parts = dict[str, Callable[[], Any]]
+"""Field of `Stated` → what gives its value, None where there is none, or raises ConfidenceError."""
+
+
+def stated(beside: Beside) -> Stated:
+    """What the files beside a model state. What cannot be used, a file or a part of one, is among `problems`."""
+    found: dict[str, Any] = {}
+    problems: list[str] = []
+
+    def tried(step: Callable[[], Any]) -> Any:
+        try:
+            return step()
+        except ConfidenceError as error:
+            problems.append(error.reason)
+
+    for read in READERS[beside.predictor]:
+        values = {name: tried(part) for name, part in (tried(partial(read, beside)) or {}).items()}
+        found |= {name: value for name, value in values.items() if value is not None}
+    return Stated(**found, problems=tuple(dict.fromkeys(problems)))
+
+
+def _of_json(score: str) -> Callable[[Beside], Parts]:
+    """A reader of pTM, ipTM and the score by which models are ranked, under this name."""
+
+    def read(beside: Beside) -> Parts:
+        values = read_values(beside.scores) if beside.scores else {}
+        return _numbers(values, ptm="ptm", iptm="iptm", ranking_score=score)
+
+    return read
+
+
+def _of_pae(name: str) -> Callable[[Beside], Parts]:
+    """A reader of a matrix of this name."""
+
+    return lambda beside: _matrix(beside.pae, name) if beside.pae else {}
+
+
+def _matrix(path: Path, name: str) -> Parts:
+    """PAE, and the tokens it is of if they are named, of a file that is there for it."""
+    values = read_values(path)
+    if name not in values:
+        raise ConfidenceError(f"{path.name} has no {name}", remedy="is it the right file?")
+    return {"pae": partial(square, values, name), "tokens": partial(_tokens, values)}
+
+
+def _numbers(values: dict[str, Any], **names: str) -> Parts:
+    """Single numbers, each field with its name in the file."""
+    return {field: partial(number, values, name, *RANGES[field]) for field, name in names.items()}
+
+
+def _arrays(values: dict[str, Any], pae: str) -> Parts:
+    """pLDDT and, under this name, PAE, if they are there."""
+    readers = {"plddt": (plddt, "plddt"), "pae": (square, pae)}
+    return {field: partial(read, values, name) for field, (read, name) in readers.items() if name in values}
+
+
+def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
+    """Chain and residue number of each token, as AlphaFold 3 writes them."""
+    if "token_chain_ids" not in values or "token_res_ids" not in values:
+        return None
+    try:
+        return [(str(c), int(n)) for c, n in zip(values["token_chain_ids"], values["token_res_ids"], strict=True)]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
+
+
+def _colabfold(beside: Beside) -> Parts:
+    """One file has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2 pTM."""
+    values = read_values(beside.scores) if beside.scores else {}
+    known = _numbers(values, ptm="ptm", iptm="iptm")
+
+    def score() -> float | None:
+        ptm, iptm = known["ptm"](), known["iptm"]()
+        return None if ptm is None or iptm is None else 0.8 * iptm + 0.2 * ptm
+
+    return {**known, "ranking_score": score, **_arrays(values, "pae")}
+
+
+def _alphafold2_ranking(beside: Beside) -> Parts:
+    """`ranking_debug.json`: ranking confidence and, of multimers, ipTM of each model by its name, and their order."""
+    ranking, name = _ranking(beside), _name(beside)
+    scores = next((of_models for key in ("iptm+ptm", "plddts") if (of_models := _by_name(ranking, key))), {})
+    return _numbers(scores, ranking_score=name) | _numbers(_by_name(ranking, "iptm"), iptm=name)
+
+
+def _by_name(ranking: dict[str, Any], key: str) -> dict[str, Any]:
+    found = ranking.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _ranking(beside: Beside) -> dict[str, Any]:
+    return read_values(beside.scores) if beside.scores else {}
+
+
+def _name(beside: Beside) -> str:
+    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`.
+
+    Empty where there is no order. Raises ConfidenceError when the order ends before this model.
+    """
+    order = _ranking(beside).get("order")
+    if beside.names["name"] or not isinstance(order, list):
+        return beside.names["name"]
+    place = int(beside.names["rank"])
+    if place >= len(order):
+        raise ConfidenceError(f"ranking_debug.json orders {len(order)} models, so there is no ranked_{place}")
+    return str(order[place])
+
+
+def _alphafold2_result(beside: Beside) -> Parts:
+    """`result_<name>.pkl`: all there is."""
+    path = file_called(beside.folder, f"result_{_name(beside)}.pkl")
+    values = read_values(path) if path else {}
+    scores = _numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")
+    return {**scores, **_arrays(values, "predicted_aligned_error")}
+
+
+def _alphafold2_pae(beside: Beside) -> Parts:
+    """`pae_<name>.json`, of AlphaFold 2.3.2 and later."""
+    path = file_called(beside.folder, f"pae_{_name(beside)}.json")
+    return _matrix(path, "predicted_aligned_error") if path else {}
+
+
+def _alphafold2_plddt(beside: Beside) -> Parts:
+    """`confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each residue."""
+    path = file_called(beside.folder, f"confidence_{_name(beside)}.json")
+    values = read_values(path) if path else {}
+    return {"plddt": partial(plddt, values, "confidenceScore")} if "confidenceScore" in values else {}
+
+
+READERS: dict[str, tuple[Callable[[Beside], Parts], ...]] = {
+    "ColabFold": (_colabfold,),
+    "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_plddt, _alphafold2_pae),
+    "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),
+    "Boltz": (_of_json("confidence_score"), _of_pae("pae")),
+    "Chai-1": (_of_json("aggregate_score"), _of_pae("pae")),
+    "Protenix": (_of_json("ranking_score"), _of_pae("token_pair_pae")),
+}
+"""How the files of each predictor are read; where several know something, the last counts."""

@@ -1,0 +1,95 @@
+"""confidence.csv: what predictors say of the decoys of a data set, a row for each decoy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from toporank.files.spreadsheets import read_rows, write_rows
+
+OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
+"""Status: all that was found was read; some of it was not, for a reason; there is nothing."""
+
+
+Choice = Literal["auto", "b_factor", "none"]
+"""Whether B factors are pLDDT: where something says so or they look like it, always, never."""
+AUTO, ALWAYS, NEVER = "auto", "b_factor", "none"
+OF_FILE, OF_B_FACTORS = "file", "b_factor"
+"""Where pLDDT comes from: a file beside the model, or the model's B-factors."""
+
+
+class Confidence(NamedTuple):
+    """A row of confidence.csv; what is not known is None. docs/confidence.md says what each is and where it is from."""
+
+    target: str
+    decoy: str
+    predictor: str = ""
+    plddt_source: str = ""
+    plddt: float | None = None
+    interface_plddt: float | None = None
+    contact_plddt: float | None = None
+    low_plddt: float | None = None
+    ptm: float | None = None
+    iptm: float | None = None
+    ranking_score: float | None = None
+    interface_pae: float | None = None
+    pdockq: float | None = None
+    pdockq2: float | None = None
+    ipsae: float | None = None
+    lis: float | None = None
+    haddock_score: float | None = None
+    haddock_vdw: float | None = None
+    haddock_elec: float | None = None
+    haddock_desolv: float | None = None
+    haddock_air: float | None = None
+    haddock_bsa: float | None = None
+    status: str = NOTHING
+    reason: str = ""
+
+
+NUMBERS = Confidence._fields[Confidence._fields.index("plddt") : Confidence._fields.index("status")]
+MEASURES = {
+    "plddt": "pLDDT",
+    "interface_plddt": "interface pLDDT",
+    "contact_plddt": "contact pLDDT",
+    "ptm": "pTM",
+    "iptm": "ipTM",
+    "ranking_score": "ranking score",
+    "interface_pae": "interface PAE",
+    "pdockq": "pDockQ",
+    "pdockq2": "pDockQ2",
+    "ipsae": "ipSAE",
+    "lis": "LIS",
+    "haddock_score": "HADDOCK score",
+}
+"""Measures by which decoys can be ranked, and their names."""
+LOWER_IS_BETTER = ("interface_pae", "haddock_score")
+
+
+def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
+    """The rows that a table has: all of them, or none if no predictor says anything of any decoy."""
+    rows = list(rows)
+    return rows if any(row.status != NOTHING for row in rows) else []
+
+
+def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
+    """Write confidence.csv: the columns that have a value; a header alone if there is nothing to say of any decoy."""
+    rows = spoken(rows)
+    always = ("target", "decoy", "predictor", "status", "reason")
+    columns = [c for c in Confidence._fields if c in always or any(getattr(row, c) not in (None, "") for row in rows)]
+    write_rows(path, columns, ([getattr(row, column) for column in columns] for row in rows))
+
+
+def read_confidence(path: Path | str) -> list[Confidence]:
+    """Read confidence.csv."""
+    return [
+        Confidence(**{name: (float(cell) if cell else None) if name in NUMBERS else cell for name, cell in row.items()})
+        for row in read_rows(path)
+    ]
+
+
+def oriented(row: Confidence, measure: str) -> float | None:
+    """A measure of `MEASURES` so that higher is better."""
+    value = getattr(row, measure)
+    return -value if value is not None and measure in LOWER_IS_BETTER else value

@@ -1,0 +1,110 @@
+"""The decoys of a folder with their targets. Every file is looked into once; what was seen is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toporank.code import code_of
+from toporank.errors import StructureError
+from toporank.files.atomic import write_text
+from toporank.inputs.complexes import Grouped, Sketches, group
+from toporank.inputs.predictors import all_decoys
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
+
+CACHE = "sketches.json"
+"""In the reuse store: what was seen in each file."""
+MANY = 200
+"""Files that are worth a second process."""
+
+_State = tuple[int, int]
+"""Size in bytes and modification time in ns."""
+
+
+def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None) -> Grouped:
+    """The decoys of a folder with their targets.
+
+    by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the folder cannot be
+    listed or two files are the same decoy.
+    """
+    decoys = all_decoys(dataset, folder)
+    seen = sketches((decoy.path for decoy in decoys if not decoy.refused), store)
+    return group(decoys, seen, by, folder.resolve().name, partners)
+
+
+def sketches(paths: Iterable[str], store: Path) -> Sketches:
+    """What a look into each file finds, by path; None where it cannot be read."""
+    paths = dict.fromkeys(paths)
+    states = {path: state for path in paths if (state := _state(path))}
+    known = _read(store / CACHE)
+    new = [path for path, state in states.items() if known.get(os.path.abspath(path), (None, None))[0] != state]
+    if new:
+        known |= {os.path.abspath(path): (states[path], seen) for path, seen in _looked_into(new)}
+        _write(store / CACHE, known)
+    return {path: known[os.path.abspath(path)][1] if path in states else None for path in paths}
+
+
+def _state(path: str) -> _State | None:
+    try:
+        found = os.stat(path)
+    except OSError:  # reading it fails later, with the reason
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _looked_into(paths: list[str]) -> list[tuple[str, Sketch | None]]:
+    if len(paths) < MANY:
+        return [(path, _look(path)) for path in paths]
+    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+        return list(zip(paths, pool.map(_look, paths, chunksize=32), strict=True))
+
+
+def _look(path: str) -> Sketch | None:
+    from toporank.structures.sketch import sketch  # imports gemmi, which is needed only to read a file
+
+    try:
+        return sketch(Path(path))
+    except StructureError:  # reading it fails later, with the reason
+        return None
+
+
+def _code() -> str:
+    return code_of("structures.sketch")
+
+
+def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:
+    """What was seen before: path → state of the file and its sketch; nothing where that cannot be used."""
+    from toporank.structures.sketch import Sketch
+
+    try:
+        content = json.loads(path.read_bytes())
+        if content["code"] != _code():
+            return {}
+        texts = content["sequences"]
+        return {
+            name: ((size, time), Sketch(tuple(models), first, tuple(further)))
+            for name, (size, time, models, chains) in content["files"].items()
+            for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
+        }
+    except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
+        return {}
+
+
+def _write(path: Path, known: Mapping[str, tuple[_State, Sketch | None]]) -> None:
+    """Keep what was seen; files that cannot be read are looked into again."""
+    places: dict[str, int] = {}
+
+    def kept(seen: Sketch) -> list[list[tuple[str, int]]]:
+        each = (seen.chains, *seen.further)
+        return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
+
+    files = {name: [*state, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
+    with contextlib.suppress(OSError):  # then the next run looks again
+        write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))

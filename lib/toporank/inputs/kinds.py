@@ -1,0 +1,77 @@
+"""Kinds of chains: sequences of one protein, but for cut ends, missing loops or a few exchanges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from toporank.comparing.homology.kmers import K, Sample, sample
+from toporank.comparing.native.alignment import align
+
+LEAST_IDENTITY = 0.9
+"""Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends, missing loops."""
+LEAST_COVERAGE = 0.5
+"""And of the longer chain's: a domain by itself is another construct."""
+LEAST_KMERS = 0.4
+"""Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
+INDEXED = 64
+"""5-mers by which the first sequence of a kind is found again."""
+
+
+def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
+    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and letters."""
+    kinds: dict[str, int] = {}
+    firsts: list[tuple[str, Sample]] = []
+    having: dict[int, list[int]] = {}
+    for sequence in sorted(set(sequences), key=lambda s: (-len(s), s)):
+        own = sample(sequence)
+        shared = Counter(kind for kmer in own.hashes.tolist() if kmer in having for kind in having[kmer])
+        near = [kind for kind, n in shared.most_common() if _share(n, own, firsts[kind][1]) >= LEAST_KMERS]
+        kind = next((kind for kind in near if same_kind(firsts[kind][0], sequence)), None)
+        if kind is None:
+            kind = len(firsts)
+            firsts.append((sequence, own._replace(hashes=own.hashes[:INDEXED])))
+            for kmer in own.hashes[:INDEXED].tolist():
+                having.setdefault(kmer, []).append(kind)
+        kinds[sequence] = kind
+    return kinds
+
+
+def _share(n: int, own: Sample, first: Sample) -> float:
+    """Share of the k-mers that two chains have in common, if n of those that were kept of the first are."""
+    return n / len(first.hashes) * first.n_kmers / min(own.n_kmers, first.n_kmers)
+
+
+def same_kind(one: str, other: str) -> bool:
+    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges."""
+    shorter, longer = sorted((one, other), key=len)
+    if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
+        return False
+    if _equal_letters(shorter, longer) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)):
+        return True  # which spares the alignment
+    alignment = align(longer, shorter)
+    return alignment.identity >= LEAST_IDENTITY and alignment.n_identical >= LEAST_COVERAGE * len(longer)
+
+
+def _equal_letters(shorter: str, longer: str) -> int:
+    """The most letters that are equal where the shorter sequence is laid on the longer one, without gaps.
+
+    It is laid where one of a few pieces of it first occurs.
+    """
+    starts = [i * (len(shorter) - K) // 4 for i in range(5)] if len(shorter) >= K else []
+    shifts = {longer.find(shorter[i : i + K]) - i for i in starts if shorter[i : i + K] in longer}
+    one, other = (np.frombuffer(text.encode(), np.uint8) for text in (shorter, longer))
+    overlaps = ((one[max(0, -by) :], other[max(0, by) :]) for by in shifts)
+    return max((int((a[: len(b)] == b[: len(a)]).sum()) for a, b in overlaps), default=0)
+
+
+def same_protein(one: str, other: str) -> bool:
+    """Whether two sequences of one kind have no exchange: ends and loops may be missing of either."""
+    residue = align(*sorted((one, other), key=len, reverse=True)).residue
+    of_longer = np.flatnonzero(residue >= 0)
+    of_shorter = residue[of_longer]
+    ends = max(len(one), len(other)), min(len(one), len(other))
+    steps = [np.diff(places, prepend=-1, append=end) for places, end in zip((of_longer, of_shorter), ends, strict=True)]
+    return bool((np.minimum(*steps) == 1).all())

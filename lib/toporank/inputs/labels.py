@@ -1,0 +1,199 @@
+"""Label tables: DockQ of decoys whose native is known."""
+
+from __future__ import annotations
+
+import difflib
+import random
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.errors import ConfigError, printable
+from toporank.files.atomic import write_text_if_changed
+from toporank.files.spreadsheets import read_rows, restored, table_text
+from toporank.files.user_tables import read_table
+from toporank.structures.identity import Decoy, split_suffix, table_name
+from toporank.structures.partners import parse_partners, partners_text
+
+
+class Label(NamedTuple):
+    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is judged apart.
+
+    split : `train`, `val` or `test`, or `""` while nothing is decided.
+    partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
+    interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
+    """
+
+    target: str
+    decoy: str
+    dockq: float
+    split: str
+    group: str = ""
+    partners: str = ""
+    interface: str = ""
+
+
+SPLITS = ("train", "val", "test")
+COLUMNS = Label._fields
+_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
+    name: name for name in ("split", "group", "partners", "interface")
+}
+_REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def read_labels(
+    source: Path | dict[str, Path], *, split_by: str, validation_percent: float, split_seed: int
+) -> list[Label]:
+    """Read a label table, or one per split; sorted by target, decoy and interface.
+
+    Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
+    optionally split, group, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row
+    with an interface labels only this. Without a split, whole targets are set aside for validation with `split_by`
+    target; otherwise nothing is decided, since chains are not known yet. Names are as `table_name` gives them, like
+    those of decoys.
+
+    Raises ConfigError naming file and line.
+    """
+    tables = [_read(path, split) for split, path in (source if isinstance(source, dict) else {"": source}).items()]
+    labels = [label for labels, _ in tables for label in labels]
+    where = ", ".join(map(str, source.values())) if isinstance(source, dict) else source
+    seen = set()
+    for label in labels:
+        if (*label[:2], label.interface) in seen:
+            what = f"interface {label.interface} of decoy" if label.interface else "decoy"
+            raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
+        seen.add((*label[:2], label.interface))
+    if all(has_split for _, has_split in tables):
+        _check_splits(labels, where)
+    elif split_by == "target":
+        labels = split_by_target(labels, validation_percent, split_seed)
+    return sorted(labels, key=lambda label: (*label[:2], label.interface))
+
+
+def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
+    """Write labels for `read_split_labels`, if they differ from what is there; returns whether they did."""
+    return write_text_if_changed(path, table_text(COLUMNS, labels))
+
+
+def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
+    """Read labels as `write_labels` wrote them. interfaces : also those of single interfaces."""
+    labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in read_rows(path)]
+    return labels if interfaces else of_decoys(labels)
+
+
+def of_decoys(labels: Iterable[Label]) -> list[Label]:
+    """The labels of whole decoys."""
+    return [label for label in labels if not label.interface]
+
+
+def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
+    """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
+    table = read_table(path, _NAMES, _REQUIRED, "the labels")
+    points = "." if table.separator == "," else ".,"  # half of Europe writes `T;model;0,5`
+    labels = [_label(row, points, split, where) for where, row in table.rows]
+    return labels, bool(split) or "split" in table.header
+
+
+def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
+    """The label in a row. points : the allowed decimal signs."""
+    found = row.get
+    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
+    if not (target and decoy):
+        raise ConfigError("a row without target or decoy", where=where)
+    number = dockq.replace(",", ".") if "," in points else dockq
+    if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
+        remedy = "write decimals with a point, or separate columns by semicolons" if "," in dockq else None
+        raise ConfigError(
+            f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1",
+            where=where,
+            remedy=remedy,
+        )
+    stem = (split_suffix(decoy) or (decoy,))[0]
+    said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
+    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
+    names = table_name(restored(target)), table_name(restored(stem))
+    return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
+
+
+def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
+    """Split whole targets into train and val, at least one each."""
+    targets = sorted({label.target for label in labels})
+    random.Random(seed).shuffle(targets)
+    held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
+    return [label._replace(split="val" if label.target in held_out else "train") for label in labels]
+
+
+def _check_splits(labels: list[Label], where: object) -> None:
+    """Splits have known names, and no target is in two."""
+    unknown = sorted({label.split for label in labels} - set(SPLITS))
+    if unknown:
+        raise ConfigError(f"unknown split {unknown[0]!r}", where=where, remedy=f"use {', '.join(SPLITS)}")
+    split_of: dict[str, str] = {}
+    both = [label.target for label in labels if split_of.setdefault(label.target, label.split) != label.split]
+    if both:
+        raise ConfigError(
+            f"target {min(both)!r} is in more than one split", where=where, remedy="split by whole targets"
+        )
+
+
+def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
+    """Why nothing can be trained with these labels, seen before anything is built: one line each, with what to do.
+
+    labels, decoys : of one data set that is trained on, or of all of them together.
+    """
+    stray = mismatch(labels, decoys)
+    if stray:
+        return [stray]
+    known = {decoy.key for decoy in decoys}
+    matched = [label for label in labels if label[:2] in known]
+    targets = {label.target for label in matched if label.split != "test"}
+    if len(targets) == 1:
+        return [
+            f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least two are needed, one to"
+            " train on and one to validate on (label decoys of more targets)"
+        ]
+    splits = {label.split for label in matched}
+    return [
+        f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
+        for split in sorted({"train", "val"} - splits)
+        if matched and "" not in splits
+    ]
+
+
+def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
+    """That no label has a decoy, with the likeliest reason; empty when one has, or there are none."""
+    known = {decoy.key for decoy in decoys}
+    if not labels or not decoys or any(label[:2] in known for label in labels):
+        return ""
+    what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
+    for likeness, advice in _LIKENESSES:
+        alike = {likeness(decoy.target, decoy.name): decoy for decoy in decoys}
+        for label in labels:
+            decoy = alike.get(likeness(label.target, label.decoy))
+            if decoy:
+                meant = f"did you mean {decoy.target}/{decoy.name}?"
+                return f"{what}: there is no {label.target}/{label.decoy}, {meant} ({advice})"
+    label = labels[0]
+    targets = sorted({decoy.target for decoy in decoys})
+    (target,) = difflib.get_close_matches(label.target, targets, n=1) or targets[:1]
+    names = sorted(decoy.name for decoy in decoys if decoy.target == target)
+    (name,) = difflib.get_close_matches(label.decoy, names, n=1) or names[:1]
+    return (
+        f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
+        " (name targets and decoys in the labels as folders and files are named)"
+    )
+
+
+def _bare(name: str) -> str:
+    """A name in small letters without folders and without anything from its first full stop on."""
+    return re.split(r"[/\\]", name)[-1].partition(".")[0].casefold()
+
+
+_LIKENESSES = (
+    (lambda target, name: (target.casefold(), name.casefold()), "capitals and small letters are different"),
+    (lambda target, name: (_bare(target), _bare(name)), "write names without folders and file endings"),
+    (lambda target, name: _bare(name), "Target is the name of the folder that holds the file"),
+)
+"""By what a label and a decoy may be alike though their names differ, and what to tell then."""

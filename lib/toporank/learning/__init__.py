@@ -1,0 +1,1 @@
+"""One network: batches, layers, losses, training, selection and checkpoints."""

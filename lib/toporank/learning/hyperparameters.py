@@ -1,0 +1,378 @@
+"""How networks are trained, and which result is kept."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from toporank.learning.hardware import Hardware, Loading, Tracker
+from toporank.plugins import BUILT_IN, networks
+from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, did_you_mean, distinct
+
+SHAPE_KEYS = ("network", "hidden", "heads", "layers", "readout", "local")
+"""Hyper-parameters that decide which weights a network has."""
+
+
+def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """Those of a network; older checkpoints do not know `local` and `network`."""
+    known = {"local": False, "network": BUILT_IN, **hyperparameters}
+    return {key: known[key] for key in SHAPE_KEYS}
+
+
+RANKED_TOGETHER = 4
+"""Decoys of a target that a ranking term compares by default."""
+
+
+class Schedule(Section):
+    """How a network is trained."""
+
+    learning_rate: float = Field(0.005, gt=0, le=1, description="Initial learning rate of Adam.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
+    batch_size: int = Field(16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch.")
+    accumulate: int = Field(
+        16, ge=1, json_schema_extra={"unit": "batches"}, description="Batches in one optimiser step."
+    )
+    plateau_factor: float = Field(
+        0.2, gt=0, lt=1, description="The learning rate is multiplied by this when `val_loss` stops falling."
+    )
+    plateau_patience: int = Field(
+        6, ge=0, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before that."
+    )
+    early_stop_patience: int = Field(
+        45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
+    )
+    max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
+    validate_every: int = Field(
+        1,
+        ge=1,
+        json_schema_extra={"unit": "epochs"},
+        description="Validate every n-th epoch; must divide `max_epochs`. Only validated epochs can be the best.",
+    )
+    gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
+    attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="Dropout on what each layer between pooling and score takes, during training."
+    )
+    loss: Literal["mse", "huber", "bce"] = Field(
+        "mse",
+        description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
+        " `val_loss` is always the mean squared error, so that runs can be compared.",
+    )
+    huber_delta: float = Field(
+        0.1, gt=0, json_schema_extra={"unit": "DockQ"}, description="Error above which the Huber loss grows linearly."
+    )
+    ranking_term: Literal["none", "pairwise", "listwise"] = Field(
+        "none",
+        description="A term added to the loss for the order of the decoys of one target: hinge over pairs, or"
+        " divergence between the chances of being best.",
+    )
+    ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
+    ranking_margin: float = Field(
+        0.1,
+        gt=0,
+        le=1,
+        json_schema_extra={"unit": "DockQ"},
+        description="Largest margin by which `pairwise` wants the better decoy higher; at most their true difference.",
+    )
+    ranking_temperature: float = Field(
+        0.1,
+        gt=0,
+        json_schema_extra={"unit": "DockQ"},
+        description="Temperature of `listwise`; the lower, the more the best decoys count.",
+    )
+    ranking_every: int = Field(
+        1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
+    )
+    local_weight: float = Field(
+        0.0,
+        ge=0,
+        description="Weight of the cross-entropy between true and predicted local quality of contacts, which data sets"
+        " with `natives` know. Above 0 it switches `local` on.",
+    )
+    sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
+        "shuffle",
+        description="What an epoch sees: every decoy once, or as many draws with every target, every cluster of targets"
+        " that share a chain, or every CAPRI class of DockQ drawn equally often.",
+    )
+    decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
+        "auto",
+        json_schema_extra={"unit": "decoys"},
+        description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
+        " ranking term (fewer where a batch is smaller), otherwise 1.",
+    )
+
+    @model_validator(mode="after")
+    def _last_epoch_is_validated(self) -> Schedule:
+        if self.max_epochs % self.validate_every:
+            raise ValueError(
+                f"max_epochs {self.max_epochs} is not a multiple of validate_every {self.validate_every}, so that its"
+                f" last epochs would not be judged: choose {self.max_epochs + -self.max_epochs % self.validate_every}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _pairs_in_a_batch(self) -> Schedule:
+        if self.ranking_term != "none" and self.decoys_together < 2:
+            raise ValueError(
+                f"ranking_term {self.ranking_term!r} compares decoys of one target:"
+                " set `batch_size` and `decoys_per_target` to 2 or more, such as 4"
+            )
+        if self.decoys_together > self.batch_size:
+            raise ValueError(
+                f"decoys_per_target {self.decoys_per_target} is more than batch_size {self.batch_size}: lower it"
+            )
+        return self
+
+    @property
+    def decoys_together(self) -> int:
+        """`decoys_per_target`, with `auto` resolved."""
+        if self.decoys_per_target != "auto":
+            return self.decoys_per_target
+        return 1 if self.ranking_term == "none" else min(RANKED_TOGETHER, self.batch_size)
+
+
+class Hyperparameters(Schedule):
+    """How one network is built and trained."""
+
+    network: str = Field(BUILT_IN, description="Name of the network: the built-in one, or that of a plug-in.")
+    hidden: int = Field(32, ge=1, le=LARGEST_NETWORK["hidden"], description="Width of node and edge embeddings.")
+    heads: int = Field(
+        8, ge=1, le=LARGEST_NETWORK["heads"], description="Attention heads of each layer; their results are averaged."
+    )
+    layers: int = Field(2, ge=1, le=LARGEST_NETWORK["layers"], description="Edge-aware GATv2 layers.")
+    readout: int = Field(
+        64, ge=1, le=LARGEST_NETWORK["readout"], description="Width of the two layers between pooling and score."
+    )
+    local: bool = Field(False, description="Whether it predicts the local quality of contacts, too, and scores by it.")
+    sees: str | None = Field(None, description="Node module whose columns it sees, if that of `features` extends it.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _predicts_what_it_learns(cls, given: Any) -> Any:
+        weight = given.get("local_weight") if isinstance(given, dict) else None
+        return {"local": True, **given} if isinstance(weight, int | float) and weight > 0 else given
+
+    @field_validator("network")
+    @classmethod
+    def _installed(cls, name: str) -> str:
+        known = [BUILT_IN, *networks()]
+        if name not in known:
+            raise ValueError(f"no network of that name is installed, {did_you_mean(name, known)}")
+        return name
+
+    @model_validator(mode="after")
+    def _learns_what_it_predicts(self) -> Hyperparameters:
+        if self.local_weight > 0 and not self.local:
+            raise ValueError("local_weight is for a network that predicts local quality: set `local: true`")
+        return self
+
+
+DEFAULT_SWEEP_CONFIG = "sched_boost"
+
+
+def _merge_defaults(section: Any, entries: str) -> Any:
+    """Give each entry the keys of `defaults` that it does not set itself."""
+    if isinstance(section, dict) and section.get("defaults") and entries == "configs":
+        section = {"configs": [{"name": DEFAULT_SWEEP_CONFIG}], **section}
+    if isinstance(section, dict) and isinstance(section.get(entries), list):
+        defaults = section.get("defaults") or {}
+        merged = [
+            {**defaults, **e} if isinstance(e, dict) and isinstance(defaults, dict) else e for e in section[entries]
+        ]
+        return {**section, entries: merged}
+    return section
+
+
+class SweepConfig(Hyperparameters):
+    """One configuration of the sweep: a name, and what differs from `sweep.defaults`."""
+
+    name: Name = Field(description="Name of the configuration.")
+
+
+class Sweep(Section):
+    """Every configuration is trained with every seed."""
+
+    defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all entries of `configs`.")
+    configs: list[SweepConfig] = Field(
+        [SweepConfig(name=DEFAULT_SWEEP_CONFIG)],
+        min_length=1,
+        description="The configurations: `name` and the hyper-parameters that differ.",
+    )
+    seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
+
+    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "configs"))
+
+    @model_validator(mode="after")
+    def _names(self) -> Sweep:
+        distinct([c.name for c in self.configs], "configuration name")
+        distinct([str(s) for s in self.seeds], "seed")
+        return self
+
+
+class Selection(Section):
+    """Which checkpoint is best."""
+
+    rule: Literal["val_loss", "val_selection", "val_ranking_loss"] = Field(
+        "val_loss",
+        description="`val_loss`: lowest validation loss. `val_selection`: lowest"
+        " `val_loss − spearman_weight · Spearman`. `val_ranking_loss`: lowest mean ranking loss of the validation"
+        " targets. All are tracked and shown; this one chooses.",
+    )
+    spearman: Literal["pooled", "per_target"] = Field(
+        "pooled", description="Which validation Spearman is part of `val_selection`."
+    )
+    spearman_weight: float = Field(1.0, ge=0, description="Weight of that Spearman.")
+    minimum_delta: float = Field(
+        0.0, ge=0, description="A later epoch must be better by more than this to replace the best."
+    )
+
+
+class Making(Section):
+    """What a scorer is made from, by the target `make_scorer`."""
+
+    config: Name | None = Field(
+        None,
+        description="Configuration of the sweep whose networks, one of each fold with the first seed, the scorer has;"
+        " the first by default.",
+    )
+    made: list[str] = Field(
+        [],
+        description="Groups of decoys that were made around natives: trees count them less, and intervals do not come"
+        " from them. A group is that of the labels, or the data set.",
+    )
+    calibrated_on: list[str] = Field(
+        [], description="Groups of decoys that intervals come from, such as will be scored; all but `made` if empty."
+    )
+
+
+class Final(Section):
+    """The final scorer."""
+
+    score: Literal["best", "mean"] = Field(
+        "best", description="`pred_dockq` is that of the best checkpoint, or the mean over the ensemble."
+    )
+    members: int | None = Field(
+        None,
+        ge=2,
+        json_schema_extra={"unit": "runs"},
+        description="The ensemble, which gives `pred_sd`: the top N runs of the final leaderboard; unset means all.",
+    )
+
+
+class Phase(Schedule):
+    """One fine-tune phase: its parent's network and weights with a fresh optimiser and schedule."""
+
+    name: Name = Field(description="Name of the phase.")
+    parent: Name = Field("sweep", description="`sweep`, or the name of an earlier phase with a single seed.")
+    seed: Seed | None = Field(None, description="Seed of a phase with one run, which then has the name of the phase.")
+    seeds: list[Seed] | None = Field(None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`.")
+    freeze: list[str] = Field(
+        [], description="Parts of the network that keep their parent's weights, such as `embed_nodes` or `layers.0`."
+    )
+    datasets: list[Name] = Field(
+        [],
+        description="Data sets whose training targets this phase learns from; empty for those of the study."
+        " Validation is always that of the study, so that a phase can be compared with its parent.",
+    )
+
+    @model_validator(mode="after")
+    def _one_kind_of_seed(self) -> Phase:
+        if (self.seed is None) == (self.seeds is None):
+            raise ValueError(f"phase {self.name!r} needs either `seed` or `seeds`")
+        if self.name == "sweep":
+            raise ValueError("a phase cannot be called 'sweep': as a parent that means the sweep")
+        distinct([str(seed) for seed in self.seeds or []], "seed")
+        return self
+
+    def runs(self) -> dict[str, int]:
+        """Run name to seed."""
+        if self.seeds is None:
+            return {self.name: self.seed}
+        return {f"{self.name}_seed{seed}": seed for seed in self.seeds}
+
+
+class Finetune(Section):
+    """The fine-tune phases, in order."""
+
+    defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all phases.")
+    phases: list[Phase] = Field([], description="The phases; empty for no fine-tuning.")
+
+    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "phases"))
+
+    @field_validator("defaults")
+    @classmethod
+    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        checked(Hyperparameters, defaults, where="training.finetune.defaults")
+        return defaults
+
+    @model_validator(mode="after")
+    def _chain(self) -> Finetune:
+        distinct([run for phase in self.phases for run in phase.runs()], "run name")
+        known = {"sweep"}
+        for phase in self.phases:
+            if phase.parent not in known:
+                wrong = f"parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
+                raise ValueError(f"phase {phase.name!r}: {wrong}")
+            if phase.seed is not None:
+                known.add(phase.name)
+        return self
+
+
+class Training(Section):
+    """What is trained on, how, and which result is kept."""
+
+    datasets: list[Name] = Field([], description="Names of the data sets to train on; empty for every labelled one.")
+    validation_percent: float = Field(
+        20.0,
+        gt=0,
+        lt=100,
+        json_schema_extra={"unit": "% of targets"},
+        description="Targets set aside for validation where the labels have no split.",
+    )
+    split_by: Literal["cluster", "target"] = Field(
+        "cluster",
+        description="What stays on one side there. `cluster`: all targets that share a chain, antibodies excepted;"
+        " `target`: the decoys of a target.",
+    )
+    similarity: Literal["kmers", "mmseqs2"] = Field(
+        "kmers",
+        description="Which chains count as the same when targets are clustered. `kmers`: those that share 40 % of their"
+        " 5-mers. `mmseqs2`: also those that MMseqs2, which must be installed, aligns with 30 % identity.",
+    )
+    split_seed: int = Field(0, description="Seed of that choice, and of the folds.")
+    leakage: Literal["warn", "refuse"] = Field(
+        "warn", description="What happens when a target that is held out shares a chain with a training target."
+    )
+    folds: int = Field(
+        5,
+        ge=3,
+        description="Parts of the targets in a cross-validation: one is judged, one validates, the others train.",
+    )
+    cross_validate: bool = Field(
+        False,
+        description="Whether the study has a cross-validation, which its report shows. The target `cross_validate`"
+        " makes one without this, too.",
+    )
+    threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
+    hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
+    loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
+    trackers: list[Tracker] = Field(
+        [],
+        description="Also write metrics for `tensorboard` or `mlflow` into the folder of each run.",
+    )
+    sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
+    selection: Selection = Field(Selection(), description="Which checkpoint is best.")
+    final: Final = Field(Final(), description="One checkpoint or an ensemble.")
+    scorer: Making = Field(Making(), description="Networks, trees, intervals and map in one folder, `results/scorer`.")
+    finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
+
+    @property
+    def cores(self) -> int:
+        """CPU cores of one run: its threads, in each of its processes."""
+        return self.threads * self.hardware.devices
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of one run to request from a scheduler; with `auto` unknown before the run starts."""
+        return self.hardware.devices if self.hardware.accelerator == "cuda" else 0

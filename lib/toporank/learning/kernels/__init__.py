@@ -1,0 +1,1 @@
+"""Loops of the network, compiled. Importing a file of this folder imports numba: do so when computing."""

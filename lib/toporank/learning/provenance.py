@@ -1,0 +1,72 @@
+"""What a result was made with: versions, git state, code."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import platform
+import subprocess
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import toporank
+from toporank import plugins
+from toporank.code import code_of
+from toporank.structures.dssp import DsspMissingError, dssp_version
+
+PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
+
+NOT_FOLLOWED = (
+    *("building", "features", "structures"),  # graphs count by their values
+    *("learning.hardware", "learning.hyperparameters"),  # so do parameters,
+    *("inputs", "comparing.homology", "files.spreadsheets"),  # splits and chains
+    *("learning.checkpoint", "learning.topoqa.published_checkpoint"),  # how weights are written and read
+    *("files.torch_archive", "files.torch_pickles"),
+    *("learning.provenance", "learning.trackers"),  # what a run says of itself
+)
+"""Imports of `learning.train` that do not decide the result of a training run."""
+TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
+"""The packages whose version does, too."""
+
+
+def provenance() -> dict[str, Any]:
+    """Versions of this package, of Python and of the libraries, and the git state of the clone."""
+    return {"versions": versions(), "git": git_state()}
+
+
+def versions() -> dict[str, str]:
+    """Version by name; what is not installed is left out."""
+    found = {"toporank": toporank.__version__, "python": platform.python_version()}
+    for package in (*PACKAGES, *plugins.packages()):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    with contextlib.suppress(DsspMissingError):  # scoring finished graphs needs none
+        found["mkdssp"] = dssp_version()
+    return found
+
+
+def git_state() -> str:
+    """Commit of the clone this package runs from, `+changes` if files differ from it, or `not a clone`."""
+    here = Path(toporank.__file__).parent
+    describe = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
+    try:
+        answer = subprocess.run(describe, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "git is not available"
+    return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
+
+
+def training_code(networks: Iterable[str]) -> str:
+    """Digest of the code that decides the result of a training run, and of the versions of what it computes with.
+
+    networks : those that are trained, by name; of a plug-in, all Python files count.
+    """
+    found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
+    chosen = sorted({*networks} - {plugins.BUILT_IN})
+    theirs = [source for name in chosen for source in plugins.sources(plugins.networks()[name].module)]
+    digest = code_of("learning.train", *theirs, without=NOT_FOLLOWED)
+    return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Networks of TopoQA, the published implementation, read and computed."""

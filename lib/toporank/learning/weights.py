@@ -1,0 +1,195 @@
+"""Networks by their hyper-parameters, from checkpoints, and what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toporank import plugins
+from toporank.errors import CheckpointError, ConfigError
+from toporank.features.registry import narrowed
+from toporank.files.torch_archive import TorchFile
+from toporank.files.torch_pickles import DamagedFileError, SavedTensor
+from toporank.learning.checkpoint import check_network, description_of, open_checkpoint
+from toporank.learning.graphs import GraphBatch, GraphStore
+from toporank.learning.hyperparameters import shape_of
+from toporank.learning.network import DockQNet, Network, by_destination
+from toporank.learning.standardising import Standardise, is_scaled
+from toporank.learning.topoqa import published_checkpoint
+
+PREFIX = "network."
+"""Of the names of weights in a checkpoint of this workflow."""
+LEAST_WEIGHT = 1e-20
+"""Weights nearer to zero than this are read as zero. Weight decay leaves thousands of them, which change no digit of a
+score; but their products are too small for a processor to hold as usual, and took half the time of scoring."""
+CONTACT = "contact"
+"""The edge column that says whether residues are in contact."""
+
+
+def build_network(
+    node_width: int,
+    edge_width: int,
+    hyperparameters: dict[str, Any],
+    features: dict[str, Any] | None,
+    edge_columns: Sequence[str] | None = None,
+) -> Network:
+    """The network of a hyper-parameter set for graphs of these widths, features (records of the modules) and names of
+    edge columns. Raises ConfigError when it is a plug-in that cannot be used so."""
+    dropout = {name: hyperparameters.get(name, 0.0) for name in ("attention_dropout", "dropout")}
+    contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+    shape = shape_of(hyperparameters)
+    name = shape.pop("network")
+    network = _network_class(name)(node_width, edge_width, **shape, **dropout, contact=contact)
+    if shape["local"] and network.local_head is None:
+        raise ConfigError("does not predict local quality", where=f"network {name}", remedy="leave `local` out")
+    if is_scaled(features, "nodes"):
+        network.scale_nodes = Standardise(node_width)
+    if is_scaled(features, "edges"):
+        network.scale_edges = Standardise(edge_width)
+    return network
+
+
+def _network_class(name: str) -> type[Network]:
+    if name == plugins.BUILT_IN:
+        return DockQNet
+    point = plugins.networks()[name]
+    found = plugins.load(point)
+    if not (isinstance(found, type) and issubclass(found, Network)):
+        raise ConfigError(
+            f"{point.value} is no network",
+            where=f"package {point.dist.name}",
+            remedy="derive it from toporank.learning.network.Network",
+        )
+    return found
+
+
+def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
+    """Network and description of a checkpoint, without executing code from it.
+
+    The shapes that the description implies are compared with those of the file before any memory is taken for them.
+    Raises CheckpointError when the file is damaged or its weights do not fit its description.
+    """
+    with open_checkpoint(path) as file:
+        description = description_of(file, Path(path))
+        check_network(description, path)
+        hyperparameters = description["hyperparameters"]
+        with torch.device("meta"):  # shapes without numbers
+            network = build_network(
+                *(description[name] for name in ("node_width", "edge_width", "hyperparameters")),
+                *(description.get(name) for name in ("features", "edge_columns")),
+            )
+        shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+        try:
+            if description.get("origin") == published_checkpoint.ORIGIN:
+                theirs = _state(file, published_checkpoint.published_shapes(shapes, hyperparameters["heads"]))
+                state = published_checkpoint.network_weights(theirs, hyperparameters["heads"])
+            else:
+                ours = _state(file, {f"{PREFIX}{name}": shape for name, shape in shapes.items()})
+                state = {name.removeprefix(PREFIX): tensor for name, tensor in ours.items()}
+        except (OSError, DamagedFileError) as error:
+            raise CheckpointError(f"weights do not load: {error}", where=path) from error
+    network.load_state_dict(state, assign=True)
+    return network.requires_grad_().eval(), description
+
+
+def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """The tensors of these names and shapes, in float32. Raises DamagedFileError when one is not so in the file."""
+    saved = file.content.get("state_dict")
+    saved = saved if isinstance(saved, dict) else {}
+    for name, shape in shapes.items():
+        found = saved.get(name)
+        if not isinstance(found, SavedTensor):
+            raise DamagedFileError(f"{name} is missing")
+        if found.shape != shape:
+            raise DamagedFileError(f"{name} has the shape {found.shape}, the network needs {shape}")
+    state = {}
+    for name in shapes:
+        numbers = file.numbers(saved[name])
+        if numbers.dtype.kind != "f":
+            raise DamagedFileError(f"{name} has numbers of type {numbers.dtype}, not float32")
+        values = torch.from_numpy(numbers.astype(np.float32))
+        if not torch.isfinite(values).all():
+            raise DamagedFileError(f"{name} has values that are not finite numbers")
+        state[name] = torch.where(values.abs() < LEAST_WEIGHT, 0.0, values)
+    return state
+
+
+def as_seen_by(description: dict[str, Any], store: GraphStore) -> GraphStore:
+    """The graphs with the node columns that a network was trained on, where they have more; otherwise as they are."""
+    ours, columns = store.metadata.get("features"), description.get("node_columns")
+    theirs = narrowed(ours, description.get("features"))
+    return store if theirs is ours or not columns else store.with_nodes(theirs, columns)
+
+
+def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:
+    """Raise CheckpointError when a network was trained on graphs of another format or with other numbers of columns."""
+    ours = {"format": store.metadata.get("format"), "node_width": store.node_width, "edge_width": store.edge_width}
+    theirs = {name: description.get(name) for name in ours}
+    if theirs != ours:
+        raise CheckpointError(f"was trained on other graphs: {theirs}, these have {ours}", where=path)
+
+
+class Predicted(NamedTuple):
+    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
+
+    residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
+    it, nan where there are none; shape (n,). contacts : that of the edges in contact, by graph and destination, (C,);
+    empty where no edge column says which these are. All three are None where a network does not predict local quality.
+    pooled : what the head sees of each graph, (B, k).
+    """
+
+    score: Tensor
+    local: Tensor | None
+    residues: Tensor | None
+    contacts: Tensor | None
+    pooled: Tensor
+
+
+@torch.inference_mode()
+def predict(network: Network, store: GraphStore) -> Tensor:
+    """Predicted DockQ of every graph of a store, shape (len(store),)."""
+    return torch.cat([network(graph) for graph in _graphs(store)])
+
+
+@torch.inference_mode()
+def predict_all(networks: Sequence[Network], store: GraphStore) -> list[Predicted]:
+    """What each network predicts of every graph of a store, in one pass.
+
+    The numbers of a graph do not depend on which others are in the store, nor on their order: the same bits come out.
+    """
+    if len(store) == 0:
+        return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
+    found: list[list[Predicted]] = [[] for _ in networks]
+    columns = store.metadata.get("edge_columns") or []
+    for graph in map(by_destination, _graphs(store)):
+        touching = graph.edge_attr[:, columns.index(CONTACT)] if CONTACT in columns else graph.edge_attr.new_zeros(0)
+        contacts = torch.nonzero(touching).squeeze(1)
+        for parts, network in zip(found, networks, strict=True):
+            parts.append(_predicted(network, graph, contacts))
+    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
+
+
+def _predicted(network: Network, batch: GraphBatch, contacts: Tensor) -> Predicted:
+    """contacts : places of the edges in contact, (C,)."""
+    found, destination = network.predictions(batch), batch.edge_index[1]
+    if found.edge_logit is None:
+        return Predicted(found.score, None, None, None, found.pooled)
+    quality = torch.sigmoid(found.edge_logit)
+    total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
+    residues = total / torch.bincount(destination, minlength=len(total))
+    return Predicted(found.score, found.local, residues, quality[contacts], found.pooled)
+
+
+def _joined(parts: Sequence[Tensor | None]) -> Tensor | None:
+    return None if parts[0] is None else torch.cat(parts)
+
+
+def _graphs(store: GraphStore) -> Iterator[GraphBatch]:
+    """Each graph by itself. In a batch, the order in which a library adds up the products of a row depends on how many
+    rows there are and where among them it is, so that the last digits depend on what else is in the batch."""
+    return (store.batch([i]) for i in range(len(store)))

@@ -1,1 +1,0 @@
-"""The network, its training wrapper and its checkpoints."""

@@ -1,0 +1,130 @@
+"""Evaluation of a ranking against labels, split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from toporank.inputs.confidence.table import MEASURES, Confidence, oriented
+from toporank.inputs.labels import Label
+from toporank.metrics import per_target, summarise
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.ranked import RankedDecoy
+from toporank.ranking.spread import calibration
+from toporank.scorer.conformal import LEVEL
+
+CONSENSUS = "consensus"
+"""Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,
+so a prediction that ranks no better is worth nothing."""
+CONFIDENCE = "confidence"
+"""Key of a summary for what each measure of the predictor's own confidence would have ranked, of the decoys that have
+it; `scorer` in it is the ranking that is evaluated, for the same decoys."""
+OF_MEASURE = ("ranking_loss", "success_at_1", "spearman")
+"""Metrics of each target that are written for every measure."""
+NO_DOCKQ = ("mae", "rmse")
+"""Metrics that say nothing about a number that is no DockQ."""
+
+
+def evaluate(
+    ranking: Iterable[RankedDecoy],
+    labels: Iterable[Label],
+    interfaces: Iterable[InterfaceRow] = (),
+    clusters: Mapping[str, str] | None = None,
+    confidence: Iterable[Confidence] = (),
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Metrics of each target, with its split, and a summary of each split.
+
+    clusters : the cluster of each target, where they are known; intervals are then over clusters, not targets.
+
+    Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
+    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
+    `intervals` has the share of labels in their interval (`level` is expected), if there are intervals;
+    `consensus` has the metrics of the consensus for the same decoys, if it is known, `confidence` those of each measure
+    of the predictor's confidence;
+    `interfaces` sums up labels of single interfaces; those of one name are ranked within their target.
+    """
+    ranking, labels = list(ranking), list(labels)
+    of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
+    of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
+    decoys = _joined([label for label in labels if not label.interface], of_decoys)
+    known = {(row.target, row.decoy): row for row in ranking}
+    ranked = [known.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    for name in (CONSENSUS, "pred_low", "pred_high"):
+        decoys[name] = pd.Series([getattr(row, name, None) for row in ranked], dtype=float)
+    said = {(row.target, row.decoy): row for row in confidence}
+    rows = [said.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
+    for measure in MEASURES:
+        decoys[measure] = pd.Series([row and oriented(row, measure) for row in rows], dtype=float)
+    parts = _joined([label for label in labels if label.interface], of_interfaces)
+    parts["target"] += " " + parts["interface"]
+    tables, summary = [], {}
+    for split, part in decoys.groupby("split"):
+        summary[split], scored = _counted(part)
+        if len(scored):
+            table = per_target(scored).assign(split=split)
+            summary[split] |= summarise(scored, clusters=clusters)
+            summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+            if found := _in_intervals(scored):
+                summary[split]["intervals"] = found
+            if scored[CONSENSUS].notna().any():
+                by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))  # of a target with one decoy
+                table = table.join(_of_consensus(per_target(by_consensus)))
+                summary[split][CONSENSUS] = _baseline(by_consensus, clusters)
+            for measure in MEASURES:
+                known = scored[scored[measure].notna()]
+                if len(known):
+                    by_measure = known.assign(pred_dockq=known[measure])
+                    table = table.merge(_of_measure(measure, per_target(by_measure)), on="target", how="left")
+                    ours = per_target(known)[list(OF_MEASURE)].mean()
+                    scorer = {name: None if pd.isna(mean) else mean for name, mean in ours.items()}
+                    found = _baseline(by_measure, clusters) | {"scorer": scorer}
+                    summary[split].setdefault(CONFIDENCE, {})[measure] = found
+            tables.append(table)
+    for split, part in parts.groupby("split"):
+        found, scored = _counted(part)
+        summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
+        summary[split]["interfaces"] = found | (summarise(scored) if len(scored) else {})
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary
+
+
+def _joined(
+    labels: list[Label], scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]]
+) -> pd.DataFrame:
+    """Labels with the predictions by target, decoy and interface."""
+    rows = [(*label, *scores.get((*label[:2], label.interface), (None, None))) for label in labels]
+    table = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
+    return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+
+
+def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
+    """How many labels there are, and those that have a prediction."""
+    scored = part[part["pred_dockq"].notna()]
+    return {"n_labels": len(part), "n_not_scored": len(part) - len(scored)}, scored
+
+
+def _in_intervals(scored: pd.DataFrame) -> dict[str, Any] | None:
+    """How many decoys have an interval, and the share of them whose DockQ is in it."""
+    known = scored[scored["pred_low"].notna()]
+    inside = known["dockq"].between(known["pred_low"], known["pred_high"])
+    return {"n": len(known), "level": LEVEL, "inside": float(inside.mean())} if len(known) else None
+
+
+def _baseline(decoys: pd.DataFrame, clusters: Mapping[str, str] | None) -> dict[str, Any]:
+    """A summary of what ranks decoys and is no DockQ."""
+    summary = summarise(decoys, clusters=clusters)
+    for metric in NO_DOCKQ:
+        del summary["pooled"][metric]
+    return summary
+
+
+def _of_measure(measure: str, metrics: pd.DataFrame) -> pd.DataFrame:
+    """What `per_target` says of a measure, under names of its own."""
+    return metrics[["target", *OF_MEASURE]].rename(columns={name: f"{measure}_{name}" for name in OF_MEASURE})
+
+
+def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:
+    """What `per_target` says of the consensus and not of the labels, under names of their own."""
+    of_labels = ["target", "n_decoys", "best_dockq", "random_pick_loss"]
+    return metrics.drop(columns=of_labels).add_prefix(f"{CONSENSUS}_")

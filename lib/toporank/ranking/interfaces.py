@@ -1,0 +1,186 @@
+"""The interfaces of every decoy: which two partners meet, how closely, and how good their interface is predicted."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.building.chunks.ledger import LedgerRow, read_meetings
+from toporank.building.coverage import CoverageRow
+from toporank.comparing.correspondence import read_chain_map
+from toporank.features.interface import Meeting
+from toporank.files.spreadsheets import read_rows, write_rows
+from toporank.metrics import CAPRI_NAMES, capri_class
+from toporank.scorer.prediction import DECIMALS, Score
+from toporank.structures.identity import Status
+from toporank.structures.partners import chains_of, partner_name
+
+MOST_HINTS = 3
+MOST_CHAINS = 12
+"""Chains of a target up to which a hint is short enough to be read."""
+APART = "apart"
+"""Status of an interface whose partners do not touch."""
+
+
+class InterfaceRow(NamedTuple):
+    """Two partners of a decoy that touch in some decoy of its target; numbers are None where they are not known.
+
+    interface : both partners, such as `A:H+L`, by the chains of the target (`comparing.correspondence`). n_contacts :
+    pairs of residues with CA atoms within the cutoff of the interface. closest : Å, between CA atoms.
+    status : `ok`, `apart` or `failed`; where the decoy does not have both partners, that of the decoy.
+    chains : the same partners as the decoy's own file calls them; empty where it does not have both.
+    """
+
+    target: str
+    decoy: str
+    interface: str
+    n_residues: int | None
+    n_contacts: int | None
+    closest: float | None
+    pred_dockq: float | None
+    pred_sd: float | None
+    pred_capri: str
+    status: str
+    chains: str = ""
+
+
+COLUMNS = InterfaceRow._fields
+
+
+def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, str], LedgerRow]) -> list[InterfaceRow]:
+    """Each decoy of a target with each interface that any of them has, not scored; in order of target, decoy, name."""
+    table = []
+    decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
+    for _, rows in groupby(decoys, key=attrgetter("target")):
+        known = [(row, _meetings(row, fates[row.target, row.decoy])) for row in rows]
+        names = sorted({name for _, meetings in known for name, (meeting, _) in meetings.items() if meeting.contacts})
+        for row, meetings in known:
+            for name in names:
+                table.append(_row(row, name, meetings.get(name)))
+    return table
+
+
+def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, str]]:
+    """Name of each pair of partners by the chains of the target → how they meet, and what the decoy calls them."""
+    chain_map, known = read_chain_map(decoy.chains), {}
+
+    def named(partner: str) -> str:
+        chains = chains_of(partner)
+        return partner_name(sorted(chain_map.get(chain, chain) for chain in chains))
+
+    for meeting in read_meetings(fate):
+        pairs = sorted((named(partner), partner) for partner in meeting[:2])
+        name, own = (":".join(names) for names in zip(*pairs, strict=True))
+        known[name] = meeting, own
+    return known
+
+
+def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
+    meeting, own = met or (None, "")
+    found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
+    status = decoy.status if meeting is None else Status.OK if meeting.contacts else APART
+    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
+
+
+def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
+    """The table with scores of interfaces; the only interface of a decoy has the score of the decoy.
+
+    What cannot be scored, since its few residues are incomplete, say, has failed.
+    """
+    table, scores = list(table), list(scores)
+    of_interface = {(*score[:2], frozenset(score.interface.split(":"))): score for score in scores if score.interface}
+    of_decoy = {(score.target, score.decoy): score for score in scores if not score.interface}
+    touching = Counter(row[:2] for row in table if row.status == Status.OK)
+    for i, row in enumerate(table):
+        if row.status == Status.OK:
+            score = of_interface.get((*row[:2], frozenset((row.chains or row.interface).split(":"))))
+            score = score or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
+            table[i] = row._replace(status=Status.FAILED) if score is None else _scored(row, score)
+    return table
+
+
+def _scored(row: InterfaceRow, score: Score) -> InterfaceRow:
+    capri = CAPRI_NAMES[int(capri_class(score.pred_dockq))]
+    return row._replace(pred_dockq=score.pred_dockq, pred_sd=score.pred_sd, pred_capri=capri)
+
+
+class Interfaces(NamedTuple):
+    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that are scored."""
+
+    n_interfaces: int | None = None
+    min_interface: float | None = None
+    mean_interface: float | None = None
+
+
+def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interfaces]:
+    """(target, decoy) → its interfaces; decoys without known interfaces are left out."""
+    known: dict[tuple[str, str], list[InterfaceRow]] = {}
+    for row in table:
+        if row.n_contacts is not None:
+            known.setdefault(row[:2], []).append(row)
+    return {key: _summary(rows) for key, rows in known.items()}
+
+
+def _summary(rows: list[InterfaceRow]) -> Interfaces:
+    values = [row.pred_dockq for row in rows if row.pred_dockq is not None]
+    found = (min(values), round(statistics.fmean(values), DECIMALS)) if values else (None, None)
+    return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
+
+
+def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) -> str:
+    """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
+
+    Of all chains that touch in every decoy, two of an antibody, or else those whose number of contacts changes least.
+    antibody : names of the chains with a variable domain.
+    """
+    contacts: dict[str, list[int]] = {}
+    rows = list(rows)
+    if any(row.interface.count(":") != 1 for row in rows):
+        return ""  # such a chain name could not be said
+    for row in rows:
+        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+    chains = sorted({chain for name in contacts for chain in name.split(":")})
+    always = {name: found for name, found in contacts.items() if min(found) > 0}
+    if not 3 <= len(chains) <= MOST_CHAINS or not always or any("+" in chain for chain in chains):
+        return ""
+    paired = [name for name in always if set(name.split(":")) <= set(antibody)]
+    name = min(paired or always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    first, second = name.split(":")
+    others = [chain for chain in chains if chain not in (first, second)]
+    partners = ":".join([f"{first}+{second}", *others])
+    if paired:
+        return f"{first} and {second} look like one antibody: say partners={partners}, or scores are of {name}, too"
+    return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
+
+
+def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Collection[str]] | None = None) -> list[str]:
+    """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
+
+    antibodies : target → names of the chains with a variable domain.
+    """
+    known = antibodies or {}
+    of_hint: dict[str, list[str]] = {}
+    for target, rows in groupby(table, key=attrgetter("target")):
+        if hint := partners_hint(rows, known.get(target, ())):
+            of_hint.setdefault(hint, []).append(target)
+    lines = [f"{found[0]}{f' and {len(found) - 1} more' * (len(found) > 1)}: {hint}" for hint, found in of_hint.items()]
+    return lines[:MOST_HINTS]
+
+
+def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
+    """Write interfaces.csv."""
+    write_rows(path, COLUMNS, table)
+
+
+def read_interfaces(path: Path | str) -> list[InterfaceRow]:
+    """Read interfaces.csv."""
+    kinds = {"n_residues": int, "n_contacts": int, "closest": float, "pred_dockq": float, "pred_sd": float}
+    return [
+        InterfaceRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
+        for row in read_rows(path)
+    ]

@@ -1,0 +1,59 @@
+"""Structure files of the decoys ranked first that show how good each residue is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from toporank.files.atomic import write_text
+from toporank.ranking.ranked import RankedDecoy
+from toporank.ranking.residues import SHOWN, leading
+from toporank.scorer.prediction import ResidueScore, Score
+from toporank.structures.complex import Complex
+from toporank.structures.stored import from_bytes
+from toporank.structures.write import mmcif
+
+MANY = 50
+"""With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms."""
+LEAST = 0.01
+"""B-factor of the worst interface residue; 0 is what all others have."""
+
+
+def write_models(
+    folder: Path, table: Iterable[RankedDecoy], scores: Iterable[Score], atoms: Callable[[tuple[str, str]], bytes]
+) -> None:
+    """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
+
+    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from `ranking`.
+    atoms : (target, decoy) → its atoms, as `structures.stored` keeps them.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    known = {(score.target, score.decoy): score.residues for score in scores if score.residues}
+    targets = {target: list(rows) for target, rows in groupby(table, key=attrgetter("target"))}
+    for target, rows in targets.items():
+        for row in leading(rows, SHOWN if len(targets) < MANY else 1):
+            if residues := known.get((target, row.decoy)):
+                text = model(from_bytes(atoms((target, row.decoy))), residues)
+                write_text(model_file(folder, row), text)
+
+
+def model_file(folder: Path, row: Any) -> Path:
+    """Where `write_models` puts a decoy. row : with its target, rank and decoy."""
+    return folder / row.target / f"{row.rank}_{row.decoy}.cif"
+
+
+def model(complex_: Complex, residues: Iterable[ResidueScore]) -> str:
+    """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything that has some more."""
+    index = {str(name): i for name, i in complex_.index().items()}
+    b_factors = np.zeros(len(complex_.residues))
+    for residue in residues:
+        quality = residue.pred_quality
+        b_factors[index[residue.name]] = 0.0 if quality is None else max(100 * quality, LEAST)
+    return mmcif(complex_, b_factors)

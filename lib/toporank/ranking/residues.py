@@ -1,0 +1,278 @@
+"""How good each interface residue and each contact is thought to be, and the decoys for which it is shown."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from toporank.comparing.correspondence import Trace
+from toporank.comparing.decoys import Compared, Decoys, read_decoys
+from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement
+from toporank.files.atomic import replacing
+from toporank.files.spreadsheets import restored, table_text, write_rows
+from toporank.ranking.ranked import RankedDecoy
+from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
+from toporank.structures.complex import STANDARD
+from toporank.structures.identity import ResidueId
+
+SHOWN = 3
+"""Decoys of each target, by rank, that are shown by residue."""
+
+
+class ResidueRow(NamedTuple):
+    """A residue of the graph of a decoy. residue : number and insertion code, such as `52A`.
+
+    The other values are those of `prediction.ResidueScore`.
+    """
+
+    target: str
+    decoy: str
+    chain: str
+    residue: str
+    pred_quality: float | None
+    pred_network: float | None = None
+    agreement: float | None = None
+    residue_name: str = ""
+
+
+COLUMNS = ResidueRow._fields
+UNKNOWN = "UNK"
+"""Name of a residue that counts as no standard amino acid."""
+_NAMES = {letter: name for name, letter in STANDARD.items()}
+
+
+class ContactRow(NamedTuple):
+    """A contact of a decoy: two residues of different partners with heavy atoms nearer than 5 Å.
+
+    distance : Å between their nearest heavy atoms. type : one of `CONTACT_KINDS`. The residues are named, and the
+    values are made, as those of `ResidueRow`.
+    """
+
+    target: str
+    decoy: str
+    chain_1: str
+    residue_1: str
+    residue_name_1: str
+    chain_2: str
+    residue_2: str
+    residue_name_2: str
+    distance: float
+    type: str
+    pred_quality: float | None
+    pred_network: float | None
+    agreement: float | None
+
+
+def with_agreement(
+    scores: Iterable[Score], contacts: Callable[[tuple[str, str]], Compared], copy_of: Mapping[tuple[str, str], str]
+) -> list[Score]:
+    """The scores with the agreement of the other decoys on each residue and contact, and the names of the residues.
+
+    A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same; one
+    that networks say nothing about has no value. Decoys vote by their scores, copies once; copies have the values of
+    their originals.
+    scores : by target. contacts : (target, decoy) → what it is compared by. copy_of : (target, decoy) → the decoy that
+    it is a copy of.
+    """
+    found = []
+    for target, own in groupby(scores, key=attrgetter("target")):
+        rows = list(own)
+        scored = {row.decoy: row.pred_dockq for row in rows if row.residues}
+        first = {decoy: copy_of.get((target, decoy)) for decoy in scored}
+        voting = {decoy: dockq for decoy, dockq in scored.items() if first[decoy] not in scored}
+        known = _known(voting, read_decoys(contacts((target, decoy)) for decoy in voting))
+        for row in rows:
+            of_row = known[row.decoy if row.decoy in known else first[row.decoy]] if row.residues else None
+            found.append(_agreed(row, of_row) if of_row else row)
+    return found
+
+
+class _Known(NamedTuple):
+    """What is known of a decoy. residues, contacts : agreement by what the decoy calls them, None for a decoy that is
+    alone. names : of its residues, such as `A:52A` → `SER`.
+    """
+
+    residues: dict[str, float] | None
+    contacts: dict[tuple[str, str], float]
+    names: dict[str, str]
+
+
+def _known(voting: Mapping[str, float], read: Decoys) -> dict[str, _Known]:
+    """What is known of each decoy. voting : their scores."""
+    weight, names = np.array([*voting.values()]), {id(chains): chains for chains in read.chains}
+    names = {key: _residue_names(chains) for key, chains in names.items()}
+    residues = residue_agreement(read, weight) if len(voting) > 1 else [None] * len(voting)
+    each = zip(residues, contact_agreement(read, weight), (names[id(chains)] for chains in read.chains), strict=True)
+    return {decoy: _Known(*of_decoy) for decoy, of_decoy in zip(voting, each, strict=True)}
+
+
+def _residue_names(chains: Mapping[str, Trace]) -> dict[str, str]:
+    """What a decoy calls a residue, such as `A:52A` → the three letters of its amino acid."""
+    pairs = (pair for chain in chains.values() for pair in zip(chain.residues, chain.sequence, strict=True))
+    return {str(ResidueId(*residue)): _NAMES.get(letter, UNKNOWN) for residue, letter in pairs}
+
+
+def _agreed(score: Score, known: _Known) -> Score:
+    """A score whose residues have their agreement and names, and whose contacts have their agreement."""
+    agreed, residues = known.residues, []
+    mean = fmean(agreed.values()) if agreed else 0.0
+    for name, quality, *_ in score.residues:
+        unknown = quality is None or agreed is None
+        agreement = None if unknown else round(agreed.get(name, mean), QUALITY_DECIMALS)
+        residues.append(ResidueScore(name, quality, agreement, known.names.get(name, "")))
+    return score._replace(residues=tuple(residues), contacts=_agreed_contacts(score, known.contacts))
+
+
+def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> bytes:
+    if not (score.contacts and known):
+        return score.contacts
+    found, names = np.frombuffer(score.contacts, CONTACTS).copy(), [residue.name for residue in score.residues]
+    ends = zip(found["first"].tolist(), found["second"].tolist(), strict=True)
+    found["agreement"] = [known.get(pair_named(names[i], names[j]), np.nan) for i, j in ends]
+    return found.tobytes()
+
+
+def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
+    """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
+    rows = (
+        ResidueRow(score.target, score.decoy, chain, number, residue.pred_quality, *residue[1:])
+        for score in scores
+        for residue in score.residues
+        for chain, _, number in [residue.name.rpartition(":")]
+    )
+    write_residue_rows(path, rows)
+
+
+def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:
+    """Write residues.csv; a residue without insertion code is a number, which no spreadsheet takes for a formula."""
+    write_rows(path, COLUMNS, ((*row[:3], _number(row.residue), *row[4:]) for row in rows))
+
+
+def _number(residue: str) -> str | int:
+    return int(residue) if residue.lstrip("-").isdecimal() else residue
+
+
+def _chain_and_number(name: str) -> tuple[str, str | int]:
+    """Chain and number of a residue; a number without insertion code is one for a spreadsheet, too.
+
+    >>> _chain_and_number("A:-52"), _chain_and_number("A:52A")
+    (('A', -52), ('A', '52A'))
+    """
+    chain, _, number = name.rpartition(":")
+    return chain, _number(number)
+
+
+def read_residues(path: Path | str) -> Iterator[ResidueRow]:
+    """The rows of residues.csv, one by one."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        rows = csv.reader(handle)
+        next(rows)
+        for target, decoy, chain, residue, *values in rows:
+            names, name = map(restored, (target, decoy, chain, residue)), values[3:]
+            yield ResidueRow(*names, *_numbers(values[:3], 3), *name)
+
+
+def _numbers(cells: Sequence[str], n: int) -> list[float | None]:
+    """The numbers in n cells; an empty or a missing one has none."""
+    return [float(cell) if cell else None for cell in (*cells, *[""] * (n - len(cells)))]
+
+
+def write_contacts(path: Path | str, scores: Iterable[Score]) -> None:
+    """Write contacts.csv: decoys in the order of their scores, contacts by the places of their residues."""
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(f"{','.join(ContactRow._fields)}\n")
+        file.writelines(map(_lines, scores))
+
+
+def _lines(score: Score) -> str:
+    """The lines of a decoy. Cells are made once for each residue: `table_text` would look at each in every row."""
+    contacts = np.frombuffer(score.contacts, CONTACTS)
+    decoy, ends = _cells(score.target, score.decoy), [_residue_cells(r.name, r.residue_name) for r in score.residues]
+    network, agreement = (contacts[name].astype(float).round(QUALITY_DECIMALS) for name in CONTACTS.names[-2:])
+    quality = np.where(np.isnan(agreement), network, (network + agreement) / 2).round(QUALITY_DECIMALS)
+    values = (quality.tolist(), network.tolist(), ["" if x != x else x for x in agreement.tolist()])
+    residues = ([ends[i] for i in contacts[side].tolist()] for side in ("first", "second"))
+    kinds = [CONTACT_KINDS[kind] for kind in contacts["kind"].tolist()]
+    rows = zip(*residues, contacts["distance"].tolist(), kinds, *values, strict=True)
+    return "".join(f"{decoy},{a},{b},{d:.2f},{kind},{q},{n},{g}\n" for a, b, d, kind, q, n, g in rows)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _residue_cells(name: str, residue_name: str) -> str:
+    return _cells(*_chain_and_number(name), residue_name)
+
+
+def _cells(*values: Any) -> str:
+    return table_text(values, ())[:-1]
+
+
+def contact_lines(path: Path | str, targets: Container[str]) -> Iterator[tuple[str, str]]:
+    """The lines of contacts.csv that are of some targets, one by one, each with its target."""
+    with open(path, encoding="utf-8", newline="") as file:
+        next(file)
+        for line in file:
+            target = restored(next(csv.reader([line]))[0])
+            if target in targets:
+                yield target, line
+
+
+def write_contact_lines(path: Path | str, lines: Iterable[str]) -> None:
+    """Write contacts.csv from lines of others."""
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.write(f"{','.join(ContactRow._fields)}\n")
+        file.writelines(lines)
+
+
+def contacts_of(path: Path | str, target: str, decoy: str) -> list[ContactRow]:
+    """The rows of contacts.csv of one decoy."""
+    begin = f"{_cells(target, decoy)},"
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = csv.reader(line for line in file if line.startswith(begin))
+        return [_contact(row) for row in rows]
+
+
+def _contact(row: Sequence[str]) -> ContactRow:
+    distance, kind, *values = row[8:]
+    return ContactRow(*map(restored, row[:8]), float(distance), kind, *_numbers(values, 3))
+
+
+def why_no_contacts(scores: Iterable[Score]) -> str:
+    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is not so."""
+    decoys = [score for score in scores if score.residues]
+    if not decoys or any(score.contacts for score in decoys):
+        return ""
+    return "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or no residues touch"
+
+
+def why_no_residues(scores: Iterable[Score]) -> str:
+    """Why residues.csv has no row, in a sentence; empty if it has some, or there are no scores."""
+    decoys = [score for score in scores if not score.interface]
+    if not decoys or any(score.residues for score in decoys):
+        return ""
+    return "the scorer does not predict the quality of residues: residues.csv is empty"
+
+
+def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:
+    """The scored decoys of a target that are shown by residue: the first of each of the first ranks.
+
+    rows : of one target, best first, with `rank` and `pred_dockq`.
+    """
+    found: dict[int, Any] = {}
+    for row in rows:
+        if row.pred_dockq is not None and row.rank <= most:
+            found.setdefault(row.rank, row)
+    return list(found.values())
+
+
+def of_leading(path: Path | str, table: Iterable[RankedDecoy]) -> dict[tuple[str, str], list[ResidueRow]]:
+    """(target, decoy) → its rows of residues.csv, of the `leading` decoys of a ranking."""
+    wanted = {row[1:3] for _, rows in groupby(table, key=attrgetter("target")) for row in leading(rows)}
+    return {key: list(rows) for key, rows in groupby(read_residues(path), key=lambda row: row[:2]) if key in wanted}

@@ -1,0 +1,1 @@
+"""Pictures for slides, drawn without a display."""

@@ -1,0 +1,149 @@
+"""What a cross-validation says of every labelled decoy, as `scorer.make` takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from toporank import layout
+from toporank.building.chunks.built import read_built
+from toporank.building.chunks.store import Store
+from toporank.building.compared import stored_contacts
+from toporank.building.coverage import CoverageRow, read_coverage
+from toporank.comparing.decoys import read_decoys
+from toporank.comparing.homology.chain_tables import read_splits
+from toporank.comparing.votes import similarities, votes
+from toporank.errors import GraphError
+from toporank.files.packfile import PackedGraphs
+from toporank.inputs.confidence.table import Confidence, read_confidence
+from toporank.inputs.labels import read_split_labels
+from toporank.learning.folds import out_of_fold
+from toporank.learning.graphs import GraphStore
+from toporank.learning.selection import CHECKPOINT_OF
+from toporank.learning.weights import as_seen_by, load_weights, predict_all
+from toporank.scorer.descriptors import describe
+from toporank.scorer.make import Evidence
+from toporank.scorer.own_confidence import OF_RESIDUES
+from toporank.scorer.prediction import Score
+
+SAMPLE = 600
+"""Decoys whose vectors a scorer brings along."""
+KEYS = ["dataset", "target", "decoy"]
+STATED = list(Confidence._fields)
+
+
+class CrossValidation:
+    """The folder in which networks were trained without each fold: its labelled decoys with a graph, but copies.
+
+    decoys : labels with cluster and fold, the consensus and the sizes of coverage.tsv. names, descriptors : (n, k), no
+    names where descriptors need other graphs. similarity : of data set and target, (n, n), in the order of its decoys.
+    datasets : that are learned from. store : the reuse store.
+    """
+
+    def __init__(self, folder: Path, datasets: Iterable[str], store: Path | None = None):
+        self.folder, self.datasets = folder, sorted(datasets)
+        reused = Store(store or folder / ".toporank/store")
+        self.splits = read_splits(folder / layout.SPLITS)
+        self.labels = {d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
+        parts, values, self.similarity = [], [], {}
+        for dataset in self.datasets:
+            graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
+            if not len(graphs):
+                continue
+            rows = self._labelled(dataset)
+            self.names, of_graphs = _described(graphs)
+            self.features = graphs.metadata["features"]
+            coverage = read_coverage(folder / layout.COVERAGE.format(dataset=dataset))
+            copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
+            place = {key: i for i, key in enumerate(zip(graphs.target, graphs.decoy, strict=True))}
+            keys = zip(rows["target"], rows["decoy"], strict=True)
+            rows = rows[[key in place and key not in copies for key in keys]]
+            rows = rows.sort_values(["target", "decoy"], ignore_index=True)
+            values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
+            contacts = stored_contacts(read_built(dataset), coverage, reused)
+            for target, own in rows.groupby("target"):
+                read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
+                alike = np.array([*similarities(read.contacts)])
+                self.similarity[dataset, target] = alike
+                rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
+            stated = pd.DataFrame(read_confidence(folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED)
+            rows = rows.merge(stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left")
+            parts.append(rows.merge(_sizes(coverage), on=["target", "decoy"], how="left"))
+        self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
+
+    def _labelled(self, dataset: str) -> pd.DataFrame:
+        """The labels of a data set with the group, cluster and fold of each decoy."""
+        where = {row.target: row for row in self.splits if row.dataset == dataset}
+        rows = [
+            (dataset, label.target, label.decoy, label.group or dataset, of.cluster, of.fold, label.dockq)
+            for label in self.labels[dataset]
+            for of in [where[label.target]]
+        ]
+        return pd.DataFrame(rows, columns=[*KEYS, "group", "cluster", "fold", "dockq"])
+
+    def runs(self, config: str) -> list[str]:
+        """The names of the runs of a configuration, one for each seed."""
+        paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
+        return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
+
+    def summaries(self, run: str) -> list[Path]:
+        """The summary of a run in every fold."""
+        return sorted(self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json"))
+
+    def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
+        """The decoys with what the networks of a run say of them, each the one trained without its fold."""
+        packs = [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
+        said = pd.DataFrame(out_of_fold(self.summaries(run), rule, packs, self.splits, self.labels))
+        by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
+        return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
+
+    def evidence(self, run: str, rule: str = "val_loss") -> Evidence:
+        """What a scorer of the networks of a run is made from. rule : that chooses the checkpoint of each fold."""
+        networks, losses = {}, {}
+        for path in self.summaries(run):
+            name = f"{path.parent.parent.name}_{path.parent.name}"
+            networks[name] = path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt")
+            losses[name] = json.loads(path.read_text(encoding="utf-8"))[CHECKPOINT_OF[rule]][rule]
+        best = min(losses, key=losses.get)
+        pooled = self._pooled(networks[best])
+        sample = self._sample(networks[best])
+        known = self.names, self.descriptors, self.similarity
+        return Evidence(self.with_networks(run, rule), *known, networks, best, pooled, sample, self.features)
+
+    def _pooled(self, checkpoint: Path) -> np.ndarray:
+        """What a network sees of each decoy, (n, d)."""
+        network, description = load_weights(checkpoint)
+        seen = {}
+        for dataset in self.datasets:
+            store = GraphStore.open([self.folder / layout.PACK.format(dataset=dataset)])
+            store = as_seen_by(description, store)
+            vectors = predict_all([network], store)[0].pooled.double().numpy()
+            seen |= {(dataset, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
+        return np.array([seen[key] for key in self.decoys[KEYS].itertuples(index=False, name=None)])
+
+    def _sample(self, checkpoint: Path) -> list[Score]:
+        """Labelled decoys drawn at random, of each data set as many as its share, with what a network sees of them."""
+        store = GraphStore.open([self.folder / layout.PACK.format(dataset=d) for d in self.datasets])
+        labelled = np.flatnonzero(np.isfinite(store.dockq))
+        chosen = store.some(np.sort(np.random.default_rng(0).permutation(labelled)[:SAMPLE]))
+        network, description = load_weights(checkpoint)
+        ((*_, pooled),) = predict_all([network], as_seen_by(description, chosen))
+        names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
+        vectors = map(tuple, pooled.double().tolist())
+        return [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, vectors, strict=True)]
+
+
+def _described(graphs: PackedGraphs) -> tuple[list[str], np.ndarray]:
+    """Descriptors of all graphs; none where they need other features."""
+    try:
+        return describe(graphs)
+    except GraphError:
+        return [], np.zeros((len(graphs), 0))
+
+
+def _sizes(coverage: list[CoverageRow]) -> pd.DataFrame:
+    return pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]

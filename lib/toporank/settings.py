@@ -1,0 +1,125 @@
+"""What people set: sections of keys, and errors they can act on, with path, value, what is allowed, near spellings."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from toporank.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
+"""Largest network, in configurations and in checkpoints from elsewhere: far beyond anything useful."""
+
+LONGEST = 80
+"""Characters of a wrong value that a message shows."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A remedy: the nearest known spelling, or all that are known."""
+    known = sorted(known)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
+    """Build `model` from `values`, or raise one ConfigError that lists every fault."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("\n  ".join(_faults(model, error, where))) from error
+
+
+def faults_of(model: type[BaseModel], values: Any, *, where: str) -> list[str]:
+    """What is wrong with `values` as a `model`: a line for each fault, none if nothing is."""
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        return _faults(model, error, where)
+    return []
+
+
+def _faults(model: type[BaseModel], error: ValidationError, where: str) -> list[str]:
+    return [_fault(model, fault, where) for fault in error.errors(include_url=False)]
+
+
+def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
+    """One line for one fault of pydantic's list."""
+    path = [part for part in fault["loc"] if part != "__root__"]
+    key = _dotted(where, path)
+    if fault["type"] == "extra_forbidden":
+        owner = _owner(model, path[:-1])
+        return f"{key}: unknown key ({did_you_mean(str(path[-1]), owner.model_fields if owner else ())})"
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "missing":
+        return f"{key}: required, but not given"
+    given = "" if isinstance(fault["input"], dict | list) else f" (got {_shown(fault['input'])})"
+    return f"{key}: {message}{given}".removeprefix(": ")
+
+
+def _shown(value: Any) -> str:
+    """A value as it would be typed, of a readable length."""
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _dotted(where: str, path: list[str | int]) -> str:
+    """`features.topology`, ["sweep", 0, "name"] → `features.topology.sweep[0].name`."""
+    text = where
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseModel] | None:
+    """The model class that holds the key at the end of `path`, if there is one."""
+    for part in path:
+        if isinstance(part, int) or model is None:
+            continue
+        field = model.model_fields.get(part)
+        if field is None:
+            continue
+        found = [a for a in _leaves(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+        model = found[0] if found else None
+    return model
+
+
+def _leaves(annotation: Any) -> list[Any]:
+    """All types inside a type annotation such as `list[A] | None`."""
+    inner = get_args(annotation)
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [annotation]
+
+
+def _plain_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise ValueError("a name is made of letters, digits, '_', '.' and '-' and becomes part of paths")
+    return name
+
+
+def _text(name: Any) -> Any:
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""What every random number generator in use takes."""
+
+Name = Annotated[str, BeforeValidator(_text), AfterValidator(_plain_name)]
+"""A name that becomes part of paths. YAML reads `1234` as a number; it is a name here."""
+
+
+class Section(BaseModel):
+    """Base of all sections: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def distinct(names: list[str], what: str) -> None:
+    """Refuse names that are used more than once."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{what} used more than once: {', '.join(twice)}")

@@ -1,0 +1,181 @@
+"""The eight states of a residue, from hydrogen bonds and the course of the chain (Kabsch & Sander 1983).
+
+Where several patterns hold, mkdssp 4 decides: I before H before E before B before G before T before S.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toporank.compilation import compiled
+from toporank.structures.kabsch_sander.hydrogen_bonds import CA, bend, bonds, neighbours, segments, torsions
+
+NONE, H, B, E, G, I, T, S = range(8)  # noqa: E741
+LETTERS = np.frombuffer(b"-HBEGITS", dtype="S1")
+"""By state."""
+BEND = 70.0
+"""Degrees above which the chain is bent, over five CA."""
+APART, ANTI, PARALLEL = range(3)
+"""How two residues face each other."""
+
+
+@compiled
+def bonded(acceptors, donor, acceptor):
+    """Whether N–H of one residue is bound to C=O of another."""
+    return acceptors[donor, 0] == acceptor or acceptors[donor, 1] == acceptor
+
+
+@compiled
+def bridge(acceptors, segment, i, j):
+    """The kind of bridge between residues i < j, if there is one: `APART`, `ANTI` or `PARALLEL`."""
+    if i < 1 or j + 1 >= len(segment) or j - i < 3:
+        return APART
+    if segment[i - 1] != segment[i + 1] or segment[j - 1] != segment[j + 1]:
+        return APART
+    around_j = bonded(acceptors, i + 1, j) and bonded(acceptors, j, i - 1)
+    around_i = bonded(acceptors, j + 1, i) and bonded(acceptors, i, j - 1)
+    if around_j or around_i:
+        return PARALLEL
+    crossing = bonded(acceptors, i + 1, j - 1) and bonded(acceptors, j + 1, i - 1)
+    facing = bonded(acceptors, j, i) and bonded(acceptors, i, j)
+    return ANTI if crossing or facing else APART
+
+
+@compiled
+def ladders(acceptors, segment, pairs):
+    """Runs of bridges, int, shape (m, 6): kind, bridges, first and last residue of one side and of the other."""
+    found, count = np.empty((len(pairs), 6), np.int64), 0
+    for m in range(len(pairs)):
+        i, j = pairs[m]
+        kind = bridge(acceptors, segment, i, j)
+        if kind == APART:
+            continue
+        for k in range(count):
+            if found[k, 0] != kind or found[k, 3] != i - 1:
+                continue
+            if kind == PARALLEL and found[k, 5] == j - 1:
+                found[k, 5] = j
+            elif kind == ANTI and found[k, 4] == j + 1:
+                found[k, 4] = j
+            else:
+                continue
+            found[k, 1] += 1
+            found[k, 3] = i
+            break
+        else:
+            found[count] = (kind, 1, i, i, j, j)
+            count += 1
+    return found[:count]
+
+
+@compiled
+def _bulge(one, other, segment):
+    """Whether a ladder goes on in another, with no more than one residue left out on one side and four on the other."""
+    if one[0] != other[0]:
+        return False
+    if segment[min(one[2], other[2])] != segment[max(one[3], other[3])]:
+        return False
+    if segment[min(one[4], other[4])] != segment[max(one[5], other[5])]:
+        return False
+    here = other[2] - one[3]
+    there = other[4] - one[5] if one[0] == PARALLEL else one[4] - other[5]
+    return here > 0 and there >= 0 and here < 6 and there < 6 and (here < 3 or there < 3)
+
+
+@compiled
+def join_bulges(found, segment):
+    """Join ladders across bulges, in place; a ladder that became part of another has no bridges left."""
+    for k in range(len(found)):
+        if found[k, 1] == 0:
+            continue
+        for m in range(k + 1, len(found)):
+            if found[m, 1] == 0 or not _bulge(found[k], found[m], segment):
+                continue
+            found[k, 1] += found[m, 1]
+            found[k, 3] = found[m, 3]
+            if found[k, 0] == PARALLEL:
+                found[k, 5] = found[m, 5]
+            else:
+                found[k, 4] = found[m, 4]
+            found[m, 1] = 0
+
+
+@compiled
+def mark_strands(state, found):
+    """E where a ladder has several bridges, B where it has one; both sides, bulges included."""
+    for k in range(len(found)):
+        if found[k, 1] == 0:
+            continue
+        for side in (2, 4):
+            for i in range(found[k, side], found[k, side + 1] + 1):
+                if state[i] != E:
+                    state[i] = E if found[k, 1] > 1 else B
+
+
+@compiled
+def turn_starts(acceptors, segment):
+    """bool, shape (3, n): whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to C=O of i."""
+    starts = np.zeros((3, len(segment)), np.bool_)
+    for length in range(3, 6):
+        for i in range(len(segment) - length):
+            starts[length - 3, i] = segment[i] == segment[i + length] and bonded(acceptors, i + length, i)
+    return starts
+
+
+@compiled
+def _mark_helix(state, starts, length, letter, over):
+    """A helix is where two turns of this length start one after the other and all has a state in `over` or its own."""
+    for i in range(1, len(state) - length):
+        if starts[length - 3, i] and starts[length - 3, i - 1]:
+            free = True
+            for k in range(i, i + length):
+                free &= state[k] == letter or over[state[k]]
+            if free:
+                state[i : i + length] = letter
+
+
+@compiled
+def mark_helices(state, starts):
+    """H wherever its pattern is, G where nothing else is, I in place of nothing or H."""
+    over = np.ones(8, np.bool_)
+    _mark_helix(state, starts, 4, H, over)
+    over[:] = False
+    over[NONE] = True
+    _mark_helix(state, starts, 3, G, over)
+    over[H] = True
+    _mark_helix(state, starts, 5, I, over)
+
+
+@compiled
+def mark_turns_and_bends(state, starts, backbone, segment):
+    """T within a turn, S where the chain is bent; where there is no other state. Neither at first and last residue."""
+    for i in range(1, len(state) - 1):
+        if state[i] != NONE:
+            continue
+        for length in range(3, 6):
+            for k in range(1, length):
+                if i >= k and starts[length - 3, i - k]:
+                    state[i] = T
+        inside = 2 <= i < len(state) - 2 and segment[i - 2] == segment[i + 2]
+        if state[i] == NONE and inside and bend(backbone[i - 2, CA], backbone[i, CA], backbone[i + 2, CA]) > BEND:
+            state[i] = S
+
+
+@compiled
+def assign_states(backbone, chain, proline):
+    """States, uint8, shape (n,), and φ and ψ, float64, shape (2, n), of residues with complete backbone.
+
+    backbone : float64, shape (n, 4, 3), see `hydrogen_bonds`. chain : int, shape (n,), equal for residues of one chain,
+    which stand together. proline : bool, shape (n,).
+    """
+    segment, pairs = segments(backbone, chain), neighbours(backbone)
+    acceptors = bonds(backbone, segment, proline, pairs)
+    state = np.zeros(len(chain), np.uint8)
+    found = ladders(acceptors, segment, pairs)
+    found = found[np.argsort(found[:, 2], kind="mergesort")]
+    join_bulges(found, segment)
+    mark_strands(state, found)
+    starts = turn_starts(acceptors, segment)
+    mark_helices(state, starts)
+    mark_turns_and_bends(state, starts, backbone, segment)
+    return state, torsions(backbone, segment)

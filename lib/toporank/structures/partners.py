@@ -1,0 +1,116 @@
+"""Partners: which chains of a complex are one body. The interface lies between partners.
+
+Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners, `A:B:C`, mean every pair.
+In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and `%25`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from toporank.errors import ConfigError
+from toporank.files.user_tables import read_table
+from toporank.structures.identity import table_name
+
+Partners = tuple[tuple[str, ...], ...]
+"""The chains of each partner; partners and their chains in order of name."""
+
+AMBIGUOUS = re.compile(r"[%+:]|^ | $")
+"""What would mean something else in the name of a chain."""
+
+FILE = "partners.csv"
+"""Where a folder of decoys may say the partners of its targets: columns `target` and `partners`."""
+
+
+def parse_partners(text: str, where: object = "partners") -> Partners:
+    """The partners that a text stands for. Raises ConfigError, which names the place given as `where`.
+
+    >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
+    ((('A',), ('H', 'L')), (('A+B',), ('C',)))
+    """
+    partners = [[unquote(chain.strip()) for chain in partner.split("+")] for partner in text.split(":")]
+    chains = [chain for partner in partners for chain in partner]
+    twice = sorted({chain for chain in chains if chains.count(chain) > 1})
+    what = ""
+    if not all(chains):
+        what = f"{text!r} has a partner or chain without a name"
+    elif twice:
+        what = f"{text!r} names chain {twice[0]!r} twice"
+    elif len(partners) < 2:
+        what = f"{text!r} is one partner, at least two are needed"
+    if what:
+        raise ConfigError(what, where=where, remedy="join chains by + and part partners by :, such as H+L:A")
+    return tuple(sorted(tuple(sorted(partner)) for partner in partners))
+
+
+def partner_name(partner: Iterable[str]) -> str:
+    """A partner as text.
+
+    >>> partner_name(("H", "L")), partner_name(("A+B:C",))
+    ('H+L', 'A%2BB%3AC')
+    """
+    return "+".join(AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner)
+
+
+def chains_of(name: str) -> tuple[str, ...]:
+    """The inverse of `partner_name`.
+
+    >>> chains_of("H+L")
+    ('H', 'L')
+    """
+    return tuple(unquote(chain) for chain in name.split("+"))
+
+
+def partners_text(partners: Partners) -> str:
+    """The inverse of `parse_partners`.
+
+    >>> partners_text((("A",), ("H", "L")))
+    'A:H+L'
+    """
+    return ":".join(map(partner_name, partners))
+
+
+def is_file(text: str) -> bool:
+    """Whether a setting names a table of partners, and not the partners themselves."""
+    return text.lower().endswith((".csv", ".tsv"))
+
+
+def read_partners(path: Path) -> dict[str, str]:
+    """Target → partners, of a table with columns `target` and `partners`. Raises ConfigError naming file and line."""
+    found: dict[str, str] = {}
+    names = {"target": "target", "partners": "partners"}
+    for where, row in read_table(path, names, names, "the partners").rows:
+        target = table_name(row.get("target", ""))
+        partners = partners_text(parse_partners(row.get("partners", ""), where))
+        if not target:
+            raise ConfigError("a row without target", where=where)
+        if found.setdefault(target, partners) != partners:
+            raise ConfigError(f"target {target!r} has other partners in an earlier line", where=where)
+    return found
+
+
+def partners_of(
+    decoys: Iterable[tuple[str, str]],
+    for_all: str,
+    of_targets: Mapping[str, str],
+    of_labels: Mapping[tuple[str, str], str],
+) -> dict[tuple[str, str], str]:
+    """(target, decoy) → its partners as text; those without partners are left out.
+
+    for_all : of every target that no table names, or empty. of_targets : target → partners. of_labels :
+        those of a label table. Raises ConfigError when two tables contradict each other.
+    """
+    found = {}
+    for target, decoy in decoys:
+        said = of_targets.get(target), of_labels.get((target, decoy))
+        if all(said) and said[0] != said[1]:
+            raise ConfigError(
+                f"the partners of {target}/{decoy} are {said[1]} in the labels and {said[0]} in the table of partners",
+                remedy="correct one of them",
+            )
+        if partners := said[0] or said[1] or for_all:
+            found[target, decoy] = partners
+    return found

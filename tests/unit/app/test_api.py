@@ -1,0 +1,279 @@
+"""`import toporank`: a notebook gets what the command writes, to the last digit, and nothing else is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import toporank
+from conftest import REPOSITORY
+from structures_text import pdb_with
+from toporank import layout
+from toporank.building.chunks.chunk import making
+from toporank.building.chunks.plan import planned
+from toporank.building.chunks.stages import structure_digest
+from toporank.building.chunks.store import Store
+from toporank.errors import CheckpointError, ConfigError, NativeError, StructureError
+from toporank.features.registry import node_columns, resolve_recorded
+from toporank.features.residue_tables import matrix, read_residues
+from toporank.files.spreadsheets import read_rows
+from toporank.inputs.folders import find_decoys
+from toporank.structures.stored import from_bytes
+
+DECOYS = REPOSITORY / "resources/example/decoys"
+NEAR, FAR = DECOYS / "1AVZ/near1.pdb.gz", DECOYS / "1AVZ/far1.pdb"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory) -> Path:
+    """Models of two complexes, and a file that is no structure, in one folder."""
+    folder = tmp_path_factory.mktemp("given") / "mixed"
+    folder.mkdir()
+    for path in (NEAR, FAR, DECOYS / "1PPE/near1.pdb.gz", DECOYS / "1PPE/mid1.cif.gz", DECOYS / "1PPE/mid2.pdb.gz"):
+        shutil.copy(path, folder / f"{path.parent.name}_{path.name}")
+    (folder / "broken.pdb").write_text("ATOM nonsense\n")
+    return folder
+
+
+def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, str]]:
+    """ranking.csv of the command, as text."""
+    command = [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2", *options]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [*read_rows(out / layout.RANKING.format(dataset=folder.name))]
+
+
+def as_text(frame: pd.DataFrame) -> list[dict[str, str]]:
+    """The rows as a CSV file has them."""
+    return [{name: "" if pd.isna(v) else str(v) for name, v in row.items()} for row in frame.to_dict("records")]
+
+
+@pytest.fixture(scope="module")
+def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
+    """The ranking of the command, and its folder."""
+    out = tmp_path_factory.mktemp("command") / "out"
+    return rows_of_command(mixed, out), out
+
+
+# ---- score ----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(mixed, of_command):
+    expected, _ = of_command
+    frame = toporank.score(mixed)
+    assert list(frame.columns) == list(expected[0])
+    assert as_text(frame) == expected
+    assert frame["target"].nunique() == 3
+    broken = frame[frame["decoy"] == "broken"]
+    assert broken["status"].tolist() == ["unreadable"]
+    assert broken[["rank", "pred_dockq"]].isna().all(axis=None)
+    assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in frame.attrs["notes"])
+
+
+def test_vectors_are_those_of_the_command(mixed, of_command):
+    frame = toporank.embed(mixed)
+    written = of_command[1] / layout.EMBEDDINGS.format(dataset=mixed.name)
+    pd.testing.assert_frame_equal(frame, pd.read_parquet(written))
+    assert len(frame) == 5
+    assert any("unreadable" in note for note in frame.attrs["notes"])
+
+
+@pytest.mark.slow
+def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
+    assert as_text(toporank.score(DECOYS)) == rows_of_command(DECOYS, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_the_command_and_the_function_say_the_same_of_models_with_a_disordered_tail(tmp_path):
+    (tmp_path / "given").mkdir()
+    near, far = DECOYS / "1PPE/near1.pdb.gz", DECOYS / "1PPE/mid2.pdb.gz"
+    low = np.where((np.arange(300) >= 16) & (np.arange(300) < 28), 30.0, 90.0)
+    (tmp_path / "given/ranked_0.pdb").write_text(pdb_with(near, low))
+    (tmp_path / "given/ranked_1.pdb").write_text(pdb_with(far, np.linspace(60.0, 95.0, 300)))
+    rows = rows_of_command(tmp_path / "given", tmp_path / "out", "--mask-disorder")
+    assert rows == as_text(toporank.score(tmp_path / "given", mask_disorder=True))
+    assert {row["decoy"]: row["n_masked"] for row in rows} == {"ranked_0": "12", "ranked_1": "0"}
+    (target,) = read_rows((tmp_path / "out" / layout.RANKING.format(dataset="given")).with_name("targets.csv"))
+    best = rows[0]
+    assert (target["n_masked"], target["pred_unmasked"]) == (best["n_masked"], best["pred_unmasked"])
+    assert ("masked" in target["caveats"].split()) == (best["n_masked"] != "0")
+
+
+def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    before = {path: path.stat().st_mtime_ns for path in mixed.iterdir()}
+    first = toporank.score(mixed, cache=tmp_path / "cache")
+    boxes = {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")}
+    again = toporank.score(mixed, cache=tmp_path / "cache")
+    pd.testing.assert_frame_equal(first, again)
+    assert boxes
+    assert {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")} == boxes
+    assert [*Path().iterdir()] == []
+    assert {path: path.stat().st_mtime_ns for path in mixed.iterdir()} == before
+
+
+def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder(mixed, tmp_path, monkeypatch):
+    monkeypatch.chdir(mixed.parent)
+    whole = toporank.score(Path("mixed"))
+    files = [f"mixed/{path.name}" for path in sorted(mixed.iterdir())]
+    pd.testing.assert_frame_equal(toporank.score(files), whole)
+    with zipfile.ZipFile(tmp_path / "mixed.zip", "w") as archive:
+        for path in mixed.iterdir():
+            archive.write(path, path.name)
+    pd.testing.assert_frame_equal(toporank.score(tmp_path / "mixed.zip"), whole)
+
+
+def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
+    import torch
+
+    before = torch.get_num_threads()
+    folders = [[NEAR, FAR], [DECOYS / "1PPE/near1.pdb.gz"]]
+    with ThreadPoolExecutor(2) as threads:
+        together = [*threads.map(toporank.score, folders)]
+    for frame, folder in zip(together, folders, strict=True):
+        pd.testing.assert_frame_equal(frame, toporank.score(folder))
+    assert torch.get_num_threads() == before
+
+
+def test_partners_targets_and_an_open_scorer_are_taken():
+    scorer = toporank.Scorer.open(REPOSITORY / "resources/scorer")
+    plain = toporank.score([NEAR, FAR])
+    said = toporank.score([NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False)
+    pd.testing.assert_frame_equal(said, plain)
+
+
+def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
+    shutil.copy(NEAR, tmp_path / "near1.pdb.gz")
+    (tmp_path / "partners.csv").write_text(f"target,partners\n{tmp_path.name},A:X\n")
+    assert toporank.score(tmp_path)["status"].tolist() == ["chain_missing"]
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "kind", "message"),
+    [
+        ("nowhere", {}, ConfigError, "nowhere: there is no such folder or file"),
+        (".", {}, ConfigError, "no structure file found"),
+        ([], {}, ConfigError, "the list of models is empty"),
+        (["nowhere.pdb"], {}, ConfigError, "nowhere.pdb: there is no such file"),
+        (["notes.txt"], {}, ConfigError, "notes.txt: not a structure file"),
+        ([NEAR], {"partners": "A:X"}, ConfigError, "partners A:X: no model has the chains A, X"),
+        ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
+        ([NEAR], {"targets": "name"}, ConfigError, "group_by"),
+        ([NEAR], {"scorer": "nowhere"}, CheckpointError, "nowhere: there is no such scorer"),
+        ([NEAR], {"cache": "notes.txt/cache"}, ConfigError, "cannot be written: .*give another folder as cache"),
+    ],
+)
+def test_what_cannot_be_scored_is_an_error_that_says_why(tmp_path, monkeypatch, models, options, kind, message):
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("no structure\n")
+    with pytest.raises(kind, match=f"(?s){message}"):
+        toporank.score(models, **options)
+    assert Path.cwd() == tmp_path
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
+    deep = tmp_path / "a/b/c/d/far1.pdb"
+    deep.parent.mkdir(parents=True)
+    shutil.copy(FAR, deep)
+    shutil.copy(NEAR, tmp_path)
+    with pytest.raises(ConfigError, match=r"far1\.pdb: TopoRank would pass over this file"):
+        toporank.score([tmp_path / NEAR.name, deep])
+
+
+# ---- one model ------------------------------------------------------------------------------------------------
+
+
+def test_features_are_those_of_a_build(tmp_path):
+    choices = resolve_recorded(toporank.Scorer.open(REPOSITORY / "resources/scorer").features)
+    (member,) = (row for row in planned(find_decoys("ds", DECOYS), {}) if row.key == ("1AVZ", "near1"))
+    made = making(member, structure_digest(NEAR), choices, Store(tmp_path))
+    index, table = read_residues(made.nodes.content, complex_ := from_bytes(made.complex.content))
+    frame = toporank.features(NEAR)
+    np.testing.assert_array_equal(frame[node_columns(choices)], matrix(table, node_columns(choices)))
+    names = [str(complex_.residues[i]) for i in index]
+    assert [f"{r.chain}:{r.number}{r.insertion_code}" for r in frame.itertuples()] == names
+    assert frame["residue"].str.len().eq(3).all()
+    assert frame["lost"].eq("").all()
+    assert frame.columns.is_unique
+
+
+def test_interfaces_name_the_partners_and_their_residues():
+    (row,) = toporank.interfaces(NEAR).to_dict("records")
+    assert row["interface"] == f"{row['first']}:{row['second']}"
+    assert row["n_residues"] == len(toporank.features(NEAR))
+    assert 0 < row["closest"] < 10
+
+
+def test_partners_that_do_not_touch_have_no_residues():
+    (row,) = toporank.interfaces(DECOYS / "2I25/apart1.cif.gz").to_dict("records")
+    assert (row["n_residues"], row["n_contacts"]) == (0, 0)
+    assert row["closest"] > 10
+
+
+def test_dockq_is_that_of_the_labels():
+    found = toporank.dockq(NEAR, NEAR)
+    assert found["fnat"] == 1
+    assert found["dockq"] == pytest.approx(1)
+    assert found["mapping"] == {"A": "A", "B": "B"}
+    worse = toporank.dockq(FAR, NEAR, partners="B:A")
+    assert worse["interfaces"].keys() == {"A:B"}
+    assert worse["interfaces"]["A:B"] == {name: worse[name] for name in ("dockq", "fnat", "irmsd", "lrmsd")}
+    assert worse["dockq"] < 0.5
+
+
+def test_errors_of_one_model_are_those_of_the_project(tmp_path):
+    (tmp_path / "broken.pdb").write_text("ATOM nonsense\n")
+    for function in (toporank.features, toporank.interfaces):
+        with pytest.raises(StructureError, match=r"broken\.pdb"):
+            function(tmp_path / "broken.pdb")
+        with pytest.raises(StructureError, match=r"nowhere\.pdb"):
+            function(tmp_path / "nowhere.pdb")
+    with pytest.raises(NativeError, match="the native has no chain X"):
+        toporank.dockq(NEAR, NEAR, partners="A:X")
+
+
+# ---- the package ----------------------------------------------------------------------------------------------
+
+
+def run(program: str) -> str:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_that_takes_long():
+    slow = {"torch", "pandas", "snakemake", "numpy", "numba", "pydantic"}
+    assert run(f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])") == "[] Scorer"
+
+
+def test_one_model_needs_no_torch():
+    assert run(f"import sys, toporank; toporank.interfaces({str(NEAR)!r}); print('torch' in sys.modules)") == "False"
+
+
+@pytest.mark.parametrize("first", ["import toporank", "import toporank.features.registry, toporank"])
+def test_features_is_a_package_and_a_function(first):
+    after = f"print(len(toporank.features({str(NEAR)!r})) > 9, len(toporank.features.registry.modules()) > 3)"
+    assert run(f"{first}; {after}") == "True True"
+
+
+def test_a_name_that_is_not_there_is_an_error():
+    with pytest.raises(AttributeError, match="no attribute 'rank'"):
+        toporank.rank  # noqa: B018
+
+
+def test_what_type_checkers_read_names_what_there_is():
+    stub = (REPOSITORY / "lib/toporank/__init__.pyi").read_text()
+    assert {line.split(" as ")[1] for line in stub.splitlines() if " as " in line} == {*toporank.__all__} - {
+        "__version__"
+    }

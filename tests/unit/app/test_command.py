@@ -1,0 +1,652 @@
+"""`toporank score` and its like, but for the run itself, which test_documented_commands.py does."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY
+from toporank.__main__ import main
+from toporank.app.commands import doctor, score, study
+from toporank.app.commands.given import chains_of_models, check_partners, look_at, name_of
+from toporank.app.commands.running import (
+    Progress,
+    claimed,
+    only_shows,
+    out_folder,
+    running_arguments,
+    snakemake_arguments,
+    why_it_failed,
+)
+from toporank.app.config import load_config
+from toporank.errors import ConfigError
+from toporank.files.atomic import unpacking
+from toporank.files.unpacking import unpacked
+from toporank.layout import repository
+
+# ---- what was given -------------------------------------------------------------------------------------------
+
+SERVER = {
+    "fold_x_model_0.cif": "data_a", "fold_x_model_1.cif": "data_b", "fold_x_summary_confidences_0.json": "{}",
+    "templates/fold_x_template_hit_0_chains_a.cif": "data_c",
+}  # fmt: skip
+"""A job of the AlphaFold Server."""
+
+
+def zipped(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def tarred(path: Path, files: dict[str, str]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return path
+
+
+def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
+    given = look_at(zipped(tmp_path / "fold_x.zip", SERVER), tmp_path / "out")
+    assert given.name == "fold_x"
+    assert given.folder == tmp_path / "out/input/fold_x"
+    assert given.said == f"AlphaFold Server: 2 models of 1 target in {given.folder}"
+    assert (given.folder / "fold_x_summary_confidences_0.json").read_text() == "{}"
+
+
+def test_jobs_in_a_tar_file_are_targets(tmp_path):
+    jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
+    assert "6 models of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+
+
+def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
+    archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
+    folder = unpacked(archive, tmp_path)
+    then = (folder / "a.pdb").stat().st_mtime_ns
+    (folder / "b.pdb").touch()
+    assert (unpacked(archive, tmp_path) / "b.pdb").exists()
+    (folder / "b.pdb").unlink()
+    zipped(archive, {"a.pdb": "other"})
+    assert (unpacked(archive, tmp_path) / "a.pdb").read_text() == "other"
+    assert (folder / "a.pdb").stat().st_mtime_ns == pytest.approx(then, abs=5e9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.zip"]
+
+
+def test_what_was_changed_by_hand_does_not_give_way_to_a_newer_archive(tmp_path):
+    folder = unpacked(zipped(tmp_path / "a.zip", {"a.pdb": "one"}), tmp_path)
+    (folder / "a.pdb").write_text("changed by hand")
+    with pytest.raises(ConfigError, match="which would be lost"):
+        unpacked(zipped(tmp_path / "a.zip", {"a.pdb": "two!"}), tmp_path)
+    assert (folder / "a.pdb").read_text() == "changed by hand"
+
+
+@pytest.mark.parametrize("name", ["...zip", "..zip", "..tar", "....tgz"])
+def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted(tmp_path, name):
+    kept = tmp_path / "out" / "results" / "ranking.csv"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("all the work")
+    given = look_at((zipped if name.endswith("zip") else tarred)(tmp_path / name, {"a.pdb": "x"}), tmp_path / "out")
+    assert given.folder == tmp_path / "out" / "input" / "archive"
+    assert kept.read_text() == "all the work"
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to(path.parent.parent)])
+def test_what_was_not_unpacked_by_us_is_not_removed(tmp_path, make):
+    (tmp_path / "to").mkdir()
+    make(tmp_path / "to" / "a")
+    before = sorted(tmp_path.rglob("*"))
+    archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
+    with pytest.raises(ConfigError, match="not unpacked by this command"):
+        unpacked(archive, tmp_path / "to")
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, archive])
+
+
+def refusal(archive: Path, says: str) -> None:
+    """An archive is refused in a line that names it, and nothing of it is left."""
+    to = archive.parent / "to"
+    with pytest.raises(ConfigError, match=says) as caught:
+        unpacked(archive, to)
+    assert len(str(caught.value).splitlines()) == 1
+    assert str(archive) in str(caught.value)
+    assert caught.value.remedy
+    assert [*to.iterdir()] == []
+
+
+ELSEWHERE = "would lie elsewhere"
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        *((name, ELSEWHERE) for name in ("../a.pdb", "/tmp/a.pdb", "T/../../a.pdb", "..\\a.pdb", "C:/a.pdb")),
+        ("T/a\tb.pdb", "has characters that cannot be written: T/a b.pdb"),
+        ("T/" + "ä" * 130, "longer than 255 bytes"),
+        ("/".join(["long" * 50] * 30), "File name too long"),
+    ],
+)
+def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(tmp_path, make, name, says):
+    refusal(make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"ok.pdb": "x", name: "x"}), says)
+
+
+def entry(name: str, content: bytes = b"x", **known: object) -> tuple[tarfile.TarInfo, bytes]:
+    """A member of a tar file."""
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for key, value in known.items():
+        setattr(info, key, value)
+    return info, content
+
+
+def with_entries(path: Path, *entries: tuple[tarfile.TarInfo, bytes], mode: str = "w", **how: object) -> Path:
+    with tarfile.open(path, mode, **how) as archive:
+        for info, content in entries:
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_they_name(tmp_path):
+    link = {"content": b"", "type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
+    same = {"content": b"", "type": tarfile.LNKTYPE, "linkname": "a.pdb"}
+    archive = with_entries(tmp_path / "a.tar", entry("a.pdb", b"atoms"), entry("b.pdb", **link), entry("c.pdb", **same))
+    files = {path.name: path.read_bytes() for path in unpacked(archive, tmp_path / "to").glob("*.pdb")}
+    assert files == {"a.pdb": b"atoms", "c.pdb": b"atoms"}
+
+
+@pytest.mark.parametrize("linkname", ["nowhere.pdb", "../a.pdb", "b.pdb"])
+def test_a_hard_link_to_no_file_of_the_archive_is_refused(tmp_path, linkname):
+    link = entry("b.pdb", b"", type=tarfile.LNKTYPE, linkname=linkname)
+    refusal(with_entries(tmp_path / "a.tar", entry("a.pdb"), link), r"damaged|elsewhere")
+
+
+def test_the_icon_of_a_folder_on_a_mac_is_left_out_and_the_rest_is_not(tmp_path):
+    folder = unpacked(zipped(tmp_path / "a.zip", {"T/Icon\r": "", "T/a.pdb": "x"}), tmp_path / "to")
+    assert [path.name for path in (folder / "T").iterdir()] == ["a.pdb"]
+
+
+@pytest.mark.parametrize("modified", ["1e20", "nan", "-5", "1e400"])
+def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
+    archive = with_entries(
+        tmp_path / "a.tar", entry("a.pdb", pax_headers={"mtime": modified}), format=tarfile.PAX_FORMAT
+    )
+    assert (unpacked(archive, tmp_path / "to") / "a.pdb").stat().st_mtime == 0
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("T/a.pdb", "T//a.pdb"), "two files in it have the same name: T/a.pdb"),
+        (("T/a.pdb", "./T/a.pdb"), "two files in it have the same name: T/a.pdb"),
+        (("T/a", "T/a/b.pdb"), "a folder in it has the name of a file: T/a/b.pdb"),
+        (("T/a/b.pdb", "T/a"), "a folder in it has the name of a file: T/a/b.pdb"),
+    ],
+)
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
+    refusal(make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), dict.fromkeys(names, "x")), says)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_FILES", 1), ("MOST_BYTES", 5)])
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(tmp_path, monkeypatch, make, limit, most):
+    archive = make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"a.pdb": "four", "b.pdb": "more"})
+    monkeypatch.setattr(unpacking, limit, most)
+    monkeypatch.setattr(unpacking, "_write", None)
+    for _ in range(2):
+        refusal(archive, r"more than .* the room on the disk")
+
+
+def test_a_sparse_file_counts_as_large_as_it_becomes(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 2**30)
+    header = bytearray(tarfile.TarInfo("a.pdb").tobuf(tarfile.GNU_FORMAT))
+    header[156:157] = tarfile.GNUTYPE_SPARSE
+    header[483:495] = b"77777777777\0"  # its size: 8 GiB
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    (tmp_path / "a.tar").write_bytes(bytes(header) + bytes(1024))
+    refusal(tmp_path / "a.tar", r"the room on the disk")
+
+
+def test_a_header_cannot_ask_for_more_memory_than_a_header_needs(tmp_path):
+    long = tarfile.TarInfo("long")
+    long.type, long.size = tarfile.GNUTYPE_LONGNAME, 2**33
+    (tmp_path / "a.tar").write_bytes(long.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
+    refusal(tmp_path / "a.tar", "a header in it is damaged")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
+def test_a_damaged_archive_is_named_with_a_remedy(tmp_path, name):
+    (tmp_path / name).write_text("no archive")
+    refusal(tmp_path / name, rf"{name}: cannot be unpacked.*fetch it again")
+
+
+def test_a_name_in_no_encoding_is_refused(tmp_path):
+    archive = zipped(tmp_path / "a.zip", {"ä.pdb": "x"})
+    archive.write_bytes(archive.read_bytes().replace("ä".encode(), b"\xff\xff"))
+    refusal(archive, "cannot be unpacked")
+    refusal(with_entries(tmp_path / "b.tar", entry("\udcff.pdb"), format=tarfile.GNU_FORMAT), "cannot be written")
+
+
+ATOMS = bytes(random.Random(1).choices(b"ATOM 0123456789.", k=3000))
+
+
+def one_of_each(folder: Path) -> dict[str, bytes]:
+    """An archive of every kind with the same two files, by its name."""
+    for mode, suffix in {"w": ".tar", "w:gz": ".tar.gz", "w:bz2": ".tar.bz2", "w:xz": ".tar.xz"}.items():
+        same = entry("T/c.pdb", b"", type=tarfile.LNKTYPE, linkname="T/a.pdb")
+        with_entries(folder / f"a{suffix}", entry("T/a.pdb", ATOMS), entry("T/" + "b" * 120, ATOMS), same, mode=mode)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(folder / f"{method}.zip", "w", method) as archive:
+            archive.writestr("T/a.pdb", ATOMS)
+            archive.writestr("T/b.pdb", ATOMS)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("bit", range(0, 8 * 1000, 331))
+def test_a_flipped_bit_in_a_gzip_is_noticed_by_its_checksum(tmp_path, bit):
+    whole = one_of_each(tmp_path)["a.tar.gz"]
+    place = 20 + bit // 8 % (len(whole) - 28)
+    (tmp_path / "a.tar.gz").write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit % 8]) + whole[place + 1 :])
+    refusal(tmp_path / "a.tar.gz", "fetch it again|by hand|yourself")
+
+
+def test_a_tar_file_of_which_a_header_is_damaged_or_the_end_is_missing_is_refused(tmp_path):
+    """`tarfile` takes both for its end."""
+    whole = one_of_each(tmp_path)["a.tar"]
+    second = whole.index(b"T/a.pdb") + 512 + -(-len(ATOMS) // 512) * 512
+    (tmp_path / "a.tar").write_bytes(whole[:second] + b"?" + whole[second + 1 :])
+    refusal(tmp_path / "a.tar", "a header in it is damaged")
+    (tmp_path / "a.tar").write_bytes(whole[:second])
+    refusal(tmp_path / "a.tar", "it ends too early")
+
+
+def test_whatever_happens_to_an_archive_it_is_unpacked_or_refused_in_a_line(tmp_path):
+    """Damage of other kinds in every run; the seed is shown when one fails."""
+    seed = time.time_ns() % 2**32
+    random_ = random.Random(seed)
+    kinds = one_of_each(tmp_path)
+    for _ in range(100):
+        name, content = random_.choice([*kinds.items()])
+        content, at = bytearray(content), random_.randrange(len(content))
+        damage = random_.choice(["flip", "cut", "replace"])
+        if damage == "flip":
+            content[at] ^= 1 << random_.randrange(8)
+        else:
+            content[at : None if damage == "cut" else at + random_.randrange(40)] = random_.randbytes(
+                random_.randrange(9)
+            )
+        (tmp_path / name).write_bytes(content)
+        said = "nothing"
+        try:
+            shutil.rmtree(unpacked(tmp_path / name, tmp_path / "to"))
+        except ConfigError as error:
+            said = str(error)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, {name}") from error
+        assert (len(said.splitlines()), [*(tmp_path / "to").iterdir()]) == (1, []), seed
+
+
+def test_a_single_file_is_linked(tmp_path):
+    (tmp_path / "model.cif.gz").touch()
+    given = look_at(tmp_path / "model.cif.gz", tmp_path / "out")
+    assert given.said.startswith("Plain structure files: 1 model of 1 target in ")
+    assert (given.folder / "model.cif.gz").resolve() == tmp_path / "model.cif.gz"
+    (tmp_path / "model.cif").touch()
+    assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]
+
+
+@pytest.mark.parametrize("name", ["model.pdb", "model.zip"])
+def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path, name):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        zipped(tmp_path / folder / name, {"model.pdb": folder})
+    given = look_at(tmp_path / "a" / name, tmp_path / "out")
+    before = (given.folder / "model.pdb").read_bytes()
+    with pytest.raises(ConfigError, match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o"):
+        look_at(tmp_path / "b" / name, tmp_path / "out")
+    assert (given.folder / "model.pdb").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "what_to_do"),
+    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.zst", "unpack it")],
+)
+def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(tmp_path, name, what_to_do):
+    (tmp_path / name).touch()
+    with pytest.raises(ConfigError, match=what_to_do):
+        look_at(tmp_path / name, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["my run", "Größe", "final", "-x", "...", "解析", "1AVZ"])
+def test_any_folder_has_a_name_that_the_configuration_takes(tmp_path, name):
+    (tmp_path / name).mkdir()
+    chosen = name_of(tmp_path / name)
+    assert load_config({"score_decoys": str(tmp_path), "score_name": chosen}).datasets[0].name == chosen
+
+
+A_CONFIG = str(REPOSITORY / "config/config.yaml")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "nowhere"],
+        ["train", "nowhere.yaml"],
+        ["label", "."],
+        ["report", "."],
+        ["label", A_CONFIG, "--natives", "."],
+        ["label", A_CONFIG, "--partners", "A:B"],
+    ],
+)
+def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert len(str(caught.value.code).splitlines()) == 1
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("my.csv", "/here/my.csv"), ("/x/my.tsv", "/x/my.tsv"), ("H+L:A", "H+L:A")]
+)
+def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(tmp_path, monkeypatch, given, expected):
+    monkeypatch.chdir(tmp_path)
+    args = argparse.Namespace(config=tmp_path, natives=tmp_path, partners=given)
+    (dataset,) = json.loads(study._for_natives(args, tmp_path).read_text())["datasets"]
+    assert dataset["partners"] == expected.replace("/here", str(tmp_path))
+
+
+# ---- running --------------------------------------------------------------------------------------------------
+
+
+def arguments(*words: str) -> list[str]:
+    args = running_arguments().parse_args(words)
+    return snakemake_arguments("score", Path("/s/toporank.json"), Path("/out"), args)
+
+
+def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_that_were_given():
+    given = arguments("--cores", "3", "--snakemake-args", "-n", "--config", "rank_by=min_interface")
+    assert given[given.index("--snakefile") + 1] == str(repository() / "Snakefile")
+    assert given[given.index("--cores") + 1] == "3"
+    assert given[-3:] == ["-n", "--config", "rank_by=min_interface"]
+    assert given.index("score") < given.index("--configfile")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("-n -np -nq -pn --dry-run --dryrun -t --touch --rulegraph --dag=dot --filegraph -S -D -l --list-rules", True),
+        ("--list-changes --lc=code --list-untracked --unlock --lint --cm --cleanup-metadata --delete-all-output", True),
+        ("-p -k -F -q -j4 -T2 --cores=4 --nolock --notemp --keep-incomplete --report-after-run --config a=-n", False),
+    ],
+)
+def test_what_snakemake_only_shows_is_no_run(given, shown):
+    """By the options of Snakemake 9.27."""
+    assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(given.split(), shown)
+
+
+def test_on_slurm_the_profile_says_how_many_cores_a_node_has():
+    assert "--cores" not in arguments("--slurm")
+    assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(repository() / "slurm")
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"cannot be written.*-o"):
+        out_folder(tmp_path / "file/out")
+
+
+PREFLIGHT = """\
+Building DAG of jobs...
+WorkflowError in file "rules/common.smk", line 67:
+Preflight failed, nothing was run:
+  dataset five: there is no /five (is it spelled right?)
+  File "rules/common.smk", line 67, in __onstart
+"""
+JOB = """\
+RuleException:
+CalledProcessError in file "rules/scoring.smk", line 42:
+Command 'set -euo pipefail;  score.py' returned non-zero exit status 1.
+Exiting because a job execution failed. Look above for error messages
+logs/scoring/five.log:
+  trees.safetensors: not readable trees (restore the file)
+Complete log(s): log
+WorkflowError:
+At least one job did not complete successfully.
+"""
+LOCKED = """\
+Assuming unrestricted shared filesystem usage.
+LockException:
+Error: Directory cannot be locked. Please make sure that no other Snakemake process is at work
+"""
+
+
+def test_of_a_failure_the_reason_is_shown_and_nothing_else():
+    assert why_it_failed(PREFLIGHT.splitlines()) == PREFLIGHT.splitlines()[2:4]
+    assert why_it_failed(JOB.splitlines()) == JOB.splitlines()[4:6]
+    wrong = "snakemake: error: unrecognized arguments: --x"
+    assert why_it_failed(["usage: snakemake [-h]", "   [--version]", wrong]) == [wrong]
+
+
+def test_a_lock_comes_with_the_way_out():
+    (said,) = why_it_failed(LOCKED.splitlines())
+    assert "--snakemake-args --unlock" in said
+
+
+def test_in_a_log_progress_is_a_line_for_every_quarter_of_the_work():
+    stream = io.StringIO()
+    progress = Progress(stream)
+    for percent in range(101):
+        progress.show(f"five: {percent}/100 decoys, 0 without result, {percent} % done")
+    progress.show("3 of 9 steps (33%) done")
+    assert [line.split(", ")[-1] for line in stream.getvalue().splitlines()] == [
+        "25 % done", "50 % done", "75 % done", "100 % done",
+    ]  # fmt: skip
+
+
+def test_on_a_terminal_progress_is_one_line_that_is_removed_at_the_end():
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    progress = Progress(stream)
+    progress.show("five: 1/5 decoys, 0 without result, 20 % done")
+    progress.show("3 of 9 steps (33%) done")
+    progress.clear()
+    assert "\n" not in stream.getvalue()
+    assert "step 3 of 9" in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.fixture
+def decoys(tmp_path) -> Path:
+    """Of one target, two models with chains A and B."""
+    (tmp_path / "decoys" / "1AVZ").mkdir(parents=True)
+    for name in ("near1.pdb.gz", "far1.pdb"):
+        (tmp_path / "decoys" / "1AVZ" / name).symlink_to(REPOSITORY / "resources/example/decoys/1AVZ" / name)
+    return tmp_path / "decoys"
+
+
+@pytest.fixture
+def good_run(tmp_path) -> Path:
+    """A folder with the files of an earlier run."""
+    out = tmp_path / "out"
+    for name in ("toporank.json", "run.log", "results/scores/decoys/ranking.csv", "input/a/a.pdb"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("of the first run")
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder, but for what only programs read."""
+    files = (path for path in folder.rglob("*") if path.is_file() and ".toporank" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def refused(*arguments: object) -> str:
+    """What a command says that starts no run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score, "make", None)
+        patch.setattr(study, "make", None)
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+    assert len(str(caught.value.code).splitlines()) == 1
+    return str(caught.value.code)
+
+
+HOLD = """
+import pathlib, sys
+from toporank.app.commands.running import claimed
+claimed(pathlib.Path(sys.argv[1]))
+print(flush=True)
+input()
+"""
+
+
+def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends(tmp_path, decoys, good_run):
+    before = contents(good_run)
+    archive = zipped(tmp_path / "a.zip", {"T/a.pdb": "x"})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(good_run)], **pipes) as first:
+        first.stdout.readline()
+        for given in (decoys, archive, decoys / "1AVZ" / "far1.pdb"):
+            assert "another run is working on this folder (wait for its end" in refused("score", given, "-o", good_run)
+        assert "another run" in refused("label", decoys, "--natives", decoys, "-o", good_run)
+        assert contents(good_run) == before
+        first.kill()
+    claimed(good_run)
+
+
+@pytest.mark.parametrize("partners", ["A:Z", "a:b", "A:B+C", "table.csv"])
+@pytest.mark.parametrize("natives", [[], ["--natives", "natives"]])
+def test_partners_that_nothing_has_are_refused_before_a_good_run_is_replaced(
+    tmp_path, monkeypatch, decoys, good_run, partners, natives
+):
+    monkeypatch.chdir(tmp_path)
+    Path("natives").mkdir()
+    shutil.copy(next(decoys.glob("1AVZ/*.pdb")), "natives/1AVZ.pdb")
+    Path("table.csv").write_text("target,partners\n1AVZ,A:Y\n")
+    before = contents(good_run)
+    command = "label" if natives else "score"
+    said = refused(command, decoys, "-o", good_run, "--partners", partners, *natives)
+    assert re.search(f"no {'native' if natives else 'model'}( of 1AVZ)? has the chains", said)
+    assert ".pdb" in said
+    assert "has A, B" in said
+    assert contents(good_run) == before
+
+
+@pytest.mark.parametrize("partners", ["A", "A:A", "A+:B", "nowhere.csv"])
+def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(decoys, good_run, partners):
+    before = contents(good_run)
+    refused("score", decoys, "-o", good_run, "--partners", partners)
+    assert contents(good_run) == before
+
+
+def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(decoys, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
+    for partners in ("A:B", "B:A", None, str(table)):
+        check_partners(partners, "model", chains_of_models(decoys, tmp_path))
+
+
+# ---- in a wheel ---------------------------------------------------------------------------------------------
+
+
+def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
+    pytest.importorskip("setuptools")
+    build = [
+        "setup.py",
+        "-q",
+        "egg_info",
+        "--egg-base",
+        str(tmp_path),
+        "build_py",
+        "--build-lib",
+        str(tmp_path / "lib"),
+    ]
+    subprocess.run([sys.executable, *build], cwd=REPOSITORY, check=True, capture_output=True)
+    found = [sys.executable, "-c", "from toporank.layout import repository; print(repository())"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
+    answer = subprocess.run(found, cwd=tmp_path, check=True, capture_output=True, text=True, env=environment)
+    inside = tmp_path / "lib/toporank/repository"
+    assert answer.stdout.strip() == str(inside)
+    used = {*re.findall(r'include: "(.+)"', (REPOSITORY / "Snakefile").read_text()), "Snakefile", "slurm/config.yaml"}
+    used |= {f"workflow_scripts/{path.name}" for path in (REPOSITORY / "workflow_scripts").glob("*.*")}
+    used |= {
+        f"envs/{name}"
+        for path in REPOSITORY.glob("rules/*.smk")
+        for name in re.findall(r"envs/(.+)\"", path.read_text())
+    }
+    used |= {"config/config.yaml", "profiles/default/config.yaml", "resources/example/labels.csv"}
+    used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
+    assert {name for name in used if not (inside / name).is_file()} == set()
+    assert os.access(inside / "workflow_scripts/score.py", os.X_OK)
+    library = [path for path in (REPOSITORY / "lib/toporank").rglob("*") if "__pycache__" not in path.parts]
+    files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
+    assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []
+
+
+# ---- doctor ---------------------------------------------------------------------------------------------------
+
+
+def examined(capsys, *checks) -> tuple[int, str]:
+    doctor.CHECKS, before = checks, doctor.CHECKS
+    try:
+        return doctor.examine(argparse.Namespace()), capsys.readouterr().out
+    finally:
+        doctor.CHECKS = before
+
+
+def test_this_installation_is_whole(capsys):
+    code, said = examined(capsys, doctor._python, doctor._packages, doctor._workflow, doctor._places, doctor._optional)
+    assert code == 0, said
+    assert said.endswith("Everything that is needed is there.\n")
+
+
+def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"])
+    code, said = examined(capsys, doctor._packages)
+    assert code == 1
+    assert "pip install 'numpy>=999'" in said
+    assert "package no-such-package-zz>=1" in said
+    assert "1 of 3 packages in the versions that are needed" in said
+
+
+def test_a_workflow_without_its_rules_is_missing_and_mkdssp_is_not(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "repository", lambda: tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, said = examined(capsys, doctor._workflow, doctor._optional)
+    assert code == 1
+    assert said.count("MISSING") == 1
+    assert "-       no mkdssp" in said
+
+
+def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):
+    whole = repository() / "resources/scorer"
+    for path in whole.rglob("*"):
+        if path.is_file():
+            (tmp_path / "resources/scorer" / path.relative_to(whole)).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "resources/scorer" / path.relative_to(whole)).symlink_to(path)
+    monkeypatch.setattr(doctor, "repository", lambda: tmp_path)
+    assert [finding.state for finding in doctor._scorer()] == [doctor.OK]
+    (tmp_path / "resources/scorer/trees.safetensors").unlink()
+    (tmp_path / "resources/scorer/trees.safetensors").write_text("others")
+    (finding,) = doctor._scorer()
+    assert finding.state == doctor.MISSING
+    assert "restore the folder" in finding.what

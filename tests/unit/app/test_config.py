@@ -1,0 +1,365 @@
+"""The configuration: defaults, how parts of it are merged, and what is said of a mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from toporank.app.config import Config, check_is_there, load_config, locate
+from toporank.errors import ConfigError
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.settings import did_you_mean
+
+ONE = {"datasets": [{"name": "one", "decoys": "d", "labels": "l.csv"}]}
+
+
+def sweep(**section):
+    return load_config({"training": {"sweep": section}}).training.sweep
+
+
+def finetune(**section):
+    return load_config({"training": {"finetune": section}})
+
+
+def message(values: dict) -> str:
+    with pytest.raises(ConfigError) as error:
+        load_config(values)
+    return str(error.value)
+
+
+# ---- defaults ---------------------------------------------------------------------------------------------
+
+
+def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
+    config = load_config({})
+    assert config.datasets == []
+    assert config.coverage.minimum_percent == 90.0
+    assert config.training.sweep.seeds == [222, 777, 1337]
+    assert list(config.sweep_runs()) == ["sched_boost_seed222", "sched_boost_seed777", "sched_boost_seed1337"]
+    assert config.finetune_runs() == {}
+    assert {stage: choice.module.alias for stage, choice in config.choices().items()} == {
+        "interface": "ca_cutoff",
+        "topology": "persistence",
+        "nodes": "dssp_topology",
+        "edges": "legacy",
+    }
+    assert Hyperparameters().model_dump(include={"learning_rate", "batch_size", "accumulate", "max_epochs"}) == {
+        "learning_rate": 0.005,
+        "batch_size": 16,
+        "accumulate": 16,
+        "max_epochs": 260,
+    }
+
+
+def test_the_configuration_of_the_repository_is_valid(repository: Path):
+    config = load_config(yaml.safe_load((repository / "config" / "config.yaml").read_text()))
+    assert [d.name for d in config.datasets] == config.training_datasets == ["example"]
+    assert config.sweep_runs()
+
+
+def test_every_key_has_a_description():
+    seen, todo = set(), [Config]
+    while todo:
+        model = todo.pop()
+        seen.add(model)
+        for name, field in model.model_fields.items():
+            assert field.description, f"{model.__name__}.{name}"
+            parts = [field.annotation, *getattr(field.annotation, "__args__", ())]
+            todo += [p for p in parts if isinstance(p, type) and hasattr(p, "model_fields") and p not in seen]
+    assert {"Config", "Dataset", "Phase", "SweepConfig"} <= {model.__name__ for model in seen}
+
+
+def test_a_configuration_does_not_change():
+    with pytest.raises(Exception, match="frozen"):
+        load_config({}).training.split_seed = 3
+
+
+# ---- unknown keys and wrong values ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"trainng": {}}, "trainng: unknown key (did you mean 'training'?)"),
+        ({"training": {"sweeps": {}}}, "training.sweeps: unknown key (did you mean 'sweep'?)"),
+        ({"training": {"selection": {"ruel": 1}}}, "training.selection.ruel: unknown key (did you mean 'rule'?)"),
+        ({"features": {"edge": {}}}, "features.edge: unknown key (did you mean 'edges'?)"),
+        ({"features": {"topology": {"radus": 8}}}, "features.topology.radus: unknown key (did you mean 'radius'?)"),
+        (
+            {"features": {"edges": {"module": "legcy"}}},
+            "features.edges: no feature module 'legcy' (did you mean 'legacy'?)",
+        ),
+        ({"coverage": {"xyz": 1}}, "coverage.xyz: unknown key (known: fail_on_missing, minimum_percent)"),
+        (
+            {"datasets": [*ONE["datasets"], {"name": "two", "decoys": "d", "lables": "x"}]},
+            "datasets[1].lables: unknown key (did you mean 'labels'?)",
+        ),
+        (
+            {"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b", "lerning_rate": 0.1}]}}},
+            "training.sweep.configs[1].lerning_rate: unknown key (did you mean 'learning_rate'?)",
+        ),
+        (
+            {"training": {"finetune": {"phases": [{"name": "p", "sead": 1}]}}},
+            "training.finetune.phases[0].sead: unknown key (did you mean 'seed'?)",
+        ),
+        (
+            {"training": {"sweep": {"defaults": {"batchsize": 2}, "configs": [{"name": "a"}]}}},
+            ".batchsize: unknown key (did you mean 'batch_size'?)",
+        ),
+    ],
+)
+def test_an_unknown_key_at_any_depth_is_told_with_its_path_and_the_nearest_spelling(values, says):
+    assert says in message(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "got"),
+    [
+        ({"coverage": {"minimum_percent": 101}}, "coverage.minimum_percent", "101"),
+        ({"training": {"threads": 0}}, "training.threads", "0"),
+        ({"training": {"validation_percent": 100}}, "training.validation_percent", "100"),
+        ({"training": {"sweep": {"seeds": ["x"]}}}, "training.sweep.seeds[0]", "'x'"),
+        ({"training": {"sweep": {"configs": [{"name": "a", "heads": 0}]}}}, "training.sweep.configs[0].heads", "0"),
+        (
+            {"training": {"sweep": {"configs": [{"name": "a", "learning_rate": float("nan")}]}}},
+            "training.sweep.configs[0].learning_rate",
+            "nan",
+        ),
+        ({"training": {"selection": {"rule": "best"}}}, "training.selection.rule", "'best'"),
+        ({"workflow": {"chunk_size": 0}}, "workflow.chunk_size", "0"),
+        ({"training": None}, "training", "None"),
+        ({"features": {"topology": {"radius": -1}}}, "features.topology.radius", "-1"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_path_and_what_was_given(values, key, got):
+    text = message(values)
+    assert text.startswith(f"{key}: ")
+    assert f"(got {got})" in text
+
+
+def test_a_missing_key_is_told_with_its_path():
+    assert "datasets[0].decoys: required, but not given" in message({"datasets": [{"name": "a"}]})
+
+
+def test_all_mistakes_are_told_at_once():
+    text = message({"trainig": {}, "coverage": {"minimum_percent": -1}, "datasets": [{"name": "a/b", "decoys": "d"}]})
+    assert len(text.splitlines()) == 3
+    assert all(part in text for part in ("trainig", "coverage.minimum_percent", "datasets[0].name"))
+
+
+def test_an_empty_section_in_the_file_is_an_error_and_not_a_crash():
+    assert message({"datasets": None}).startswith("datasets: ")
+    assert message(None)
+
+
+def test_the_nearest_spelling_is_offered_and_else_all_that_are_known():
+    assert did_you_mean("lables", ["labels", "decoys"]) == "did you mean 'labels'?"
+    assert did_you_mean("qqq", ["labels", "decoys"]) == "known: decoys, labels"
+
+
+# ---- data sets --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "a b", "", "-a", ".a", "a\n", "ä", True, 1.5, None])
+def test_a_name_that_is_no_good_for_a_path_is_an_error(name):
+    assert "datasets[0].name: " in message({"datasets": [{"name": name, "decoys": "d"}]})
+
+
+@pytest.mark.parametrize("name", ["a", "BM55-AF2", "v1.2_x", 1234, "7"])
+def test_other_names_and_whole_numbers_are_names(name):
+    assert load_config({"datasets": [{"name": name, "decoys": "d"}]}).datasets[0].name == str(name)
+
+
+def test_two_data_sets_of_one_name_are_an_error():
+    assert "data set name used more than once: one" in message({"datasets": ONE["datasets"] * 2})
+
+
+@pytest.mark.parametrize("name", ["training", "finetune", "final", "scores", "evaluation"])
+def test_names_of_result_folders_are_taken(name):
+    assert f"a data set cannot be called '{name}'" in message({"datasets": [{"name": name, "decoys": "d"}]})
+
+
+def test_labels_may_be_one_file_or_one_for_each_split():
+    labels = {"train": "a.csv", "val": "b.csv"}
+    assert load_config({"datasets": [{"name": "a", "decoys": "d", "labels": labels}]}).datasets[0].labels == labels
+    assert "vall" in message({"datasets": [{"name": "a", "decoys": "d", "labels": {"vall": "x"}}]})
+
+
+def test_every_labelled_data_set_is_trained_on_unless_some_are_named():
+    sets = [*ONE["datasets"], {"name": "two", "decoys": "d"}, {"name": "three", "decoys": "d", "labels": "l.csv"}]
+    assert load_config({"datasets": sets}).training_datasets == ["one", "three"]
+    assert load_config({"datasets": sets, "training": {"datasets": ["three"]}}).training_datasets == ["three"]
+    assert "no data set 'tow'; there is one, two, three" in message(
+        {"datasets": sets, "training": {"datasets": ["tow"]}}
+    )
+    assert "data set 'two' has neither labels nor natives" in message(
+        {"datasets": sets, "training": {"datasets": ["two"]}}
+    )
+
+
+# ---- sweep ------------------------------------------------------------------------------------------------
+
+
+def test_entries_of_the_sweep_take_the_defaults_they_do_not_set_themselves():
+    small, big = sweep(
+        defaults={"batch_size": 8, "hidden": 16}, configs=[{"name": "small"}, {"name": "big", "hidden": 64}]
+    ).configs
+    assert (small.batch_size, small.hidden, big.batch_size, big.hidden) == (8, 16, 8, 64)
+    assert small.accumulate == Hyperparameters().accumulate
+
+
+def test_every_configuration_runs_with_every_seed():
+    config = load_config({"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b"}], "seeds": [3, 1]}}})
+    assert list(config.sweep_runs()) == ["a_seed3", "a_seed1", "b_seed3", "b_seed1"]
+    assert config.sweep_runs()["b_seed1"][0].name == "b"
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ({"configs": [{"name": "a"}, {"name": "a", "hidden": 8}]}, "configuration name used more than once: a"),
+        ({"seeds": [7, 7]}, "seed used more than once: 7"),
+        ({"seeds": []}, "training.sweep.seeds: "),
+        ({"configs": []}, "training.sweep.configs: "),
+        ({"configs": [{}]}, "training.sweep.configs[0].name: required"),
+        ({"configs": "a"}, "training.sweep.configs: "),
+        ({"configs": ["a"]}, "training.sweep.configs[0]"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_an_error(section, says):
+    assert says in message({"training": {"sweep": section}})
+
+
+def test_defaults_of_the_sweep_hold_for_the_default_configuration_too():
+    assert [c.batch_size for c in sweep(defaults={"batch_size": 4}).configs] == [4]
+
+
+@pytest.mark.parametrize("section", ["sweep", "finetune"])
+def test_a_misspelt_default_is_an_error_even_where_nothing_uses_it(section):
+    assert "batchsize" in message({"training": {section: {"defaults": {"batchsize": 4}}}})
+
+
+# ---- fine-tuning ------------------------------------------------------------------------------------------
+
+
+def test_phases_take_the_defaults_and_are_named_by_their_seeds():
+    config = finetune(
+        defaults={"learning_rate": 0.001, "batch_size": 48},
+        phases=[
+            {"name": "first", "seed": 222},
+            {"name": "second", "seeds": [101, 555], "parent": "first", "batch_size": 16},
+        ],
+    )
+    runs = config.finetune_runs()
+    assert {run: seed for run, (_, seed) in runs.items()} == {
+        "first": 222,
+        "second_seed101": 101,
+        "second_seed555": 555,
+    }
+    assert [runs[run][0].batch_size for run in ("first", "second_seed101")] == [48, 16]
+    assert runs["second_seed555"][0].learning_rate == 0.001
+    assert [runs[run][0].parent for run in ("first", "second_seed101")] == ["sweep", "first"]
+
+
+@pytest.mark.parametrize(
+    ("phases", "says"),
+    [
+        ([{"name": "p"}], "phase 'p' needs either `seed` or `seeds`"),
+        ([{"name": "p", "seed": 1, "seeds": [2]}], "phase 'p' needs either `seed` or `seeds`"),
+        ([{"name": "p", "seeds": []}], "phases[0].seeds"),
+        ([{"name": "p", "seed": 1, "parent": "q"}], "phase 'p': parent 'q'"),
+        ([{"name": "p", "seed": 1, "parent": "p"}], "phase 'p': parent 'p'"),
+        ([{"name": "p", "seed": 1, "parent": "q"}, {"name": "q", "seed": 1}], "phase 'p': parent 'q'"),
+        ([{"name": "p", "seeds": [1, 2]}, {"name": "q", "seed": 1, "parent": "p"}], "phase 'q': parent 'p'"),
+        ([{"name": "p", "seed": 1}, {"name": "p", "seed": 2}], "run name used more than once: p"),
+        ([{"name": "p", "seeds": [1]}, {"name": "p_seed1", "seed": 2}], "run name used more than once: p_seed1"),
+    ],
+)
+def test_a_chain_of_phases_that_makes_no_sense_is_an_error(phases, says):
+    assert says in message({"training": {"finetune": {"phases": phases}}})
+
+
+def test_a_seed_given_twice_to_a_phase_is_an_error():
+    assert "more than once" in message({"training": {"finetune": {"phases": [{"name": "p", "seeds": [1, 1]}]}}})
+
+
+def test_a_phase_cannot_be_called_sweep():
+    assert "sweep" in message({"training": {"finetune": {"phases": [{"name": "sweep", "seed": 1}]}}})
+
+
+# ---- scoring a folder -------------------------------------------------------------------------------------
+
+
+def test_a_folder_to_score_takes_the_place_of_the_data_sets():
+    config = load_config({**ONE, "score_decoys": "/data/my decoys (new)/", "training": {"datasets": ["one"]}})
+    assert [(d.name, d.decoys, d.labels) for d in config.datasets] == [
+        ("my_decoys__new_", "/data/my decoys (new)/", None)
+    ]
+    assert load_config({"score_decoys": "/data/x", "score_name": "mine"}).datasets[0].name == "mine"
+
+
+@pytest.mark.parametrize("named", [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}])
+def test_scores_do_not_take_the_place_of_a_data_set(named):
+    assert "results/one/ belongs to the data set 'one'" in message(
+        {"datasets": [{"name": "one", "decoys": "a"}], **named}
+    )
+    other = load_config({"datasets": [{"name": "one", "decoys": "a"}], **named, "score_name": "other"})
+    assert [dataset.name for dataset in other.datasets] == ["other"]
+
+
+@pytest.mark.parametrize("values", [{"scorer": "a"}, {"checkpoint": "a.ckpt"}, {"score_name": "x"}])
+def test_what_goes_with_a_folder_to_score_is_refused_without_one(values):
+    assert "give score_decoys=FOLDER too" in message(values)
+
+
+def test_a_scorer_may_be_called_a_checkpoint_as_it_once_was():
+    for name in ("scorer", "checkpoint"):
+        assert load_config({"score_decoys": "/data/x", name: "a.ckpt"}).scorer == "a.ckpt"
+    assert "say only one of them" in message({"score_decoys": "/data/x", "scorer": "a", "checkpoint": "b"})
+
+
+@pytest.mark.parametrize("folder", ["/data/final", "/data/_decoys", "/"])
+def test_a_folder_to_score_whose_name_is_no_good_tells_to_give_score_name(folder):
+    assert "score_name" in message({"score_decoys": folder})
+
+
+def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repository(tmp_path, monkeypatch):
+    repository, here = tmp_path / "repository", tmp_path / "here"
+    for path in (repository / "both", repository / "there", here / "both"):
+        path.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    assert locate("both", repository) == Path("both")
+    assert locate("there", repository) == repository / "there"
+    assert locate("nowhere", repository) == Path("nowhere")
+    assert locate(str(here / "both"), repository) == here / "both"
+
+
+def test_local_quality_is_learned_from_data_sets_with_natives():
+    one = {"name": "one", "decoys": "d", "labels": "l.csv"}
+    training = {"sweep": {"defaults": {"local_weight": 0.5}, "configs": [{"name": "c"}], "seeds": [1]}}
+    known = load_config({"datasets": [{**one, "natives": "n"}], "training": training})
+    assert known.training.sweep.configs[0].local
+    assert "run 'c_seed1' has a local_weight, but no data set" in message({"datasets": [one], "training": training})
+
+
+def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path, monkeypatch):
+    here, repository = tmp_path / "here", tmp_path / "repository"
+    for folder in (here, repository):
+        folder.mkdir()
+    (repository / "there").touch()
+    monkeypatch.chdir(here)
+    check_is_there("there", repository, "score_decoys")
+    with pytest.raises(ConfigError) as error:
+        check_is_there("gone", repository, "score_decoys")
+    assert str(error.value) == (
+        f"score_decoys: there is no {here / 'gone'} and no {repository / 'gone'}"
+        " (relative paths start in the working directory, which --directory changes, or in the repository)"
+    )
+    with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
+        check_is_there("/gone", repository, "score_decoys")
+
+
+def test_a_mistake_of_the_whole_begins_with_what_is_wrong():
+    assert message({"datasets": [{"name": "scores", "decoys": "d"}]}).startswith("a data set cannot be called 'scores'")

@@ -1,0 +1,76 @@
+"""One run at a time for each data set: who works on what, and what a second process is told."""
+
+from __future__ import annotations
+
+import sys
+from subprocess import PIPE, Popen
+from types import SimpleNamespace
+
+import pytest
+
+from toporank.app.workflow.jobs import claimed
+from toporank.app.workflow.locks import take
+
+ELSEWHERE = (
+    "from pathlib import Path; from toporank.app.workflow.locks import take; take({}); print('got it', flush=True); {}"
+)
+
+
+def other_process(names: str, then: str = "") -> Popen:
+    code = ELSEWHERE.format(names, then)
+    return Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+
+
+def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = other_process("['mini']", "input()")
+    assert first.stdout.readline() == "got it\n"
+    said = other_process("['mini', 'other']").communicate()[1]
+    assert "another run is working on mini (wait for its end" in said
+    assert other_process("['other']").wait() == 0
+    first.kill()
+    first.communicate()
+    take(["mini"])
+    take(["mini"])  # its own
+
+
+def test_the_same_name_in_another_folder_is_another_lock(tmp_path):
+    take(["this folder"], tmp_path / "a")
+    take(["this folder"], tmp_path / "b")
+    said = other_process(f"['this folder'], Path({str(tmp_path / 'b')!r}), 'another folder'").communicate()[1]
+    assert f"{tmp_path / 'b'}: another run is working on this folder (wait for its end, or choose another fol" in said
+
+
+def job(rule: str, *output: str, **wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), output=output, wildcards=Wildcards(**wildcards))
+
+
+class Wildcards(SimpleNamespace):
+    def keys(self):
+        return vars(self).keys()
+
+
+@pytest.mark.parametrize(
+    ("jobs", "claims"),
+    [
+        ([job("coverage"), job("build_graphs")], set()),
+        ([job("build_chunk", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
+        ([job("write_coverage", dataset="a"), job("pack_graphs", dataset="b")], {"a", "b"}),
+        ([job("train_sweep", "results/training/r/summary.json", run="r")], {"training"}),
+        ([job("train_finetune", "results/finetune/r/summary.json", run="r")], {"training"}),
+        ([job("train_fold", "results/cross_validation/fold0/r/summary.json", fold="0", run="r")], {"training"}),
+        ([job("predict_folds", "results/cross_validation/metrics.csv")], {"training"}),
+        ([job("select_final", "results/final/best.ckpt")], {"training"}),
+        ([job("split_targets", "results/splits.csv")], {"training"}),
+        ([job("split_labels", "results/a/labels.csv", dataset="a")], {"a"}),
+        ([job("sample_target", "results/sampling/T", target="T"), job("sample_decoys")], {"sampling"}),
+        ([job("report_study", "results/report.html", "results/leakage.csv")], set()),
+        ([job("an_own_rule", "elsewhere.txt")], set()),
+    ],
+    ids=[
+        *("nothing built", "features of a decoy", "data sets", "sweep", "fine-tuning", "fold", "predictions of folds"),
+        *("choice", "splits", "labels of a data set", "sampling", "page", "a rule of the user"),
+    ],
+)
+def test_a_run_claims_the_data_sets_it_completes_and_the_training_by_what_it_writes(jobs, claims):
+    assert claimed(SimpleNamespace(needrun_jobs=lambda: jobs)) == claims

@@ -1,0 +1,597 @@
+"""The check before any job: everything that is wrong is listed, nothing raises, and the plans are written."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from described_checkpoint import write_description
+from toporank.app.config import Config, load_config
+from toporank.app.workflow.preflight import (
+    Preflight,
+    feature_choices,
+    labels_of,
+    making_problems,
+    preflight,
+    scorer_of,
+    submission_problems,
+    training_problems,
+)
+from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.chunks.plan import read_chunk, read_current
+from toporank.errors import CheckpointError, ConfigError
+from toporank.features.registry import DEFAULT_MODULES, records, resolve
+from toporank.inputs.labels import read_split_labels
+from toporank.structures.dssp import dssp_version
+from toporank.structures.identity import Status
+
+REPOSITORY = Path("repository")
+LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val\nB,gone,0.5,val\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"):
+        path = Path("decoys", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("atoms")
+    Path("labels.csv").write_text(LABELS)
+    dssp_version.cache_clear()
+    yield
+    dssp_version.cache_clear()
+
+
+def config(*datasets: dict, **other) -> Config:
+    return load_config({"datasets": list(datasets), **other})
+
+
+GOOD = {"name": "good", "decoys": "decoys", "labels": "labels.csv"}
+
+
+def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
+    settings = config(*datasets, **other)
+    return preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=dssp)
+
+
+def chunk_of(result: Preflight, dataset: str = "good") -> str:
+    (name,) = result.chunks[dataset]
+    return name
+
+
+# ---- everything well --------------------------------------------------------------------------------------
+
+
+def test_a_good_data_set_is_planned_and_summed_up():
+    result = check(GOOD)
+    assert result.problems == []
+    assert result.summary == {"good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"}
+    plan = read_chunk("good", chunk_of(result))
+    assert {(row.target, row.decoy): row.dockq for row in plan} == {
+        ("A", "d1"): "0.9", ("A", "d2"): "0.1", ("B", "d1"): "0.5",
+    }  # fmt: skip
+
+
+def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock():
+    result = check(GOOD)
+    assert read_current("good") is None
+    assert not Path("results/good/labels.csv").exists()
+    result.write(result.current)
+    assert read_current("good") == result.current["good"]
+    assert [label[:4] for label in read_split_labels(Path("results/good/labels.csv"))] == [
+        ("A", "d1", 0.9, "train"), ("A", "d2", 0.1, "train"), ("B", "d1", 0.5, "val"), ("B", "gone", 0.5, "val"),
+    ]  # fmt: skip
+
+
+def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
+    """Another chunk size, other targets, other labels, other decoys."""
+    check(GOOD).write(["good"])
+    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    times = {path: path.stat().st_mtime_ns for path in before}
+    Path("labels.csv").write_text(LABELS.replace("0.9", "0.8"))
+    Path("decoys/A/d1.pdb").write_text("other atoms")
+    Path("decoys/B/d1.pdb").unlink()
+    check(GOOD, workflow={"chunk_size": 1})
+    check(GOOD, targets=["A"])
+    del before[Path("results/good/gap.tsv")]  # for people
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path: path.stat().st_mtime_ns for path in before} == {path: times[path] for path in before}
+
+
+def test_a_second_check_touches_no_file():
+    check(GOOD)
+    files = [path for path in Path("results").rglob("*") if path.is_file()]
+    assert len(files) == 2
+    for path in files:
+        os.utime(path, ns=(1, 1))
+    check(GOOD)
+    assert {path.stat().st_mtime_ns for path in files} == {1}
+
+
+def test_a_data_set_without_labels_is_planned_too():
+    result = check({"name": "bare", "decoys": "decoys"})
+    assert result.problems == []
+    assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
+    result.write(result.current)
+    kept = Path("results/bare/labels.csv").read_text()
+    assert kept == "target,decoy,dockq,split,group,partners,interface\n"
+
+
+def test_what_is_built_is_told_from_what_is_not():
+    chunk = chunk_of(check(GOOD))
+    members = {row.key: row for row in read_chunk("good", chunk)}
+    fates = {("A", "d1"): Status.OK, ("A", "d2"): Status.FAILED, ("B", "d1"): Status.NO_INTERFACE}
+    rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
+    write_ledger(Path(f"results/good/ledger/{chunk}.tsv"), Ledger({}, rows))
+    assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
+
+
+def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
+    REPOSITORY.mkdir()
+    Path("decoys").rename(REPOSITORY / "decoys")
+    assert check(GOOD).problems == []
+    Path("decoys/C").mkdir(parents=True)
+    Path("decoys/C/own.pdb").write_text("atoms")
+    assert check(GOOD).summary["good"].startswith("1 decoys")
+
+
+def test_of_some_targets_these_are_built_and_all_decoys_are_known():
+    result = check(GOOD, targets=["A"], workflow={"chunk_size": 1})
+    built = [row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)]
+    known = [row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)]
+    assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
+
+
+def test_one_decoy_is_planned_by_itself():
+    result = check(GOOD)
+    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1", retry=False))
+    assert row.key == ("B", "d1")
+    with pytest.raises(ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"):
+        result.chunk_of_decoy("good", "B", "d3", retry=False)
+
+
+def test_files_that_look_like_structures_and_are_not_read_are_told():
+    for name in ("decoys/A/deeper/x.pdb", "decoys/A/y.pdb.zst"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    lines = check(GOOD).gap["good"]
+    assert [line for line in lines if "not read" in line] == [
+        "2 files are not read, such as A/deeper/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
+        " each with or without .gz)"
+    ]
+
+
+# ---- problems ---------------------------------------------------------------------------------------------
+
+
+def missing_folder():
+    return {"name": "bad", "decoys": "nowhere"}, "dataset bad: there is no "
+
+
+def folder_that_is_a_file():
+    return {"name": "bad", "decoys": "labels.csv"}, "dataset bad, labels.csv: the decoy folder cannot be listed"
+
+
+def empty_folder():
+    Path("empty/target").mkdir(parents=True)
+    Path("empty/target/notes.txt").write_text("not a structure")
+    return {"name": "bad", "decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"
+
+
+def folder_whose_structures_lie_too_deep():
+    for name in ("deep/predictions/one/m0.cif", "deep/predictions/one/m1.cif"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    return {"name": "bad", "decoys": "deep"}, (
+        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif"
+        " (give deep/predictions)"
+    )
+
+
+def twins():
+    Path("twins/A").mkdir(parents=True)
+    for name in ("d.pdb", "d.cif.gz"):
+        Path("twins/A", name).write_text("atoms")
+    return {"name": "bad", "decoys": "twins"}, "are both decoy 'd' of target 'A'"
+
+
+def missing_labels():
+    return {**GOOD, "name": "bad", "labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"
+
+
+def labels_of_bytes():
+    Path("binary.csv").write_bytes(b"\xff\xfe\x00\x00")
+    return {**GOOD, "name": "bad", "labels": "binary.csv"}, "binary.csv: the labels cannot be read"
+
+
+def labels_that_are_a_folder():
+    return {**GOOD, "name": "bad", "labels": "decoys"}, "decoys: the labels cannot be read"
+
+
+def impossible_label():
+    Path("wrong.csv").write_text("Target,Model,DockQ\nA,d1,1.5\n")
+    return {**GOOD, "name": "bad", "labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"
+
+
+def results_that_are_a_file():
+    Path("results").mkdir()
+    Path("results/bad").write_text("in the way")
+    return {"name": "bad", "decoys": "decoys"}, "results/bad: cannot be written"
+
+
+TROUBLE = [
+    missing_folder, folder_that_is_a_file, empty_folder, folder_whose_structures_lie_too_deep, twins,
+    missing_labels, labels_of_bytes, labels_that_are_a_folder, impossible_label, results_that_are_a_file,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_a_problem_is_told_and_does_not_raise(trouble):
+    dataset, told = trouble()
+    result = check(dataset)
+    assert len(result.problems) == 1, result.problems
+    assert told in result.problems[0]
+    assert result.chunks == {"bad": {}}
+    assert result.summary == {}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trouble):
+    dataset, _ = trouble()
+    result = check(dataset, GOOD)
+    assert len(result.problems) == 1
+    assert len(result.chunks["good"]) == 1
+    assert "good" in result.summary
+
+
+@pytest.mark.parametrize("folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"])
+def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(folder):
+    Path("decoys").rename(folder)
+    result = check({"name": "bad", "decoys": folder})
+    assert len(result.problems) == 1
+    assert "dataset bad" in result.problems[0]
+
+
+def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert check(GOOD).problems == []
+    (problem,) = check(GOOD, training={"similarity": "mmseqs2"}).problems
+    assert problem.startswith("training.similarity: mmseqs is not on the PATH (apt-get install mmseqs2")
+
+
+def test_a_network_that_is_to_see_columns_which_the_graphs_lack_is_a_problem_before_anything_is_built():
+    sweep = {"configs": [{"name": "less", "sees": "contacts"}]}
+    (problem,) = check(GOOD, training={"sweep": sweep}).problems
+    assert problem.startswith("sees: contacts: nodes/dssp_topology/v1 does not extend nodes/contacts/v1 (leave `sees`")
+
+
+def test_all_problems_are_told_at_once(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    result = check(
+        {**missing_folder()[0], "name": "one"},
+        {**twins()[0], "name": "two"},
+        {**missing_labels()[0], "name": "three"},
+        dssp=True,
+    )
+    assert len(result.problems) == 4
+    for problem, part in zip(result.problems, ("mkdssp", "dataset one", "dataset two", "nowhere.csv"), strict=True):
+        assert part in problem
+
+
+def test_results_that_cannot_be_made_are_one_problem_for_each_place():
+    Path("results").write_text("in the way")
+    problems = check(GOOD).problems
+    assert all("cannot be written" in problem and "--directory" in problem for problem in problems)
+    assert any(problem.startswith(f"{Path('results').resolve()}:") for problem in problems)
+
+
+def test_a_reuse_store_that_cannot_be_made_is_a_problem():
+    Path("store").write_text("in the way")
+    (problem,) = check(GOOD, workflow={"reuse_store": "store"}).problems
+    assert problem.startswith(f"{Path('store').resolve()}: cannot be written")
+
+
+def test_without_any_data_set_there_is_a_problem():
+    (problem,) = check().problems
+    assert problem.startswith("datasets: none configured")
+
+
+def test_a_missing_mkdssp_is_told_with_the_remedy(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    (problem,) = check(GOOD, dssp=True).problems
+    assert problem.startswith("mkdssp: not found on the PATH")
+    assert "install" in problem
+    assert check(GOOD, dssp=False).problems == []
+
+
+@pytest.mark.parametrize(
+    ("version", "fine"), [("3.1.4", False), ("4.0.0", True), ("4.2.2", True), ("4.10", True), ("5.0.0", False)]
+)
+def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
+    program = tmp_path / "bin" / "mkdssp"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho mkdssp version {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    problems = check(GOOD, dssp=True).problems
+    assert problems == [] if fine else f"mkdssp: version {version} is not supported" in problems[0]
+
+
+# ---- features of the checkpoint ---------------------------------------------------------------------------
+
+
+def features(cutoff: float) -> dict:
+    return records(
+        resolve({**{s: {} for s in DEFAULT_MODULES}, "interface": {"module": "ca_cutoff", "cutoff": cutoff}})
+    )
+
+
+def test_a_study_uses_the_configured_features():
+    settings = config(GOOD, features={"interface": {"cutoff": 8}})
+    assert records(feature_choices(settings, REPOSITORY)) == features(8.0)
+
+
+def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
+    write_description("some.ckpt", features=features(12.0))
+    settings = load_config(
+        {"score_decoys": "decoys", "checkpoint": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
+    )
+    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
+
+
+def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
+    older = features(12.0)
+    del older["nodes"]["dssp"], older["nodes"]["orientation"]
+    write_description("older.ckpt", features=older)
+    settings = load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"})
+    nodes = feature_choices(settings, REPOSITORY)["nodes"].parameters
+    assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
+    del older["edges"]["scaling"]
+    write_description("older.ckpt", features=older)
+    with pytest.raises(CheckpointError, match=r"older\.ckpt: .*does not say what scaling was"):
+        feature_choices(settings, REPOSITORY)
+
+
+def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_another_is_named():
+    settings = load_config({"score_decoys": "decoys"})
+    shipped = REPOSITORY / "resources/scorer"
+    assert scorer_of(settings, REPOSITORY) == str(shipped)
+    write_description("results/final/best.ckpt", features=features(8.0))  # a study in the working directory
+    with pytest.raises(
+        CheckpointError, match=r"resources/scorer: .* TopoRank is not there \(.* scorer=results/final of a study"
+    ):
+        feature_choices(settings, REPOSITORY)
+    write_description(shipped / "best.ckpt", features=features(12.0))
+    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
+    for own in ({"scorer": "results/final"}, {"checkpoint": "results/final/best.ckpt"}):
+        assert records(feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)) == features(8.0)
+
+
+def test_a_checkpoint_that_does_not_name_its_features_is_refused():
+    write_description("bare.ckpt")
+    with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}), REPOSITORY)
+
+
+def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
+    write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
+    with pytest.raises(CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"):
+        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}), REPOSITORY)
+
+
+def test_scored_decoys_are_a_data_set_without_labels():
+    settings = load_config({"score_decoys": "decoys", "score_name": "mine"})
+    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
+    assert result.problems == []
+    assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
+    assert labels_of(settings, "mine", REPOSITORY) == []
+
+
+def test_training_that_no_machine_can_do_is_told_before_any_job(monkeypatch):
+    hardware = {"precision": "bf16-mixed", "tf32": True, "strategy": "fsdp", "devices": 2}
+    training = load_config({"training": {"hardware": hardware, "trackers": ["mlflow"]}}).training
+    monkeypatch.setattr("toporank.learning.hardware.find_spec", lambda name: None)
+    told = training_problems(training)
+    mlflow = "mlflow is not installed; pip install mlflow, or leave it out"
+    assert [line.split(": ")[1] for line in told] == ["precision", "tf32", "strategy", mlflow]
+    assert training_problems(training, installed=False) == told[:3]
+
+
+@pytest.mark.parametrize("part", ["sweep", "finetune"])
+def test_settings_that_go_with_some_hyperparameters_only_are_told_before_any_job(part):
+    hardware = {"accelerator": "cuda", "strategy": "fsdp", "devices": 2}
+    entries = {"sweep": {"configs": [{"name": "a"}]}, "finetune": {"phases": [{"name": "b", "seed": 1}]}}
+    entries[part]["defaults"] = {"gradient_clip": 1.0}
+    (told,) = training_problems(load_config({"training": {"hardware": hardware, **entries}}).training)
+    assert told.startswith("training.hardware: strategy: fsdp: Lightning cannot clip gradients")
+    del entries[part]["defaults"]
+    assert training_problems(load_config({"training": {"hardware": hardware, **entries}}).training) == []
+
+
+def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
+    hardware = {"accelerator": "auto", "precision": "bf16-mixed", "devices": 4, "strategy": "fsdp"}
+    assert training_problems(load_config({"training": {"hardware": hardware}}).training) == []
+
+
+@pytest.mark.parametrize(("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)])
+def test_a_python_that_a_cluster_could_not_start_is_a_problem(python, problems):
+    """Snakemake writes its path into jobs without quotes."""
+    assert len(submission_problems("cluster-generic", python)) == problems
+
+
+def test_slurm_without_sbatch_is_a_problem(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (problem,) = submission_problems("slurm", "/opt/venv/bin/python")
+    assert problem.startswith("--profile slurm: sbatch is not on the PATH (")
+    (tmp_path / "sbatch").touch(mode=0o755)
+    assert submission_problems("slurm", "/opt/venv/bin/python") == []
+
+
+# ---- scoring ----------------------------------------------------------------------------------------------
+
+
+def scored(folder: str, name: str = "models") -> list[str]:
+    settings = load_config({"score_decoys": folder, "score_name": name})
+    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
+    if not result.problems:
+        result.write(result.current)
+    return result.problems
+
+
+def test_another_folder_under_a_name_that_is_taken_is_refused():
+    Path("first/T").mkdir(parents=True)
+    Path("first/T/d.pdb").write_text("atoms")
+    assert scored("decoys") == scored("decoys") == scored(str(Path("decoys").resolve())) == []
+    (problem,) = scored("first")
+    for part in ("results/models/", str(Path("first").resolve()), str(Path("decoys").resolve()), "toporank -o"):
+        assert part in problem
+    assert scored("first", "other") == []
+
+
+# ---- labels -----------------------------------------------------------------------------------------------
+
+
+def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
+    Path("labels.csv").write_text("Target,Model,DockQ,split\na,d1,0.9,train\nb,d1,0.5,val\n")
+    (problem,) = check(GOOD).problems
+    assert problem.startswith("dataset good: none of the 2 labels belongs to any of the 3 decoys")
+    assert "did you mean A/d1?" in problem
+
+
+def test_labels_of_one_target_are_refused_where_something_is_trained():
+    Path("labels.csv").write_text("Target,Model,DockQ\nA,d1,0.9\nA,d2,0.5\n")
+    result = check(GOOD)
+    assert result.problems == []
+    (problem,) = result.untrainable
+    assert problem.startswith("training: only one target with decoys, 'A'")
+
+
+def test_labels_of_several_data_sets_are_seen_together():
+    for name, target, split in (("one", "A", "train"), ("two", "B", "val")):
+        Path(f"{name}.csv").write_text(f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n")
+    assert check(*({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))).untrainable == []
+
+
+# ---- partners ---------------------------------------------------------------------------------------------
+
+
+def partners_in_plan(result: Preflight) -> dict[str, str]:
+    plan = read_chunk("good", chunk_of(result))
+    return {f"{row.target}/{row.decoy}": row.partners for row in plan if row.partners}
+
+
+def test_a_table_in_the_folder_of_decoys_names_the_partners_of_its_targets():
+    Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\nelsewhere,A:B\n")
+    result = check(GOOD)
+    assert partners_in_plan(result) == {"A/d1": "A:H+L", "A/d2": "A:H+L"}
+    assert "partners are given for targets without decoys, 1 in all, such as elsewhere" in result.gap["good"]
+    assert result.problems == []
+
+
+def test_the_setting_of_a_data_set_goes_before_the_general_one_and_a_table_it_names_before_that_of_the_folder():
+    Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\n")
+    Path("other.csv").write_text("target,partners\nB,X:Y\n")
+    assert partners_in_plan(check(GOOD, partners="C:D")) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "C:D"}
+    own = check({**GOOD, "partners": "D:E"}, partners="C:D")
+    assert partners_in_plan(own) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "D:E"}
+    assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {"B/d1": "X:Y"}
+
+
+def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_on():
+    rows = "A,d1,0.9,train,H+L:A,\nA,d1,0.8,train,,A:H+L\nA,d2,0.1,train,,\nB,d1,0.5,val,,\n"
+    Path("labels.csv").write_text(f"Target,Model,DockQ,split,Partners,Interface\n{rows}")
+    result = check(GOOD)
+    assert partners_in_plan(result) == {"A/d1": "A:H+L"}
+    assert [row.dockq for row in read_chunk("good", chunk_of(result))] == ["0.9", "0.1", "0.5"]
+    assert result.summary == {"good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"}
+    result.write(result.current)
+    path = Path("results/good/labels.csv")
+    assert [label.interface for label in read_split_labels(path, interfaces=True)] == ["", "A:H+L", "", ""]
+    assert [label.interface for label in read_split_labels(path)] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"target,partners\nA,H+L\n", "'H+L' is one partner, at least two are needed"),
+        (b"target\nA\n", "the header must have target and partners once each"),
+        (b"", "the partners cannot be read: the file is empty"),
+        (b"target,partners\n", "the partners have no rows"),
+        (b"\xff\xfe", "the partners cannot be read: "),
+    ],
+)
+def test_a_wrong_table_of_partners_is_a_problem(content, problem):
+    Path("decoys/partners.csv").write_bytes(content)
+    (found,) = check(GOOD).problems
+    assert found.startswith("decoys/partners.csv")
+    assert problem in found
+
+
+def test_a_table_of_partners_that_is_not_there_is_a_problem():
+    (found,) = check(GOOD, partners="nowhere.csv").problems
+    assert "nowhere.csv" in found
+
+
+@pytest.mark.parametrize(
+    ("partners", "problem"), [("A", "'A' is one partner"), (62, "YAML reads it as a number, put it in quotes")]
+)
+def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
+    with pytest.raises(ConfigError, match=problem):
+        config(GOOD, partners=partners)
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def with_natives(*names: str, **other) -> Preflight:
+    for name in names:
+        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("natives", name).write_text("atoms")
+    return check({"name": "good", "decoys": "decoys", "natives": "natives", **other})
+
+
+def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
+    result = with_natives("A.pdb", "B/native.cif.gz")
+    assert (result.problems, result.untrainable) == ([], [])
+    assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
+    assert {(label.target, label.split) for label in result.labels["good"]} == {("A", ""), ("B", "")}
+    assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
+    result.write(result.current)
+    assert not Path("results/good/labels.csv").exists(), "a job writes it"
+
+
+def test_given_labels_are_used_before_natives():
+    result = with_natives("A.pdb", labels="labels.csv")
+    assert result.summary["good"].endswith("4 labels, 1 of them without decoy")
+    result.write(result.current)
+    assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
+
+
+def test_targets_without_native_and_natives_without_target_are_told():
+    result = with_natives("A.pdb", "C.pdb")
+    assert "targets without native: 1 of 2, such as B" in result.gap["good"]
+    assert "natives without target: 1, such as C" in result.gap["good"]
+    assert "only one target" in result.untrainable[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("A.pdb", "A.cif"), "target A has two natives"),
+        (("a.pdb",), "no target has a native: there is a, but for example target A"),
+        ((), "there is no"),
+    ],
+)
+def test_a_folder_of_natives_that_cannot_serve_is_a_problem(names, message):
+    (problem,) = with_natives(*names).problems
+    assert message in problem
+
+
+def test_what_grows_trees_is_looked_for_before_a_scorer_is_made(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    (problem,) = making_problems()
+    assert problem.startswith("make_scorer: LightGBM, which grows the trees of a scorer, is not installed (pip install")
+    assert making_problems(installed=False) == []  # jobs have an environment of their own

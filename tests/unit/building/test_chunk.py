@@ -1,0 +1,565 @@
+"""The decoys of a chunk through all stages: whose failure is whose, and what is kept. And which code counts."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import shutil
+import sys
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from building import build as build_decoys
+from toporank import code
+from toporank.building.chunks import chunk
+from toporank.building.chunks.chunk import artefact, run_chunk
+from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
+from toporank.building.chunks.plan import deal, planned, write_plans
+from toporank.building.chunks.stages import Making, code_digest
+from toporank.building.chunks.store import Entry, Store
+from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
+from toporank.features.registry import DEFAULT_MODULES, choose, resolve
+from toporank.inputs.folders import find_decoys
+from toporank.layout import LEDGER, STAGES
+from toporank.structures.dssp import DsspMissingError
+from toporank.structures.identity import Decoy, Status
+
+NAMES = ("bad", "good1", "good2")  # the failing decoy comes first, so that its siblings come after
+RECIPES = {stage: ["c0de", "{}"] for stage in STAGES}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+class Toy:
+    """Stages that copy the decoy in capitals, unless told to do something else for `bad` in one of them."""
+
+    def __init__(self):
+        self.stage, self.trouble, self.seen = STAGES[0], None, []
+
+    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, masked="", content=None) -> Toy:
+        """In place of `Making`."""
+        self.path, self.digest, self.content = path, digest, content
+        self.seen.append((path, digest, dockq))
+        self.box = store.box(digest)
+        return self
+
+    @property
+    def complex(self) -> Entry:
+        return Entry("atoms of " + self.path.stem, {}, b"")
+
+    def finish(self, stage: str) -> Entry:
+        if self.path.stem == "bad" and stage == self.stage and self.trouble is not None:
+            raise self.trouble
+        facts = {"n_chains": 2, "n_interface_residues": 7} if stage == "interface" else {"notes": [f"{stage} done"]}
+        text = f"{stage} of ".encode() + self.content
+        return self.box.obtain(stage, {"structure": self.digest}, lambda: (text.upper(), facts))
+
+    def save(self) -> None:
+        self.box.save()
+
+
+@pytest.fixture
+def toy(monkeypatch) -> Toy:
+    for name in NAMES:
+        path = Path("in/T", f"{name}.pdb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{name} atoms")
+    toy = Toy()
+    monkeypatch.setattr(chunk, "Making", toy)
+    monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES)
+    return toy
+
+
+def run(
+    toy: Toy, labels: dict | None = None, decoys: list[Decoy] | None = None, natives: dict | None = None
+) -> dict[str, LedgerRow]:
+    """Plan, run and read back the ledger: decoy → row."""
+    decoys = find_decoys("ds", Path("in")) if decoys is None else decoys
+    chunks = deal(planned(decoys, labels or {}), 10)
+    (toy.chunk,) = chunks
+    write_plans("ds", chunks)
+    toy.store = Store(Path("store"))
+    rows = run_chunk("ds", toy.chunk, {}, toy.store, natives)
+    assert read_ledger(ledger(toy)) == Ledger(RECIPES, rows)
+    return {row.decoy: row for row in rows}
+
+
+def ledger(toy: Toy) -> Path:
+    return Path(LEDGER.format(dataset="ds", chunk=toy.chunk))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# ---- everything well --------------------------------------------------------------------------------------
+
+
+def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
+    rows = run(toy, labels={("T", "good1"): 0.25})
+    assert list(rows) == list(NAMES)
+    for name, row in rows.items():
+        notes = "topology done; nodes done; graphs done"
+        made = [digest(f"{stage} of {name} atoms".upper()) for stage in STAGES]
+        label = "0.25" if name == "good1" else ""
+        known = (digest(f"{name} atoms"), "", label, f"atoms of {name}")
+        assert row == LedgerRow("T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made)
+        assert row.artefacts == dict(zip(STAGES, made, strict=True))
+        in_store = Store(Path("store")).box(row.structure_sha256).find("nodes", row.nodes)
+        assert in_store == f"nodes of {name} atoms".upper().encode()
+
+
+def test_a_second_run_computes_nothing_and_writes_the_same_ledger(toy):
+    run(toy)
+    first = ledger(toy).read_bytes()
+    run(toy)
+    assert ledger(toy).read_bytes() == first
+    assert not toy.store.computed
+    assert toy.store.reused == dict.fromkeys(STAGES, 3)
+
+
+def test_a_changed_decoy_alone_is_computed_again(toy):
+    before = run(toy)
+    Path("in/T/good1.pdb").write_text("moved atoms")
+    after = run(toy)
+    assert toy.store.computed == dict.fromkeys(STAGES, 1)
+    assert {name for name in NAMES if before[name] != after[name]} == {"good1"}
+
+
+def test_a_renamed_decoy_finds_its_work_again(toy):
+    run(toy)
+    Path("in/T/good1.pdb").rename("in/T/new.pdb")
+    assert run(toy)["new"].graphs == digest("GRAPHS OF GOOD1 ATOMS")
+    assert not toy.store.computed
+
+
+def test_labels_of_natives_take_the_place_of_those_of_the_plan(toy):
+    rows = run(toy, labels={("T", "good1"): 0.25}, natives={("T", "good2"): 0.5})
+    assert [dockq for _, _, dockq in toy.seen] == [None, None, 0.5]
+    assert [row.dockq for row in rows.values()] == ["", "", "0.5"]
+
+
+def test_a_file_is_read_once(toy, monkeypatch):
+    """The stages get what was read for the digest, so that all see the same atoms."""
+    reads = []
+    real = chunk.read_content
+    monkeypatch.setattr(chunk, "read_content", lambda path: reads.append(path.stem) or real(path))
+    run(toy)
+    assert reads == list(NAMES)
+
+
+# ---- a decoy's own failure --------------------------------------------------------------------------------
+
+FAILURES = [
+    (StructureError("no atoms", where="x.pdb", remedy="truncated?"), Status.UNREADABLE, "no atoms (truncated?)"),
+    (FeatureError("mkdssp failed"), Status.FAILED, "mkdssp failed"),
+    (
+        NoInterfaceError("closest 31.4 Å", facts={"n_chains": 3, "n_interface_residues": 0}),
+        Status.NO_INTERFACE,
+        "closest 31.4 Å",
+    ),
+    (ZeroDivisionError("by zero"), Status.FAILED, "unexpected ZeroDivisionError: by zero"),
+    (CheckpointError("out of place"), Status.FAILED, "unexpected out of place"),
+]
+each_failure = pytest.mark.parametrize(
+    ("error", "status", "reason"), FAILURES, ids=[type(error).__name__ for error, *_ in FAILURES]
+)
+
+
+@each_failure
+def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, status, reason):
+    toy.trouble = error
+    rows = run(toy)
+    chains, residues = (3, 0) if status == Status.NO_INTERFACE else (-1, -1)
+    assert rows["bad"] == LedgerRow("T", "bad", status, "interface", reason, chains, residues)
+    assert [rows[name].status for name in NAMES[1:]] == [Status.OK, Status.OK]
+    toy.trouble = None
+    assert run(toy)["bad"].status == Status.OK
+    assert toy.store.computed == dict.fromkeys(STAGES, 1)
+
+
+def test_what_a_decoy_had_before_it_failed_is_kept_and_later_stages_are_not_tried(toy):
+    toy.stage, toy.trouble = "nodes", FeatureError("mkdssp failed")
+    row = run(toy)["bad"]
+    assert (row.status, row.stage, row.reason, row.n_chains) == (Status.FAILED, "nodes", "mkdssp failed", 2)
+    assert list(row.artefacts) == ["interface", "topology"]
+    toy.trouble = None
+    run(toy)
+    assert toy.store.computed == {"nodes": 1, "graphs": 1}
+
+
+def test_an_unexpected_error_is_logged_with_its_traceback(toy, caplog):
+    toy.trouble = ZeroDivisionError("by zero")
+    run(toy)
+    assert "Traceback" in caplog.text
+    assert "raise self.trouble" in caplog.text
+
+
+def test_an_expected_failure_is_one_line_in_the_log_that_names_the_decoy(toy, caplog):
+    toy.trouble = NoInterfaceError("closest 31.4 Å", facts={"n_chains": 2, "n_interface_residues": 0})
+    with caplog.at_level(logging.WARNING):
+        run(toy)
+    assert [record.getMessage() for record in caplog.records] == ["T/bad: no_interface: closest 31.4 Å"]
+
+
+def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy):
+    Path("in/T/bad.pdb").unlink()
+    Path("in/T/bad.pdb").symlink_to("nowhere.pdb")
+    rows = run(toy)
+    assert (rows["bad"].status, rows["good2"].status) == (Status.UNREADABLE, Status.OK)
+    assert "No such file" in rows["bad"].reason
+
+
+@pytest.mark.parametrize(
+    "words", ["tab\tand\nline\r\nbreak", "a \"quote\" and 'another'", "Å \u2028 \x85 end", "#x", ""]
+)
+@pytest.mark.parametrize("kind", [FeatureError, RuntimeError])
+def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
+    toy.trouble = kind(words)
+    rows = run(toy)  # compares what is read back with what was meant
+    assert len(ledger(toy).read_text().split("\n")) == 2 + len(NAMES) + 1
+    assert (
+        rows["bad"].reason.split() == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
+    )
+
+
+def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
+    refused = Decoy("ds", "T", "odd-1f2e", "in/T/odd\n.pdb", "unprintable name (rename it)")
+    row = run(toy, decoys=[*find_decoys("ds", Path("in")), refused])["odd-1f2e"]
+    assert (row.status, row.reason) == (Status.UNREADABLE, "unprintable name (rename it)")
+
+
+# ---- nobody's fault ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", [STAGES[0], STAGES[-1]])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError(errno.EIO, "Input/output error"),
+        MemoryError(),
+        DsspMissingError("not found on the PATH"),
+        KeyboardInterrupt(),
+    ],
+    ids=["full disk", "broken disk", "memory", "no mkdssp", "ctrl-c"],
+)
+def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, error, stage):
+    toy.stage, toy.trouble = stage, error
+    with pytest.raises(type(error)):
+        run(toy)
+    assert not ledger(toy).exists()
+
+
+# ---- ledgers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
+def test_ledgers_give_names_and_numbers_back_as_they_were(name):
+    row = LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "ab", "1", "2", "3", "4")
+    ledger = Ledger({"nodes": [name, '{"cutoff":9.0}']}, [row] * 2)
+    write_ledger(Path("ledger.tsv"), ledger)
+    assert read_ledger(Path("ledger.tsv")) == ledger
+
+
+def test_an_empty_ledger_is_a_ledger():
+    write_ledger(Path("ledger.tsv"), Ledger({}, []))
+    assert read_ledger(Path("ledger.tsv")) == Ledger({}, [])
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff\xfe", b"{}\nother\tcolumns\n", b"cut"])
+def test_a_damaged_ledger_is_one_line_that_names_it(content):
+    write_ledger(Path("ledger.tsv"), Ledger({}, [LedgerRow("T", "d", Status.OK, "nodes")]))
+    whole = Path("ledger.tsv").read_bytes()
+    Path("ledger.tsv").write_bytes(whole[:-18] + b"\n" if content == b"cut" else content)
+    with pytest.raises(RecordError, match=r"^ledger.tsv: not a ledger: .* \(delete it and run again\)$"):
+        read_ledger(Path("ledger.tsv"))
+
+
+# ---- which code counts ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str]]:
+    """A function that edits one file of a copy of the library and tells which digests change."""
+    copy = tmp_path / "copy" / "toporank"
+    shutil.copytree(code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol"))
+    stages = sys.modules[Making.__module__]
+    monkeypatch.setattr(code, "LIBRARY", copy)
+    monkeypatch.setattr(code, "KNOWN", tmp_path / "digests.json")
+    monkeypatch.setattr(stages, "__file__", str(copy / "building/chunks/stages.py"))
+
+    def digests(features: dict[str, dict]) -> dict[str, str]:
+        choices = resolve({stage: {} for stage in DEFAULT_MODULES} | features)
+        stages._code_digest.cache_clear()
+        code.forget()
+        return {kind: code_digest(kind, choices) for kind in KINDS}
+
+    def edit_and_compare(name: str, change: Callable[[str], str], **features: dict) -> set[str]:
+        before, text = digests(features), (copy / name).read_text()
+        changed = change(text)
+        assert changed != text, "the edit did nothing"
+        (copy / name).write_text(changed)
+        after = digests(features)
+        return {kind for kind in KINDS if before[kind] != after[kind]}
+
+    yield edit_and_compare
+    stages._code_digest.cache_clear()
+    code.forget()
+
+
+KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs", "label"}
+ON_TABLES = {"interface", "topology", "nodes", "edges", "graphs"}
+STRAY = "\nOTHER = 0\n"
+
+
+def files_of(package: str) -> list[Path]:
+    return sorted((code.LIBRARY / package).glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "# a comment\n" + text,
+        lambda text: text.replace("\n\n\n", "\n\n\n\n"),
+        lambda text: text.replace('    """Find the interface residues', '    """Look for the interface residues'),
+        lambda text: text.replace('"""Interface residues:', '"""The interface residues:'),
+        lambda text: text.replace('    """Parameters of `interface/ca_cutoff/v1`."""\n', '    """Other words."""\n'),
+        lambda text: text.replace("there = np.unique(body)", "there = (np.unique(body))"),
+    ],
+    ids=["comment", "empty line", "docstring of a function", "of the module", "of a class", "layout"],
+)
+def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
+    assert edit("features/interface.py", change) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "concerned"),
+    [
+        ("features/interface.py", "MAX_CONTACTS = 500_000", "MAX_CONTACTS = 400_000", {"interface"}),
+        (
+            "structures/neighbours.py",
+            "found[apart < cutoff]",
+            "found[apart <= cutoff]",
+            {"interface", "contacts", "edges", "graphs"},
+        ),
+        ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
+        ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
+        ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
+        ("files/pyg_file.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
+        ("structures/text.py", "1 << 28", "1 << 27", {"complex", "interface"}),
+    ],
+)
+def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edit, name, old, new, concerned):
+    assert edit(name, lambda text: text.replace(old, new, 1)) == concerned
+
+
+@pytest.mark.parametrize(
+    ("name", "concerned"),
+    [
+        ("features/scaling.py", {"nodes", "edges", "graphs"}),
+        ("features/pairs.py", {"edges", "graphs"}),
+        ("features/topoqa/edges.py", {"edges", "graphs"}),  # the module that is chosen here
+        ("features/multiscale_edges.py", set()),  # another one
+        ("structures/neighbours.py", {"interface", "contacts", "edges", "graphs"}),
+        ("features/kernels/distances.py", {"edges", "graphs"}),
+        ("structures/complex.py", KINDS),
+        ("structures/stored.py", KINDS),
+        ("structures/density.py", {"complex", "interface"}),
+        ("structures/partners.py", KINDS),
+        ("comparing/native/mapping.py", {"label"}),
+        ("building/native_labels.py", {"label"}),
+        ("files/torch_archive.py", {"graphs"}),
+        ("features/residue_tables.py", ON_TABLES),
+        ("comparing/contacts.py", {"contacts"}),
+        ("files/pyg_file.py", {"graphs"}),
+        ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
+        ("structures/builtin_dssp.py", {"nodes"}),
+        *((f"persistence/{path.name}", {"topology"}) for path in files_of("persistence")),
+        *((f"kabsch_sander/{path.name}", {"nodes"}) for path in files_of("kabsch_sander")),
+        ("building/chunks/store.py", set()),
+        ("learning/fit.py", set()),
+        ("settings.py", set()),
+        ("report/page.py", set()),
+        ("report/page.js", set()),
+        ("errors.py", set()),
+        ("files/atomic.py", set()),
+        ("files/user_tables.py", set()),
+    ],
+)
+def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edit, name, concerned):
+    assert edit(name, lambda text: text + STRAY) == concerned
+
+
+def test_a_change_of_what_a_stage_writes_recomputes_it(edit):
+    assert "interface" in edit(
+        "building/chunks/stages.py", lambda text: text.replace('zip("xyz", ca.T', 'zip("zyx", ca.T')
+    )
+
+
+CONTACTS = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
+
+
+@pytest.mark.parametrize("name", ["potentials.csv", "surface.py", "atom_types.py", "kernels/atoms.py"])
+def test_what_features_are_computed_with_counts_where_they_are_chosen_data_too(edit, name):
+    def change(text: str) -> str:
+        return text + (STRAY if name.endswith(".py") else "water,CA,,0.12\n")
+
+    assert edit(f"features/{name}", change, **CONTACTS) == {"nodes", "edges", "graphs"}
+    assert edit(f"features/{name}", change) == set()
+
+
+def test_digests_are_kept_and_a_damaged_note_of_them_does_no_harm(tmp_path, monkeypatch):
+    source, known = tmp_path / "a.py", tmp_path / "kept/digests.json"
+    monkeypatch.setattr(code, "KNOWN", known)
+
+    def digest(text: str) -> str:
+        source.write_text(text)
+        code.forget()
+        return code.source_digest((str(source),))
+
+    first = digest("A = 1\n")
+    monkeypatch.setattr(code.ast, "parse", None)
+    assert digest("A = 1\n") == first
+    monkeypatch.undo()
+    monkeypatch.setattr(code, "KNOWN", known)
+    assert digest("A = 2\n") != first
+    for damage in ("", "[]", "{", '{"a": "b"}'):
+        known.write_text(damage)
+        assert digest("A = 1  # one\n") == first
+    code.forget()
+
+
+def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+    before = {kind: code_digest(kind, choices) for kind in KINDS}
+    stages = sys.modules[Making.__module__]
+    real = stages._version
+    monkeypatch.setattr(stages, "_version", lambda package: "99" if package == "gemmi" else real(package))
+    assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {"complex", "interface"}
+
+
+class Keys:
+    """A store and its boxes, which make nothing and note what their keys are made of."""
+
+    def __init__(self):
+        self.asked = {}
+
+    def box(self, name: str) -> Keys:
+        return self
+
+    def obtain(self, kind, depends_on, make) -> Entry:
+        self.asked[kind] = depends_on
+        facts = {"partners": depends_on.get("partners", "")}
+        return Entry(hashlib.sha256(repr(depends_on).encode()).hexdigest(), facts, b"")
+
+
+@pytest.mark.parametrize("stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"])
+def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
+    """Another structure, file format, label, partners or parameter, of its own stage or one before, is another key."""
+    choices = resolve({name: {} for name in DEFAULT_MODULES})
+    other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
+             "edges": {"scaling": "none"}}  # fmt: skip
+    order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
+    own = [name for name in order[: order.index(stage) + 1] if name in other] if stage in order else []
+    changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
+    plain = (Path("a.pdb"), "structure", None, (), choices)
+    told = [plain, (Path("a.pdb"), "other", None, (), choices), (Path("a.cif"), "structure", None, (), choices)]
+    told += [(*plain[:4], each) for each in changed]
+    told += [(*plain[:2], 0.5, (), choices)] if stage == "graphs" else []
+    told += [(*plain[:3], (("A",), ("H", "L")), choices)] if stage != "complex" else []
+    keys = []
+    for path, *rest in told:
+        store = Keys()
+        getattr(Making(Path(path), *rest, store), stage)
+        keys.append(store.asked[stage])
+    assert all(one != another for one, another in combinations(keys, 2))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
+    source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
+    with pytest.raises(StructureError, match="changed while it was built"):
+        _ = Making(
+            Path(source), "another", None, (), resolve({s: {} for s in DEFAULT_MODULES}), Store(tmp_path)
+        ).complex
+
+
+# ---- what is gone is made again ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(example) -> tuple:
+    """A decoy with its row and the store it was built with."""
+    decoy = Decoy("ds", "T", "far1", shutil.copy(example / "decoys/1AVZ/far1.pdb", "far1.pdb"))
+    choices, store = resolve({stage: {} for stage in DEFAULT_MODULES}), Store(Path("store"))
+    (row,) = build_decoys([decoy], choices, store, labels={decoy.key: 0.25})
+    (member,) = planned([decoy], {decoy.key: 0.25})
+    return member, row, choices, store
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_artefact_that_the_store_lost_is_made_again_with_its_label(built, stage):
+    member, row, _, store = built
+    kept = artefact(stage, row.artefacts[stage], *built)
+    shutil.rmtree(store.root)
+    assert artefact(stage, row.artefacts[stage], member._replace(dockq="0.5"), *built[1:]) == kept
+    assert digest_of(kept) == row.artefacts[stage]
+
+
+def test_an_artefact_that_comes_out_differently_is_refused(built):
+    member, row, choices, store = built
+    other = choices | {"edges": choose("edges", choices["edges"].record() | {"cutoff": 9.0})}
+    shutil.rmtree(store.root)
+    store = Store(store.root)
+    with pytest.raises(
+        RecordError, match=r"^T/far1, graphs: is not in the store, and comes out differently .*forcerun"
+    ):
+        artefact("graphs", row.graphs, member, row, other, store)
+
+
+def test_an_artefact_of_a_decoy_that_was_changed_since_is_refused(built):
+    member, row, choices, store = built
+    shutil.rmtree(store.root)
+    Path("far1.pdb").write_text("other")
+    with pytest.raises(StructureError, match="changed while it was built"):
+        artefact("graphs", row.graphs, member, row, choices, Store(store.root))
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+# ---- thin stores ------------------------------------------------------------------------------------------
+
+
+def test_a_thin_store_makes_a_forgotten_graph_anew_only_where_nobody_judged_it(example):
+    shutil.copytree(example / "decoys" / "1AVZ", "in/1AVZ")
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+    write_plans("ds", deal(planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {}), 10))
+    (name,) = (path.stem for path in Path("results/ds/plan").glob("*-*.tsv"))
+
+    def built(judged: bool) -> Store:
+        store = Store(Path("store"), thin=True)
+        run_chunk("ds", name, choices, store, judged=lambda *_: judged)
+        return store
+
+    first = built(judged=False)
+    (row,) = read_ledger(Path(LEDGER.format(dataset="ds", chunk=name))).rows
+    whole = first.box(row.complex).find("graphs", row.graphs)
+    assert whole
+    first.box(row.complex).forget("graphs")
+    assert first.box(row.complex).find("graphs", row.graphs) is None
+    assert not built(judged=True).computed
+    again = built(judged=False)
+    assert again.computed["graphs"] == 1
+    assert again.box(row.complex).find("graphs", row.graphs) == whole
+    again.box(row.complex).forget("graphs")
+    (member,) = planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {})
+    assert artefact("graphs", row.graphs, member, row, choices, Store(Path("store"))) == whole

@@ -1,0 +1,282 @@
+"""Coverage: every decoy and every label has one row, the numbers add up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank.app.config import Coverage
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.coverage import CoverageRow, check_policy, counts, coverage_table, read_coverage, write_coverage
+from toporank.errors import ConfigError, RecordError
+from toporank.inputs.labels import Label
+from toporank.structures.identity import Status
+
+ODD_NAMES = [
+    "NA", "nan", "null", "None", "1e5", "007", "3E12", "True", "-", "=1+1", "'=1", "+1", "@x", "'", '"', "'q'", "a b",
+    " a", "#x", "a,b", "Å",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:
+    return [PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys]
+
+
+def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
+    known = {"n_chains": 2, "n_interface_residues": 9} if status == Status.OK else {}
+    return LedgerRow(target, decoy, status, other.pop("stage", "graphs"), reason, **{**known, **other})
+
+
+def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
+    return [Label(*row) for row in rows]
+
+
+@pytest.fixture
+def table() -> list[CoverageRow]:
+    """Four decoys of two targets, one of each fate; one is not labelled, one label has no decoy."""
+    return coverage_table(
+        planned(("B", "d1"), ("A", "d2"), ("A", "d1"), ("A", "d3")),
+        [
+            fate("A", "d1"),
+            fate(
+                "A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=2, n_interface_residues=0
+            ),
+            fate("A", "d3", Status.UNREADABLE, "the file is empty", stage="interface"),
+            fate("B", "d1", Status.FAILED, 'mkdssp said: "no"', stage="nodes", n_chains=2, n_interface_residues=4),
+        ],
+        labels(("A", "d1", 0.9, "train"), ("A", "d2", 0.0, "train"), ("B", "d1", 0.5, "val"), ("B", "d9", 0.4, "val")),
+    )
+
+
+def write(table: list[CoverageRow]) -> Path:
+    path = Path("coverage.tsv")
+    write_coverage(path, table)
+    return path
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def test_every_decoy_and_every_label_has_one_row_in_order(table):
+    assert [row[:3] for row in table] == [
+        ("A", "d1", "ok"),
+        ("A", "d2", "no_interface"),
+        ("A", "d3", "unreadable"),
+        ("B", "d1", "failed"),
+        ("B", "d9", "label_without_decoy"),
+    ]
+
+
+def test_what_became_of_a_decoy_stands_beside_its_label_and_file(table):
+    assert table[3] == ("B", "d1", "failed", "nodes", 'mkdssp said: "no"', 0.5, "val", 2, 4, "in/B/d1.pdb", "", "", 0)
+
+
+def test_a_label_without_decoy_says_so_and_has_no_file(table):
+    reason = "the label table names it, but there is no such file"
+    assert table[4] == ("B", "d9", "label_without_decoy", "", reason, 0.4, "val", None, None, "", "", "", 0)
+
+
+def test_a_decoy_without_label_has_neither_label_nor_split(table):
+    assert (table[2].dockq, table[2].split) == (None, "")
+
+
+def test_a_count_that_is_not_known_is_missing_and_not_minus_one(table):
+    assert [row.n_chains for row in table] == [2, 2, None, 2, None]
+    assert [row.n_interface_residues for row in table] == [9, 0, None, 4, None]
+
+
+def test_a_decoy_that_was_not_asked_for_says_so():
+    (row,) = coverage_table(planned(("A", "d")), [], labels())
+    assert (row.status, row.reason) == (Status.NOT_BUILT, "not of the targets asked for")
+
+
+def test_a_data_set_without_labels_is_covered_too():
+    table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels())
+    assert [row.status for row in read_coverage(write(table))] == ["ok"]
+    assert counts(table) == "1 decoys = 1 ok; 0 labels = 0; 1 decoys without label"
+
+
+def test_labels_without_any_decoy_are_covered_too():
+    table = coverage_table([], [], labels(("A", "d", 0.5, "train")))
+    assert [row.status for row in read_coverage(write(table))] == [Status.NO_DECOY]
+
+
+@pytest.mark.parametrize("what", ["plan", "fate", "label"])
+def test_a_decoy_that_is_given_twice_is_an_error(what):
+    given = [planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.5, "train"))]
+    twice = [2 * part if name == what else part for name, part in zip(("plan", "fate", "label"), given, strict=True)]
+    with pytest.raises(ValueError, match="A/d is given twice"):
+        coverage_table(*twice)
+
+
+# ---- the file ---------------------------------------------------------------------------------------------
+
+
+def test_the_file_looks_like_this(table):
+    assert write(table).read_text().splitlines()[:3] == [
+        "target\tdecoy\tstatus\tstage\treason\tdockq\tsplit\tn_chains\tn_interface_residues\tpath\tduplicate_of"
+        "\tchains\tmodel",
+        "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb\t\t\t0",
+        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t2\t0\tin/A/d2.pdb\t\t\t0",
+    ]
+
+
+@pytest.mark.parametrize("mark", ["\t", "\n", "\r"])
+def test_a_name_that_is_more_than_a_cell_is_an_error_that_names_it(mark):
+    table = coverage_table([], [], labels(("A", f"a{mark}b", 0.5, "train")))
+    with pytest.raises(ConfigError, match=r"coverage\.tsv: target 'A', decoy 'a\\.b': a tab or line break"):
+        write(table)
+
+
+# ---- names ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_names_survive_the_way_through_the_file(name):
+    table = coverage_table(
+        planned((name, name), ("other", "d")),
+        [fate(name, name, Status.FAILED, name), fate("other", "d")],
+        labels((name, name, 0.5, "train"), (name, "without", 0.25, "train")),
+    )
+    back = read_coverage(write(table))
+    assert back == table
+    assert {row[:2] for row in back} == {(name, name), (name, "without"), ("other", "d")}
+
+
+def test_the_table_comes_back_as_it_was(table):
+    assert read_coverage(write(table)) == table
+
+
+def test_every_digit_of_a_label_survives():
+    table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.1 + 0.2, "train")))
+    assert read_coverage(write(table))[0].dockq == 0.1 + 0.2
+
+
+# ---- counts -----------------------------------------------------------------------------------------------
+
+
+def test_the_line_of_counts_reads_like_this(table):
+    assert counts(table) == (
+        "4 decoys = 1 failed + 1 no_interface + 1 ok + 1 unreadable; "
+        "4 labels = 1 failed + 1 label_without_decoy + 1 no_interface + 1 with a graph; "
+        "1 decoys without label"
+    )
+
+
+KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]))
+STATUSES = [Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
+
+
+@settings(max_examples=20)
+@given(st.dictionaries(KEYS, st.sampled_from(STATUSES)), st.sets(KEYS))
+def test_the_numbers_add_up(fates, labelled):
+    table = coverage_table(
+        planned(*fates),
+        [fate(*key, status) for key, status in fates.items()],
+        labels(*((*key, 0.5, "train") for key in labelled)),
+    )
+    assert len(table) == len(fates.keys() | labelled)
+    decoys, with_label, without = counts(table).split("; ")
+    for part, total in ((decoys, len(fates)), (with_label, len(labelled))):
+        first, *rest = map(int, re.findall(r"\d+(?= )", part))
+        assert first == total == sum(rest)
+    assert without == f"{len(fates.keys() - labelled)} decoys without label"
+    good = sum(fates.get(key) == Status.OK for key in labelled)
+    assert (f"{good} with a graph" in with_label) == (good > 0)
+
+
+# ---- policy -----------------------------------------------------------------------------------------------
+
+
+def covered(good: int, bad: int) -> list[CoverageRow]:
+    """A table of labelled decoys, some with a graph and some without."""
+    keys = [("A", f"d{i:03d}") for i in range(good + bad)]
+    return coverage_table(
+        planned(*keys),
+        [fate(*key, Status.OK if i < good else Status.FAILED) for i, key in enumerate(keys)],
+        labels(*((*key, 0.5, "train") for key in keys)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "policy", "enough"),
+    [
+        (10, 0, {}, True),
+        (9, 1, {}, True),  # 90 % is the default
+        (8, 1, {}, False),
+        (1, 9, {"minimum_percent": 0}, True),
+        (99, 1, {"minimum_percent": 100}, False),
+        (99, 1, {"minimum_percent": 0, "fail_on_missing": True}, False),
+        (9, 0, {"minimum_percent": 100, "fail_on_missing": True}, True),
+        (0, 0, {}, False),
+        (0, 0, {"minimum_percent": 0}, True),
+    ],
+)
+def test_training_stops_when_too_few_labels_have_a_graph(good, bad, policy, enough):
+    table = covered(good, bad)
+    if enough:
+        check_policy(table, Coverage(**policy), "ds")
+    else:
+        with pytest.raises(ConfigError):
+            check_policy(table, Coverage(**policy), "ds")
+
+
+def test_decoys_without_label_do_not_count_against_it():
+    table = coverage_table(
+        planned(("A", "d1"), ("A", "d2")),
+        [fate("A", "d1"), fate("A", "d2", Status.FAILED)],
+        labels(("A", "d1", 0.5, "train")),
+    )
+    check_policy(table, Coverage(minimum_percent=100, fail_on_missing=True), "ds")
+
+
+def test_a_label_without_decoy_counts_against_it():
+    table = coverage_table(
+        planned(("A", "d1")), [fate("A", "d1")], labels(("A", "d1", 0.5, "train"), ("A", "d2", 0.5, "train"))
+    )
+    with pytest.raises(ConfigError, match="1 label_without_decoy"):
+        check_policy(table, Coverage(), "ds")
+
+
+def test_the_error_says_how_many_why_where_and_what_to_do():
+    with pytest.raises(ConfigError) as caught:
+        check_policy(covered(2, 6), Coverage(minimum_percent=75), "bm55")
+    for part in ("dataset bm55", "2 of 8 labels (25.0 %)", "at least 75 %", "6 failed", "results/bm55/coverage.tsv"):
+        assert part in str(caught.value)
+
+
+def test_a_limit_that_is_met_exactly_is_met():
+    refused = []
+    for good, n in [*((good, 7) for good in range(1, 8)), *((good, 100) for good in range(90, 101))]:
+        try:
+            check_policy(covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds")
+        except ConfigError:
+            refused.append((good, n))
+    assert refused == []
+
+
+def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
+    """By their atoms, whatever the files are; a copy that has no graph is no copy."""
+    plan = planned(*(("A", name) for name in ("ranked_0", "relaxed_1", "relaxed_2", "failed")), ("B", "ranked_0"))
+    same = [fate(t, d, atoms_sha256="ab") for t, d in (("A", "relaxed_1"), ("A", "ranked_0"), ("B", "ranked_0"))]
+    other = [fate("A", "relaxed_2", atoms_sha256="cd"), fate("A", "failed", Status.FAILED, atoms_sha256="ab")]
+    found = {(row.target, row.decoy): row.duplicate_of for row in coverage_table(plan, [*same, *other], [])}
+    assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}
+
+
+@pytest.mark.parametrize("content", ["", "x\n", "target\tdecoy\n", "\xff"])
+def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
+    path = write(table)
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(RecordError, match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$"):
+        read_coverage(path)

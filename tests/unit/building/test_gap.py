@@ -1,0 +1,214 @@
+"""The coverage gap: what is still to do, told from plans and ledgers alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from toporank import layout
+from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
+from toporank.building.chunks.plan import Chunks, deal, planned, write_plans
+from toporank.building.gap import (
+    COLUMNS,
+    DecoyGap,
+    State,
+    describe_fates,
+    describe_reasons,
+    describe_stages,
+    failed_before,
+    survey,
+    write_gap,
+)
+from toporank.errors import RecordError
+from toporank.inputs.folders import find_decoys
+from toporank.structures.identity import Decoy, Status
+
+RECIPES = {stage: ["c0de", f"{stage}-parameters"] for stage in layout.STAGES}
+ALL_DONE = (State.UP_TO_DATE,) * 4
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bad", "good"):
+        path = Path("in/T", f"{name}.pdb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{name} atoms")
+
+
+def dealt(labels: dict | None = None) -> Chunks:
+    return deal(planned(find_decoys("ds", Path("in")), labels or {}), 10)
+
+
+def ledger(chunk: str) -> Path:
+    return Path(layout.LEDGER.format(dataset="ds", chunk=chunk))
+
+
+def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -> str:
+    """As a job does: plan and ledger. `bad` fails in the node stage. Name of the chunk."""
+    chunks = dealt(labels)
+    (chunk,) = chunks
+    write_plans("ds", chunks)
+    rows = [LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"), LedgerRow("T", "good", Status.OK, "graphs")]
+    rows = [row for row in rows if Path(f"in/T/{row.decoy}.pdb").exists()]
+    write_ledger(ledger(chunk), Ledger(recipes, rows))
+    return chunk
+
+
+def look(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, damaged=frozenset()) -> list[DecoyGap]:
+    return survey("ds", dealt(labels), recipes, damaged)
+
+
+def gap(*args, **keywords) -> dict[str, tuple[str, ...]]:
+    """State of each decoy in each stage."""
+    return {row.decoy: row.states for row in look(*args, **keywords)}
+
+
+# ---- states -----------------------------------------------------------------------------------------------
+
+
+def test_before_the_first_build_every_decoy_is_new():
+    assert gap() == dict.fromkeys(("bad", "good"), (State.NEW,) * 4)
+
+
+def test_after_a_build_nothing_is_to_do_but_for_what_failed():
+    build()
+    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+
+
+def test_a_ledger_that_lacks_a_decoy_is_named():
+    chunk = build()
+    ledger(chunk).write_text("".join(ledger(chunk).read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(RecordError, match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run"):
+        look()
+
+
+def test_a_changed_decoy_is_to_do_in_every_stage_and_its_sibling_in_none():
+    build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    assert gap()["good"] == (State.CHANGED,) * 4
+    assert State.CHANGED not in gap()["bad"]
+
+
+def test_an_added_decoy_is_new_and_a_removed_one_is_not_listed():
+    build()
+    Path("in/T/good.pdb").rename("in/T/renamed.pdb")
+    states = gap()
+    assert states.keys() == {"bad", "renamed"}
+    assert states["renamed"] == (State.NEW,) * 4
+
+
+def test_a_moved_data_set_is_up_to_date():
+    build()
+    Path("in").rename("moved")
+    moved = planned([Decoy("ds", "T", n, f"moved/T/{n}.pdb") for n in ("bad", "good")], {})
+    assert survey("ds", deal(moved, 10), RECIPES)[1].states == ALL_DONE
+
+
+def test_a_changed_label_concerns_the_graph_alone():
+    build(labels={("T", "good"): 0.25})
+    assert gap(labels={("T", "good"): 0.5})["good"] == (*ALL_DONE[:3], State.RELABELLED)
+
+
+@pytest.mark.parametrize(
+    ("now", "state"),
+    [(["c0de", "other"], State.PARAMETER), (["c0df", "topology-parameters"], State.CODE)],
+    ids=["parameter", "code"],
+)
+def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(now, state):
+    build()
+    assert gap({**RECIPES, "topology": now})["good"] == (State.UP_TO_DATE, state, state, state)
+    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+
+
+def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else():
+    build()
+    states = gap(damaged={("topology", "T", "good"), ("interface", "U", "bad")})
+    assert states["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
+    assert State.DAMAGED not in states["bad"]
+
+
+def test_chunks_with_a_decoy_without_graph_are_named_so_that_they_can_be_tried_again():
+    assert failed_before("ds", dealt()) == []
+    chunk = build()
+    assert failed_before("ds", dealt()) == [str(ledger(chunk))]
+    Path("in/T/bad.pdb").unlink()
+    assert failed_before("ds", dealt()) == []
+    build()
+    assert failed_before("ds", dealt()) == []
+
+
+def test_a_decoy_changed_back_finds_the_chunk_it_had():
+    text, times = Path("in/T/good.pdb").read_text(), Path("in/T/good.pdb").stat()
+    first = build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    assert build() != first
+    Path("in/T/good.pdb").write_text(text)
+    os.utime("in/T/good.pdb", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert list(dealt()) == [first]
+    assert gap()["good"] == ALL_DONE
+
+
+# ---- words ------------------------------------------------------------------------------------------------
+
+
+def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_status():
+    build()
+    rows = look({**RECIPES, "graphs": ["c0de", "other"]})
+    assert describe_stages(rows) == [
+        "interface, topology: 2 up to date",
+        "nodes: 1 failed before (1 failed) + 1 up to date",
+        "graphs: 1 failed before (1 failed) + 1 parameter changed",
+    ]
+    assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+
+
+def test_the_two_most_frequent_reasons_of_failures_are_counted():
+    def failed(decoy: str, reason: str) -> DecoyGap:
+        return DecoyGap("T", decoy, (State.UP_TO_DATE, *[State.FAILED] * 3), Status.FAILED, reason)
+
+    rows = [failed("a", "rare"), *(failed(f"b{i}", "mkdssp failed") for i in range(3)), failed("c", "empty " * 20)]
+    rows += [failed("d", "empty " * 20), DecoyGap("T", "fine", ALL_DONE, Status.OK, "8 atoms left out")]
+    assert describe_reasons(rows) == [
+        "failed before, 3 of 6: mkdssp failed",
+        f"failed before, 2 of 6: {'empty ' * 11}…",
+    ]
+    assert describe_reasons(rows[-1:]) == []
+
+
+def test_the_list_names_every_decoy_with_states_and_reason():
+    build()
+    write_gap("ds", look())
+    head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
+    assert tuple(head.split("\t")) == COLUMNS
+    assert bad.split("\t") == ["T", "bad", *["up to date"] * 2, *["failed before"] * 2, "failed", "mkdssp failed"]
+    assert good.split("\t") == ["T", "good", *["up to date"] * 4, "ok", ""]
+
+
+def test_looking_changes_nothing():
+    build()
+    before = {path: path.read_bytes() for path in Path("results").rglob("*.*")}
+    gap()
+    assert {path: path.read_bytes() for path in Path("results").rglob("*.*")} == before
+
+
+def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monkeypatch):
+    """Ledgers of another chunk go between listing them and looking at them."""
+    removed = build()
+    Path("in/T/good.pdb").write_text("other atoms")
+    build()
+    listed = os.scandir
+
+    def remove_what_is_listed(folder):
+        entries = list(listed(folder))
+        for entry in entries:
+            if entry.name == f"{removed}.tsv":
+                os.unlink(entry.path)
+        return entries
+
+    monkeypatch.setattr(os, "scandir", remove_what_is_listed)
+    Path("in/T/good.pdb").write_text("atoms once more")
+    assert gap()["good"] == (State.CHANGED,) * 4
+    assert not ledger(removed).exists()

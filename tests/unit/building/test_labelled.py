@@ -1,0 +1,195 @@
+"""Labels from natives, as jobs compute them: each decoy gets a row, and only what has changed is computed again."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from structures_text import EXAMPLES
+from toporank.building.chunks.plan import deal, planned, write_plans
+from toporank.building.chunks.store import Store
+from toporank.building.label_tables import describe, labels, write_tables
+from toporank.building.local_quality import LocalQualities
+from toporank.building.native_labels import Labelling, dockq_of, label_chunk, read_labelled
+from toporank.errors import ConfigError
+from toporank.files.atomic import sha256
+from toporank.files.spreadsheets import read_rows
+from toporank.inputs.folders import find_decoys
+from toporank.inputs.natives import find_natives
+from toporank.structures.read import read_complex
+
+DOCKQ_OF_MID2 = 0.5584
+"""That of 1KTZ/mid2 with near1 as its native, as DockQ 2.1.3 prints it."""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def put(example: str, place: str) -> Path:
+    """Copy a structure of the example."""
+    target, name = example.split("/")
+    source = next((EXAMPLES / target).glob(f"{name}.*"))
+    suffix = source.name.partition(".")[2]
+    path = Path(f"{place}.{suffix}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, path)
+    return path
+
+
+def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None = None, own=None):
+    """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by chains of the decoy."""
+    rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
+    ((name, members),) = deal(rows, len(rows)).items()
+    write_plans("set", {name: members})
+    found = label_chunk("set", name, find_natives(Path("natives")), store or Store(Path("store")))
+    assert read_labelled("set", [name]) == sorted(found)
+    assert dockq_of("set", name) == {row.key: row.dockq for row in found if row.dockq is not None}
+    return {row.key: row for row in found}
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def test_a_native_is_named_by_its_target_or_lies_in_the_folder_of_its_target():
+    one, two = put("1KTZ/near1", "natives/1KTZ"), put("1PPE/near1", "natives/1PPE/native")
+    put("1PPE/mid1", "natives/1PPE/model")
+    Path("natives/readme.txt").touch()
+    assert find_natives(Path("natives")) == {"1KTZ": one, "1PPE": two}
+
+
+def test_two_natives_of_a_target_are_refused():
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/near1", "natives/1KTZ/native")
+    with pytest.raises(ConfigError, match=r"target 1KTZ has two natives, natives/1KTZ.*and natives/1KTZ"):
+        find_natives(Path("natives"))
+
+
+# ---- every decoy has a row --------------------------------------------------------------------------------
+
+
+def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
+    put("1KTZ/near1", "natives/1KTZ")
+    Path("natives/1PPE.pdb").write_text("no structure")
+    put("1KTZ/mid2", "decoys/1KTZ/good")
+    put("1KTZ/near1", "decoys/1KTZ/itself")
+    put("1AVZ/mid2", "decoys/1KTZ/stranger")
+    Path("decoys/1KTZ/broken.pdb.gz").write_bytes(gzip.compress(b"no structure"))
+    put("1PPE/mid1", "decoys/1PPE/one")
+    put("1GCQ/mid1", "decoys/1GCQ/one")
+    found = run()
+    assert found["1KTZ", "good"].dockq == pytest.approx(DOCKQ_OF_MID2, abs=6e-5)
+    assert found["1KTZ", "good"].mapping == "A=A B=B"
+    said = {"/".join(key): (row.status, row.reason) for key, row in found.items()}
+    assert said["1KTZ/itself"] == ("ok", "the same atoms as the native")
+    for decoy, status, reason in (
+        ("1KTZ/stranger", "other_protein", "no chain shares 70% of its residues with a chain of the native"),
+        ("1KTZ/broken", "unreadable", "no atoms found"),
+        ("1PPE/one", "no_native", "the native natives/1PPE.pdb cannot be read: no atoms found"),
+        ("1GCQ/one", "no_native", "the target has no native"),
+    ):
+        assert said[decoy][0] == status
+        assert reason in said[decoy][1]
+    assert "6 decoys = 2 no_native + 2 ok + 1 other_protein + 1 unreadable" in describe(found.values())[0]
+    assert "1KTZ/itself" in describe(found.values())[1]
+
+
+def test_partners_are_those_of_the_native_also_where_the_decoy_calls_its_chains_otherwise():
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid1", "decoys/1KTZ/one")
+    key = "1KTZ", "one"
+    alike, renamed = (run(partners={key: "A:B"}, own=own)[key] for own in (None, {key: "6:7"}))
+    assert renamed == alike
+    assert (renamed.status, renamed.partners) == ("ok", "A:B")
+
+
+def test_partners_are_named_by_chains_of_the_native():
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid2", "decoys/1KTZ/one")
+    fits, does_not = (run(partners={("1KTZ", "one"): text})["1KTZ", "one"] for text in ("A:B", "A:H+L"))
+    assert (fits.status, fits.partners) == ("ok", "A:B")
+    assert does_not.status == "no_native"
+    assert "the native has no chains H, L, only A, B, in natives/1KTZ" in does_not.reason
+
+
+# ---- only what has changed --------------------------------------------------------------------------------
+
+
+def test_only_decoys_that_changed_or_whose_native_changed_are_labelled_again():
+    for target in ("1KTZ", "1AVZ"):
+        put(f"{target}/near1", f"natives/{target}/native")
+        for decoy in ("mid2", "wrong1"):
+            put(f"{target}/{decoy}", f"decoys/{target}/{decoy}")
+
+    def computed() -> int:
+        store = Store(Path("store"))
+        run(store)
+        assert store.computed["label"] == store.computed["counterparts"]
+        return store.computed["label"]
+
+    assert computed() == 4
+    assert computed() == 0
+    put("1KTZ/mid3", "decoys/1KTZ/new")
+    assert computed() == 1
+    next(Path("natives/1AVZ").iterdir()).unlink()
+    put("1AVZ/mid3", "natives/1AVZ/native")
+    assert computed() == 2
+    shutil.move("natives", "elsewhere")
+    shutil.move("elsewhere", "natives")
+    Path("decoys/1KTZ").rename("decoys/renamed")
+    Path("natives/1KTZ").rename("natives/renamed")
+    assert computed() == 0
+
+
+def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/near1", "decoys/1KTZ/itself")
+    store = Store(Path("store"))
+    row = run(store)["1KTZ", "itself"]
+    (member,) = planned(find_decoys("set", Path("decoys")), {})
+    ca = Labelling(find_natives(Path("natives")), store).counterparts(member, sha256(Path(member.path)))
+    complex_ = read_complex(Path(member.path))
+    np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
+    assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()
+    assert store.computed["counterparts"] == 1
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid2", "decoys/1KTZ/mid2")
+
+    def digest() -> str:
+        (row,) = run().values()
+        (chunk,) = (path.stem for path in Path("results/set/plan").glob("*.tsv"))
+        return LocalQualities("set", [chunk], {}, find_natives(Path("natives")), Store(Path("store"))).digest(row.key)
+
+    first = digest()
+    assert digest() == first
+    monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *roots, without: "other code")
+    assert len({first, digest(), ""}) == 3
+
+
+def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
+    put("1KTZ/near1", "natives/1KTZ")
+    put("1KTZ/mid2", "decoys/1KTZ/good")
+    put("1AVZ/mid2", "decoys/1KTZ/stranger")
+    rows = run().values()
+    write_tables(rows, Path("dockq.csv"), Path("interfaces.csv"))
+    good, stranger = read_rows(Path("dockq.csv"))
+    assert ",".join(good) == "Target,Model,Partners,DockQ,CAPRI,fnat,iRMSD,LRMSD,Mapping,Status,Reason"
+    assert good["CAPRI"] == "medium"
+    assert float(good["fnat"]) == pytest.approx(0.3226, abs=6e-5)
+    assert (stranger["DockQ"], stranger["Status"]) == ("", "other_protein")
+    (interface,) = read_rows(Path("interfaces.csv"))
+    assert (interface["Model"], interface["Interface"], interface["Native"]) == ("good", "A:B", "A:B")
+    assert [label[:3] for label in labels(rows)] == [("1KTZ", "good", next(iter(rows)).dockq)]

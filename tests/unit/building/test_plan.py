@@ -1,0 +1,230 @@
+"""Chunks: which job handles which decoy, what changes when the decoys do, and what a run writes down."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank import layout
+from toporank.building.chunks.ledger import Ledger, LedgerRow, last_fates, remove_old, write_ledger
+from toporank.building.chunks.plan import (
+    Chunks,
+    Current,
+    PlannedDecoy,
+    chunk_names,
+    deal,
+    planned,
+    read_chunk,
+    read_current,
+    write_current,
+    write_plans,
+)
+from toporank.errors import RecordError
+from toporank.structures.identity import Decoy, Status
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def rows(n: int) -> list[PlannedDecoy]:
+    """Decoys without files, which a plan does not need."""
+    return planned([Decoy("ds", f"T{i % 7}", f"d{i:05d}", f"decoys/d{i:05d}.pdb") for i in range(n)], {})
+
+
+def run_of(chunks: Chunks, of_all: Chunks | None = None) -> Current:
+    current = Current(("in", "/in"), list(chunks), list(of_all or chunks))
+    write_plans("ds", {**(of_all or {}), **chunks})
+    write_current("ds", current)
+    return current
+
+
+def first(n: int, chunk_size: int = 100) -> Chunks:
+    return deal(rows(n), chunk_size)
+
+
+# ---- decoys to chunks -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(n=st.integers(0, 60), chunk_size=st.integers(1, 30))
+def test_every_decoy_is_in_exactly_one_chunk(n, chunk_size):
+    members = [row for chunk in deal(rows(n), chunk_size).values() for row in chunk]
+    assert sorted(members) == sorted(rows(n))
+
+
+@pytest.mark.parametrize(("n", "chunk_size"), [(10_000, 250), (1_000, 500), (3_000, 500)])
+def test_chunks_have_about_the_wanted_size(n, chunk_size):
+    sizes = [len(members) for members in deal(rows(n), chunk_size).values()]
+    assert len(sizes) == -(-n // chunk_size)
+    assert max(sizes) < 2.5 * chunk_size
+
+
+def test_decoys_of_one_name_in_two_targets_are_two_decoys():
+    twins = planned([Decoy("ds", target, "near1", f"{target}/near1.pdb") for target in "AB"], {})
+    assert len([row for chunk in deal(twins, 1).values() for row in chunk]) == 2
+
+
+def test_one_decoy_more_or_less_concerns_its_own_chunk():
+    before, after = set(deal(rows(990), 100)), set(deal(rows(989), 100))
+    assert len(before) == 10
+    assert len(before & after) == 9
+
+
+def test_where_one_chunk_more_is_needed_one_is_parted():
+    before, after = set(deal(rows(1000), 100)), set(deal(rows(1001), 100))
+    assert (len(before), len(after)) == (10, 11)
+    assert len(before & after) >= 8  # one is parted in two; the new decoy may lie in a third
+
+
+def write(path: Path, text: str = "atoms") -> Decoy:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return Decoy("ds", path.parent.name, path.stem, str(path))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda decoy: Path(decoy.path).write_text("other atoms"),
+        lambda decoy: os.utime(decoy.path, (1, 1)),
+        lambda decoy: os.remove(decoy.path),
+        lambda decoy: 0.5,
+    ],
+    ids=["content", "time", "deleted", "label"],
+)
+def test_any_change_of_a_decoy_makes_another_chunk(change):
+    decoy, other = write(Path("in/T/a.pdb")), write(Path("in/T/b.pdb"))
+    before = deal(planned([decoy, other], {other.key: 0.1}), 10)
+    label = change(decoy)
+    labels = {other.key: 0.1} | ({decoy.key: label} if isinstance(label, float) else {})
+    after = deal(planned([decoy, other], labels), 10)
+    assert before.keys() != after.keys()
+    assert deal(planned([decoy, other], labels), 10).keys() == after.keys()
+
+
+def test_a_plan_states_the_file_and_the_label():
+    decoy = write(Path("in/T/a.pdb"), "12345")
+    decoy = decoy._replace(model=2, lacks="of 3 chains, 2: no C", spare="B")
+    (row,) = planned([decoy], {decoy.key: 0.1 + 0.2})
+    time = os.stat(decoy.path).st_mtime_ns
+    assert row == ("T", "a", "in/T/a.pdb", 5, time, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare, "", "")
+
+
+def test_a_dangling_link_is_planned_and_noticed_when_it_leads_somewhere():
+    link = Path("in/T/a.pdb")
+    link.parent.mkdir(parents=True)
+    link.symlink_to("../../later.pdb")
+    decoy = Decoy("ds", "T", "a", str(link))
+    before = deal(planned([decoy], {}), 10)
+    Path("later.pdb").write_text("atoms")
+    assert deal(planned([decoy], {}), 10).keys() != before.keys()
+
+
+def test_a_refused_name_is_planned_without_its_path():
+    (row,) = planned([Decoy("ds", "T", "a-1f2e", "in/T/a\n.pdb", "unprintable name")], {})
+    assert (row.path, row.refused) == ("", "unprintable name")
+
+
+# ---- what a run writes down -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
+def test_names_come_back_as_they_are(name):
+    members = [PlannedDecoy(name, name, f"in/{name}", 1, 2, "0.5")]
+    run_of(deal(members, 1))
+    (chunk,) = read_current("ds").chunks
+    assert read_chunk("ds", chunk) == members
+
+
+def test_jobs_find_what_the_run_builds():
+    whole, part = first(20, 5), first(3)
+    current = run_of(part, whole)
+    assert read_current("ds") == current
+    assert [row for chunk in current.of_all for row in read_chunk("ds", chunk)] == [
+        r for m in whole.values() for r in m
+    ]
+
+
+def test_writing_down_the_same_again_touches_no_plan():
+    chunks = first(20, 5)
+    run_of(chunks)
+    plans = list(Path("results/ds/plan").glob("*.tsv"))
+    for plan in plans:
+        os.utime(plan, (1, 1))
+    run_of(chunks)
+    assert {plan.stat().st_mtime for plan in plans} == {1}
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"a\tb\n", b"\xff"], ids=["empty", "garbage", "other", "bytes"])
+def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_by_the_next_run(content):
+    chunks = first(3)
+    run_of(chunks)
+    (chunk,) = chunks
+    Path(layout.PLAN.format(dataset="ds", chunk=chunk)).write_bytes(content)
+    with pytest.raises(RecordError, match=r"plan/.*\.tsv: .* \(delete it and run again\)$"):
+        read_chunk("ds", chunk)
+    run_of(chunks)
+    assert read_chunk("ds", chunk) == chunks[chunk]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"folder": 1}'])
+def test_without_a_record_of_the_last_run_there_was_none(content):
+    Path("results/ds/plan").mkdir(parents=True)
+    assert read_current("ds") is None
+    Path(layout.CURRENT.format(dataset="ds")).write_text(content)
+    assert read_current("ds") is None
+
+
+# ---- all ledgers together ---------------------------------------------------------------------------------
+
+
+def end(chunk: str, members: list[PlannedDecoy], reason: str) -> None:
+    """Ledger, log, times and progress of a chunk, as its job leaves them."""
+    ledger = Ledger({}, [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members])
+    for pattern in (layout.LOG, layout.TIMES, layout.PROGRESS):
+        path = Path(pattern.format(dataset="ds", chunk=chunk))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    write_ledger(Path(layout.LEDGER.format(dataset="ds", chunk=chunk)), ledger)
+
+
+def test_of_decoys_outside_a_part_the_latest_build_tells():
+    whole, part = first(4), deal(rows(1), 1)
+    earlier = run_of(whole)
+    end(*next(iter(whole.items())), "whole")
+    assert {row.reason for row in last_fates("ds", earlier).values()} == {"whole"}
+    current = run_of(part, whole)
+    end(*next(iter(part.items())), "part")
+    fates = last_fates("ds", current)
+    assert [fates[row.key].reason for row in rows(4)] == ["part", "whole", "whole", "whole"]
+
+
+def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_before():
+    old, new, part = first(3), first(4), deal(rows(1), 1)
+    for chunks in (old, part, new):
+        run_of(chunks)
+        for chunk, members in chunks.items():
+            end(chunk, members, "")
+    write_current("ds", Current(("in", "/in"), list(new), list(new)))
+    remove_old("ds", Current(("in", "/in"), list(part), list(new)))
+    folders = [Path("results/ds/plan"), Path("results/ds/ledger")]
+    assert [len(chunk_names(folder)) for folder in folders] == [3] * 2
+    remove_old("ds", Current(("in", "/in"), list(new), list(new)))
+    assert [chunk_names(folder) for folder in folders] == [list(new)] * 2
+    others = [Path("logs/chunks/ds"), Path("benchmarks/chunks/ds"), Path(".toporank/progress/ds")]
+    assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [list(new)] * 3
+    assert read_current("ds") is not None
+
+
+def test_a_plan_of_a_dry_run_beside_the_build_stays():
+    run_of(first(3))
+    beside = first(3, 1)
+    write_plans("ds", beside)
+    remove_old("ds", read_current("ds"))
+    assert set(chunk_names(Path("results/ds/plan"))) >= set(beside)

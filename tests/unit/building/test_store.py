@@ -1,0 +1,388 @@
+"""The reuse store: work is done once, is never wrong, and is never half there. And the file writing below it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank.building.chunks.store import Box, Entry, Store, cpu_seconds
+from toporank.errors import RecordError
+from toporank.files.atomic import link_or_copy, replacing, sha256, write_text, write_text_if_changed
+
+INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
+HELLO_SHA256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
+
+
+class Maker:
+    """Makes `text` and counts how often it was asked to."""
+
+    def __init__(self, text: str = "hello", error: BaseException | None = None):
+        self.text, self.error, self.calls = text, error, 0
+
+    def __call__(self) -> tuple[bytes, dict]:
+        self.calls += 1
+        if self.error:
+            raise self.error
+        return self.text.encode(), {"n_chains": 2}
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def files_below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+# ---- reuse ------------------------------------------------------------------------------------------------
+
+
+def test_the_same_ingredients_are_made_once(store):
+    make = Maker()
+    first, second = (store.obtain("interface", INGREDIENTS, make) for _ in range(2))
+    assert make.calls == 1
+    assert first == second == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
+    assert (store.computed, store.reused) == ({"interface": 1}, {"interface": 1})
+
+
+def test_another_process_finds_the_work_again(store):
+    first = store.obtain("interface", INGREDIENTS, Maker())
+    later, make = Store(store.root), Maker()
+    assert later.obtain("interface", INGREDIENTS, make) == first
+    assert make.calls == 0
+    assert not later.computed
+
+
+def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
+    make = Maker()
+    store.obtain("interface", INGREDIENTS, make)
+    store.obtain("interface", dict(reversed(INGREDIENTS.items())), make)
+    assert make.calls == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"structure": "ab13"},
+        {"module": {"module": "interface/v1", "cutoff": 10.5}},
+        {"module": {"module": "interface/v2", "cutoff": 10.0}},
+        {"module": {"module": "interface/v1", "cutoff": "10.0"}},
+        {"code": "c0df"},
+        {"dockq": 0.0},
+        {"upstream": ""},
+    ],
+    ids=["structure", "parameter", "module", "type", "code", "label", "one more"],
+)
+def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(store, change):
+    box = store.box("ab" * 32)
+    for ingredients, text in [(INGREDIENTS, "one"), ({**INGREDIENTS, **change}, "other"), (INGREDIENTS, "one")]:
+        assert box.obtain("interface", ingredients, Maker(text)).content == text.encode()
+        box.save()
+    assert store.computed == {"interface": 2}
+
+
+def test_kinds_with_equal_ingredients_stay_apart(store):
+    box = store.box("ab" * 32)
+    assert box.obtain("edges", INGREDIENTS, Maker("one")).content == b"one"
+    assert box.obtain("graphs", INGREDIENTS, Maker("other")).content == b"other"
+    assert store.computed == {"edges": 1, "graphs": 1}
+
+
+VALUES = st.recursive(
+    st.none() | st.integers(-3, 3) | st.text("ab\"',:{}", max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+DEPENDENCIES = st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3)
+
+
+@settings(max_examples=60)
+@given(DEPENDENCIES, DEPENDENCIES)
+def test_artefacts_are_shared_exactly_when_all_ingredients_are_equal(one, other):
+    with tempfile.TemporaryDirectory() as folder:
+        box, make = Store(Path(folder)).box("ab"), Maker()
+        for ingredients in (one, other):
+            box.obtain("kind", ingredients, make)
+    assert (make.calls == 1) == (one == other)
+
+
+# ---- boxes ------------------------------------------------------------------------------------------------
+
+
+def filled(store: Store, **texts: str) -> Box:
+    """A saved box with an artefact of each kind."""
+    box = store.box("ab" * 32)
+    for kind, text in texts.items():
+        box.obtain(kind, INGREDIENTS, Maker(text))
+    box.save()
+    return box
+
+
+def test_a_box_is_one_file_that_any_zip_program_opens(store):
+    filled(store, nodes="one", edges="other")
+    (file,) = files_below(store.root)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.testzip() is None
+        assert [name.partition("/")[0] for name in archive.namelist()] == ["nodes", "edges"]
+
+
+@pytest.mark.parametrize(("kind", "packed"), [("edges", True), ("graphs", True), ("topology", False)])
+def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(store, kind, packed):
+    text = "0.0 1.0 " * 1000
+    path = filled(store, **{kind: text}).path
+    assert (path.stat().st_size < len(text) / 4) == packed
+    assert store.box("ab" * 32).find(kind, hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+
+
+def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(store):
+    filled(store, nodes="one")
+    filled(store, edges="other")
+    (file,) = files_below(store.root)
+    content = file.read_bytes()
+    file.unlink()
+    filled(store, nodes="one", edges="other")
+    assert file.read_bytes() == content
+
+
+def test_an_artefact_is_found_by_its_checksum(store):
+    box = filled(store, nodes="hello", edges="other")
+    assert Store(store.root).box("ab" * 32).find("nodes", HELLO_SHA256) == b"hello"
+    assert box.find("edges", HELLO_SHA256) is None
+    assert store.box("cd" * 32).find("nodes", HELLO_SHA256) is None
+
+
+def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
+    """Of a capsid there are hundreds of graphs in a box."""
+    filled(store, **{f"kind{k}": "hello" for k in range(20)})
+    read, opened, original = [], [], zipfile.ZipFile.read
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name))
+    monkeypatch.setattr(Store, "box", lambda self, name, box=Store.box: opened.append(name) or box(self, name))
+    later = Store(store.root)
+    assert [later.find("ab" * 32, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
+    assert len(read) == 20
+    assert len(opened) == 1
+    assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
+
+
+def test_a_box_that_is_used_shows_it_by_its_time(store):
+    box = filled(store, nodes="one")
+    os.utime(box.path, (1, 1))
+    filled(store, nodes="one")
+    assert box.path.stat().st_mtime > 1
+
+
+# ---- damage -----------------------------------------------------------------------------------------------
+
+
+def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
+    """Every third byte of a small box, and places where it may be cut."""
+    path = filled(store, nodes="hello", edges="other").path
+    whole = path.read_bytes()
+    flipped = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
+    for damaged in [*flipped, *(whole[:i] for i in range(0, len(whole), 29)), whole + b"x", b"garbage"]:
+        path.write_bytes(damaged)
+        box = store.box("ab" * 32)
+        assert box.obtain("nodes", INGREDIENTS, Maker("hello")) == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
+        assert box.obtain("edges", INGREDIENTS, Maker("other")).content == b"other"
+        box.save()
+        assert zipfile.ZipFile(path).testzip() is None
+
+
+def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
+    box = filled(store, nodes="hello", edges="other")
+    box.path.write_bytes(box.path.read_bytes().replace(b"hello", b"jello"))
+    make, other = Maker(), Maker("never called")
+    box = store.box("ab" * 32)
+    assert box.obtain("edges", INGREDIENTS, other).content == b"other"
+    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
+    box.save()
+    assert store.box("ab" * 32).obtain("nodes", INGREDIENTS, make).content == b"hello"
+    assert (make.calls, other.calls) == (1, 0)
+
+
+@pytest.mark.parametrize("error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
+def test_an_exception_in_make_leaves_nothing_behind(store, error):
+    with pytest.raises(type(error)):
+        store.obtain("interface", INGREDIENTS, Maker(error=error))
+    assert files_below(store.root) == []
+    assert not store.computed
+    assert not store.reused
+    assert store.obtain("interface", INGREDIENTS, Maker()).content == b"hello"
+
+
+def test_what_is_removed_or_replaced_while_a_box_is_open_does_no_harm(store):
+    path = filled(store, nodes="hello").path
+    box = store.box("ab" * 32)
+    path.unlink()
+    assert box.obtain("nodes", INGREDIENTS, Maker("never called")).content == b"hello"
+    box.save()
+
+
+def test_making_one_artefact_may_obtain_others(store):
+    box = store.box("ab" * 32)
+
+    def make() -> tuple[bytes, dict]:
+        return box.obtain("complex", INGREDIENTS, Maker("before ")).content + b"and after", {}
+
+    assert box.obtain("interface", INGREDIENTS, make).content == b"before and after"
+    assert store.computed == {"complex": 1, "interface": 1}
+
+
+# ---- files ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "digest"),
+    [
+        (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),  # FIPS 180-2, B.1
+        (b"x" * 3_000_000, hashlib.sha256(b"x" * 3_000_000).hexdigest()),
+    ],
+    ids=["empty", "abc", "three megabytes"],
+)
+def test_sha256_is_that_of_the_bytes(tmp_path, content, digest):
+    (tmp_path / "file").write_bytes(content)
+    assert sha256(tmp_path / "file") == digest
+
+
+def test_writing_makes_the_folders_above(tmp_path):
+    write_text(tmp_path / "a" / "b" / "file", "Å")
+    assert (tmp_path / "a" / "b" / "file").read_bytes() == "Å".encode()
+
+
+def test_a_reader_keeps_the_old_content_and_the_next_one_sees_the_new(tmp_path):
+    path = tmp_path / "file"
+    write_text(path, "old")
+    with open(path) as reader:
+        write_text(path, "new")
+        assert (reader.read(), path.read_text()) == ("old", "new")
+
+
+def test_a_failed_write_keeps_the_old_content_and_leaves_no_other_file(tmp_path):
+    path = tmp_path / "file"
+    write_text(path, "old")
+
+    def write_half() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("ne")
+            raise OSError(errno.ENOSPC, "disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_half()
+    assert path.read_text() == "old"
+    assert files_below(tmp_path) == [path]
+
+
+def test_equal_text_leaves_the_modification_time_alone(tmp_path):
+    path = tmp_path / "file"
+    assert write_text_if_changed(path, "a") is True
+    os.utime(path, ns=(1, 1))
+    assert write_text_if_changed(path, "a") is False
+    assert path.stat().st_mtime_ns == 1
+    assert write_text_if_changed(path, "b") is True
+    assert path.stat().st_mtime_ns > 1
+    assert path.read_text() == "b"
+
+
+def test_link_or_copy_links(tmp_path):
+    source, destination = tmp_path / "source", tmp_path / "deep" / "destination"
+    source.write_text("a")
+    link_or_copy(source, destination)
+    assert destination.samefile(source)
+
+
+def test_link_or_copy_copies_where_links_are_impossible(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EXDEV, "another file system")
+
+    monkeypatch.setattr(os, "link", refuse)
+    source, destination = tmp_path / "source", tmp_path / "destination"
+    source.write_text("a")
+    link_or_copy(source, destination)
+    assert not destination.samefile(source)
+    assert destination.read_text() == "a"
+
+
+def test_link_or_copy_replaces_a_file_without_writing_into_it(tmp_path):
+    new, old, destination = tmp_path / "new", tmp_path / "old", tmp_path / "destination"
+    new.write_text("new")
+    old.write_text("old")
+    os.link(old, destination)
+    link_or_copy(new, destination)
+    assert (destination.read_text(), old.read_text()) == ("new", "old")
+
+
+def test_link_or_copy_does_not_write_through_the_link_a_killed_process_left(tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.write_text("new")
+    old.write_text("old")
+    os.link(old, tmp_path / f".destination.{os.getpid()}.tmp")  # process numbers come again, in containers above all
+    link_or_copy(new, tmp_path / "destination")
+    assert (tmp_path / "destination").read_text() == "new"
+    assert old.read_text() == "old"
+
+
+def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):
+    """It also loads libraries, which is no cost of the features."""
+
+    def busy() -> tuple[bytes, dict]:
+        until = cpu_seconds() + 0.05
+        while cpu_seconds() < until:
+            pass
+        return b"", {}
+
+    store.obtain("nodes", {"n": 1}, busy)
+    assert store.make_seconds == 0
+    store.obtain("nodes", {"n": 2}, busy)
+    counted = store.make_seconds
+    assert counted >= 0.049
+    store.obtain("nodes", {"n": 2}, busy)
+    assert store.make_seconds == counted
+
+
+# ---- a thin store ---------------------------------------------------------------------------------------------
+
+
+def test_a_thin_store_keeps_what_a_step_was_and_makes_its_bytes_anew(store):
+    thin, make = Store(store.root, thin=True), Maker("x" * 1000)
+    entries = [thin.obtain("nodes", INGREDIENTS, make) for _ in range(2)]
+    assert make.calls == 1
+    assert entries[0].sha256 == entries[1].sha256
+    assert entries[1].facts == {"n_chains": 2}
+    assert sum(path.stat().st_size for path in files_below(store.root)) < 1000
+    assert [entry.content for entry in entries] == [b"x" * 1000] * 2
+    assert make.calls == 2
+
+
+def test_what_is_no_step_is_whole_in_a_thin_store(store):
+    make = Maker()
+    for _ in range(2):
+        assert Store(store.root, thin=True).obtain("graphs", INGREDIENTS, make).content == b"hello"
+    assert make.calls == 1
+
+
+def test_a_whole_store_fills_up_what_a_thin_one_left_out(store):
+    make = Maker()
+    Store(store.root, thin=True).obtain("nodes", INGREDIENTS, make)
+    box = store.box(next(iter(files_below(store.root))).stem)
+    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
+    box.save()
+    assert store.obtain("nodes", INGREDIENTS, Maker(error=AssertionError())).content == b"hello"
+    assert make.calls == 2
+
+
+def test_a_step_that_comes_out_differently_is_refused(store):
+    thin = Store(store.root, thin=True)
+    thin.obtain("nodes", INGREDIENTS, Maker())
+    changed = thin.obtain("nodes", INGREDIENTS, Maker("hullo"))
+    with pytest.raises(RecordError, match="come out differently"):
+        changed.content  # noqa: B018

@@ -1,0 +1,338 @@
+"""Labels from natives: DockQ as DockQ 2.1.3 computes it, mapping of chains, what is left out and what is refused."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from Bio.Align import PairwiseAligner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structures_text import EXAMPLES, moved
+from toporank.comparing.native.alignment import align, most_identical
+from toporank.comparing.native.chains import chains_of
+from toporank.comparing.native.dockq import Interface, Side, dockq, score
+from toporank.comparing.native.label import Native, counterparts, label
+from toporank.comparing.native.local import local_quality
+from toporank.comparing.native.mapping import counterparts as counterparts_of
+from toporank.comparing.native.mapping import mappings
+from toporank.errors import LabelError, NativeError, OtherProteinError
+from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
+from toporank.structures.read import read_complex
+
+DOCKQ_2_1_3 = [
+    ("1AVZ", "mid2", 0.7458, 0.6216, 1.005, 2.415),
+    ("1AVZ", "wrong1", 0.0781, 0.1351, 13.326, 27.618),
+    ("1GCQ", "far1", 0.4213, 0.4600, 2.587, 7.651),
+    ("1KTZ", "mid2", 0.5584, 0.3226, 1.590, 3.115),
+    ("1PPE", "far1", 0.3662, 0.2647, 2.564, 7.250),
+    ("2I25", "wrong1", 0.0262, 0.0000, 10.003, 34.661),
+]
+"""Target, decoy, and DockQ, fnat, iRMSD and LRMSD (Å) that DockQ 2.1.3 prints for it, with near1 as its native."""
+
+
+def example(target: str, decoy: str) -> Complex:
+    return read_complex(next((EXAMPLES / target).glob(f"{decoy}.*")))
+
+
+def renamed(complex_: Complex, names: dict[str, str]) -> Complex:
+    """Chains under other names; the atoms stay in their order."""
+    return replace(complex_, residues=tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues))
+
+
+def part(complex_: Complex, kept: np.ndarray) -> Complex:
+    """Some residues, bool, shape (R,)."""
+    own = kept[complex_.residue_of]
+    place = np.append(np.cumsum(own) - 1, -1)
+    names = [[value for value, keep in zip(column, kept, strict=True) if keep]
+             for column in (complex_.residues, complex_.names, complex_.parents)]  # fmt: skip
+    return Complex(
+        *map(tuple, names),
+        xyz=complex_.xyz[own],
+        atom_names=complex_.atom_names[own],
+        residue_of=(np.cumsum(kept) - 1)[complex_.residue_of[own]],
+        ca=place[complex_.ca[kept]],
+    )
+
+
+def together(*parts: Complex) -> Complex:
+    """The chains of several complexes in one."""
+    atoms, residues = np.cumsum([0, *(len(p.xyz) for p in parts)]), np.cumsum([0, *(len(p.residues) for p in parts)])
+    joined = {name: sum((getattr(p, name) for p in parts), ()) for name in ("residues", "names", "parents")}
+    return Complex(
+        **joined,
+        xyz=np.concatenate([p.xyz for p in parts]),
+        atom_names=np.concatenate([p.atom_names for p in parts]),
+        residue_of=np.concatenate([p.residue_of + n for p, n in zip(parts, residues, strict=False)]),
+        ca=np.concatenate([p.ca + n for p, n in zip(parts, atoms, strict=False)]),
+    )
+
+
+def chain(complex_: Complex, name: str, new: str, shift: float = 0.0) -> Complex:
+    """One chain under another name, shifted along x (Å)."""
+    own = part(complex_, np.array([r.chain == name for r in complex_.residues]))
+    return replace(renamed(own, {name: new}), xyz=own.xyz + np.array([shift, 0.0, 0.0]))
+
+
+@pytest.fixture(scope="module")
+def native() -> Complex:
+    return example("1KTZ", "near1")
+
+
+@pytest.fixture(scope="module")
+def decoy() -> Complex:
+    return example("1KTZ", "mid2")
+
+
+# ---- the numbers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("target", "name", "expected", "fnat", "irmsd", "lrmsd"), DOCKQ_2_1_3)
+def test_the_scores_are_those_of_dockq(target, name, expected, fnat, irmsd, lrmsd):
+    found = label(Native(example(target, "near1")), example(target, name))
+    (scores,) = found.interfaces.values()
+    assert found.dockq == scores.dockq == pytest.approx(expected, abs=6e-5)
+    assert scores[1:] == pytest.approx((fnat, irmsd, lrmsd), abs=6e-4)
+
+
+def test_the_formula_is_that_of_the_article():
+    assert dockq(1.0, 0.0, 0.0) == 1.0
+    assert dockq(0.0, 1.5, 8.5) == pytest.approx((0.5 + 0.5) / 3)
+
+
+def test_the_native_is_worth_1_wherever_it_lies(native):
+    assert label(Native(native), moved(native, 3)).dockq == pytest.approx(1.0)
+
+
+def test_neither_place_nor_chain_names_nor_hydrogens_change_a_label(native, decoy):
+    expected = label(Native(native), decoy).dockq
+    other = renamed(moved(decoy, 5), {"A": "B", "B": "xyz"})
+    found = label(Native(moved(native, 7)), other)
+    assert found.dockq == pytest.approx(expected)
+    assert found.mapping == {"A": "B", "B": "xyz"}
+
+
+# ---- which residues are the same --------------------------------------------------------------------------
+
+
+def biopython(native: str, decoy: str) -> set[tuple[int, int]]:
+    """Identical residues in the first alignment of Biopython, which DockQ 2.1.3 takes, with DockQ's scores."""
+    aligner = PairwiseAligner(match_score=5, mismatch_score=0, open_gap_score=-4, extend_gap_score=-0.5)
+    blocks = zip(*aligner.align(decoy, native)[0].aligned, strict=True)
+    pairs = {pair for (a, b), (c, d) in blocks for pair in zip(range(c, d), range(a, b), strict=True)}
+    return {(i, j) for i, j in pairs if native[i] == decoy[j]}
+
+
+@settings(max_examples=100)
+@given(st.text("AGS", min_size=1, max_size=14), st.text("AGS", min_size=1, max_size=14))
+def test_sequences_are_aligned_as_biopython_aligns_them_tie_for_tie(native, decoy):
+    found = align(native, decoy)
+    assert {(i, int(j)) for i, j in enumerate(found.residue) if j >= 0} == biopython(native, decoy)
+    assert found.identity == found.n_identical / min(len(native), len(decoy))
+
+
+def longest_common(one: str, other: str) -> int:
+    """By the textbook."""
+    row = [0] * (len(other) + 1)
+    for letter in one:
+        before = 0
+        for j, theirs in enumerate(other, start=1):
+            before, row[j] = row[j], before + 1 if letter == theirs else max(row[j], row[j - 1])
+    return row[-1]
+
+
+@settings(max_examples=100)
+@given(st.text("AGST", max_size=40), st.text("AGST", max_size=40))
+def test_what_needs_no_alignment_could_not_have_passed_it(one, other):
+    assert most_identical(one, other) == longest_common(one, other)
+    if one and other:
+        assert most_identical(one, other) >= align(one, other).n_identical
+
+
+def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native, decoy):
+    rows = np.arange(len(decoy.residues))
+    cut = part(decoy, (rows % 17 != 5) & (rows > 3))
+    cut = replace(cut, residues=tuple(ResidueId(r.chain, r.number + 500) for r in cut.residues))
+    found = label(Native(native), cut)
+    assert found.dockq == pytest.approx(label(Native(native), decoy).dockq, abs=0.05)
+    assert found.notes == ()
+
+
+# ---- partners and interfaces ------------------------------------------------------------------------------
+
+
+def test_chains_of_one_partner_count_as_one_chain(native, decoy):
+    expected = label(Native(native), decoy)
+    half = {}
+    for name, complex_ in (("native", native), ("decoy", decoy)):
+        own = [i for i, r in enumerate(complex_.residues) if r.chain == "A"]
+        rest = set(own[len(own) // 2 :])
+        half[name] = replace(complex_, residues=tuple(
+            r._replace(chain="C") if i in rest else r for i, r in enumerate(complex_.residues)))  # fmt: skip
+    found = label(Native(half["native"], (("A", "C"), ("B",))), half["decoy"])
+    assert found.dockq == pytest.approx(expected.dockq)
+    assert list(found.interfaces) == [(("A", "C"), ("B",))]
+
+
+def test_without_partners_the_label_is_the_mean_over_the_interfaces(native, decoy):
+    two = together(native, chain(native, "B", "C", shift=0.0001))
+    found = label(Native(two), together(decoy, chain(native, "B", "C")))
+    values = [scores.dockq for scores in found.interfaces.values()]
+    assert found.dockq == pytest.approx(np.mean(values))
+    assert len(values) > 1
+
+
+# ---- which chain is which ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trimer(native) -> Complex:
+    """Three copies of one chain side by side, which the order of their names does not tell."""
+    return together(*(chain(native, "B", new, shift) for new, shift in (("A", 0.0), ("B", 18.0), ("C", 36.0))))
+
+
+@pytest.mark.parametrize("names", ["BCA", "CBA", "BAC"])
+def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
+    other = dict(zip("ABC", names, strict=True))
+    found = label(Native(trimer), moved(renamed(trimer, other)))
+    assert found.dockq == pytest.approx(1.0)
+    assert found.mapping == other
+
+
+def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
+    names = native.atom_names.copy()
+    names[native.residue_of == 5] = b"H"
+    whole, others = chains_of(native)["A"], chains_of(replace(native, atom_names=names))["A"]
+    assert others.index.tolist() == [i for i in whole.index.tolist() if i != 5]
+    assert others.sequence == whole.sequence[:5] + whole.sequence[6:]
+
+
+def relative(sequence: str, n: int) -> str:
+    """The sequence with n letters that are others, evenly spread."""
+    places = {round(i * len(sequence) / n) for i in range(n)}
+    return "".join("W" if i in places and letter != "W" else letter for i, letter in enumerate(sequence))
+
+
+def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(native):
+    chains = chains_of(native)
+    own = chains["A"]
+    alike = replace(own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5))
+    assert counterparts_of({"A": own}, {"R": alike, "A": own}) == {"A": ["A"]}
+    assert counterparts_of({"A": own}, {"R": alike}) == {"A": ["R"]}
+    assert counterparts_of({"A": own, "R": alike}, {"x": own, "y": alike}) == {"A": ["x"], "R": ["y"]}
+
+
+def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
+    """The first side is deformed and the second is not: what LRMSD sees is the deformation alone, of a known size."""
+    rng = np.random.default_rng(0)
+    backbone = np.cumsum(rng.normal(size=(2, 12, 4, 3)), axis=1)
+    sides = tuple(Side(side + place, side + place) for side, place in zip(backbone, (0.0, 2.0), strict=True))
+    pairs = np.argwhere(np.ones((12, 12), dtype=bool))
+    deformed = sides[0].backbone + rng.normal(size=(12, 4, 3))
+    found = score(Interface(sides, pairs, np.ones(len(pairs), dtype=bool)), (Side(deformed, deformed), sides[1]))
+    deformation = np.sqrt(np.square(deformed - sides[0].backbone).sum(axis=-1).mean())
+    assert found.lrmsd == pytest.approx(deformation)
+
+
+def test_many_copies_are_mapped_by_superposition_instead_of_trying_all(native):
+    letters = string.ascii_uppercase[:8]
+    ring = together(*(chain(native, "B", name, 18.0 * i) for i, name in enumerate(letters)))
+    shuffled = moved(renamed(ring, dict(zip(letters, letters[3:] + letters[:3], strict=True))))
+    found = Native(ring)
+    assert label(found, shuffled).dockq == pytest.approx(1.0)
+
+
+def test_a_model_with_more_chains_is_cut_to_the_best_copy_and_says_so(native, decoy):
+    far = [chain(decoy, "A", "C", 300.0), chain(decoy, "B", "D", 390.0)]
+    found = label(Native(native), together(*far, decoy))
+    assert found.dockq == pytest.approx(label(Native(native), decoy).dockq)
+    assert found.mapping == {"A": "A", "B": "B"}
+    assert found.notes == ("chains C, D of the decoy left out",)
+
+
+def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(trimer):
+    found = label(Native(trimer), part(trimer, np.array([r.chain != "C" for r in trimer.residues])))
+    assert found.dockq == pytest.approx(1.0)
+    assert len(found.interfaces) == 1
+    assert found.notes == ("no counterpart of chain C of the native",)
+
+
+def test_chains_of_different_proteins_are_never_mapped_to_each_other(native):
+    chains = Native(native).chains
+    assert mappings(chains, {"P": chains["B"], "Q": chains["A"]}) == [{"A": "Q", "B": "P"}]
+
+
+# ---- single contacts --------------------------------------------------------------------------------------
+
+
+def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
+    """Local quality of all pairs of residues with a CA, and whether they are of one chain, both shape (P,)."""
+    known = Native(native)
+    there = np.flatnonzero(decoy.ca >= 0)
+    expected = counterparts(known, decoy, label(known, decoy).mapping)[there]
+    chains = np.array([decoy.residues[r].chain for r in there])
+    pairs = np.array(np.triu_indices(len(there), 1))
+    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[pairs[1]]
+
+
+def test_every_contact_of_the_native_is_good_wherever_it_lies_and_whatever_its_chains_are_called(native):
+    found, _ = quality(native, moved(renamed(native, {"A": "B", "B": "xyz"}), 3))
+    assert np.all(found == 1)
+
+
+def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(native):
+    found, within = quality(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0)))
+    assert np.all(found[within] == 1)
+    assert np.all(found[~within] == 0)
+
+
+def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps():
+    native = np.array([[0.0, 0, 0], [6, 0, 0], [0, 8, 0]])
+    decoy = np.array([[0.0, 0, 0], [7.5, 0, 0], [np.nan] * 3])
+    found = local_quality(decoy, native, np.array([[0, 1, 0], [1, 0, 2]]))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [0.5, 0.5, np.nan])  # 1.5 Å: below 2 and 4
+
+
+def test_contacts_of_residues_that_the_native_lacks_are_unknown(native, decoy):
+    there = np.arange(len(native.residues)) % 9 != 4
+    known = Native(part(native, there))
+    found = counterparts(known, decoy, label(known, decoy).mapping)
+    whole = counterparts(Native(native), decoy, {"A": "A", "B": "B"})
+    assert found.shape == (len(decoy.residues), 3)
+    assert 0 < np.isnan(found).any(axis=1).sum() - np.isnan(whole).any(axis=1).sum() == (~there).sum()
+    np.testing.assert_array_equal(found[~np.isnan(found)], whole[~np.isnan(found)])
+
+
+# ---- what is refused --------------------------------------------------------------------------------------
+
+
+def test_a_decoy_of_another_protein_has_no_label(native):
+    with pytest.raises(OtherProteinError, match="no chain shares 70% of its residues"):
+        label(Native(native), example("1PPE", "near1"))
+
+
+def test_a_decoy_without_a_partner_has_no_label(native, decoy):
+    with pytest.raises(LabelError, match="no counterpart of chain B of the native"):
+        label(Native(native), chain(decoy, "A", "A"))
+
+
+@pytest.mark.parametrize(
+    ("partners", "message"),
+    [
+        ((("A",), ("H", "L")), "the native has no chains H, L, only A, B"),
+        ((("A", "B"),), "fewer than two protein chains"),
+    ],
+)
+def test_partners_that_do_not_match_are_refused(native, partners, message):
+    with pytest.raises(NativeError, match=message):
+        Native(native, partners)
+
+
+def test_a_native_whose_chains_do_not_touch_is_refused(native):
+    with pytest.raises(NativeError, match="no two chains of the native touch"):
+        Native(together(chain(native, "A", "A"), chain(native, "B", "B", 500.0)))

@@ -1,0 +1,166 @@
+"""What the other decoys of a target say of each, against sums by hand, and what trees are told of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from _contacts import content
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank.comparing.decoys import Compared, compare, read_decoys
+from toporank.comparing.votes import Votes, residue_agreement, similarities, votes
+from toporank.scorer.tree_inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
+
+SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
+
+
+def voted(decoys: list, quality: list[float]) -> Votes:
+    """Of decoys that are sets of contacts."""
+    read = read_decoys(Compared(f"d{i:02}", content(found)) for i, found in enumerate(decoys))
+    return votes(similarities(read.contacts), np.array(quality))
+
+
+# ---- votes ------------------------------------------------------------------------------------------------
+
+
+def test_two_equal_decoys_vote_for_each_other_and_a_different_one_is_alone_with_itself():
+    found = voted([range(10), range(10), range(20, 30)], [0.5, 0.5, 0.5])
+    assert found.consensus.tolist() == [0.5, 0.5, 0.0]
+    assert found.weighted.tolist() == [0.5, 0.5, 0.0]
+    assert found.nearest.tolist() == [1.0, 1.0, 0.0]
+    assert found.alike.tolist() == [0.5, 0.5, 0.0]
+    assert found.to_best.tolist() == [1.0, 1.0, 0.0]  # of equals, the first is the best
+
+
+def test_a_vote_counts_by_the_square_of_what_the_voter_is_worth():
+    """By hand, 8 of 10 contacts in common with the first, 2 of 10 with the second, worth 0.8 and 0.4: 4 to 1."""
+    found = voted([range(10), {0, 1, 2, 3, 4, 5, 6, 7, 20, 21}, {0, 1, *range(30, 38)}], [0.1, 0.8, 0.4])
+    assert found.consensus[0] == pytest.approx((0.8 + 0.2) / 2)
+    assert found.weighted[0] == pytest.approx((4 * 0.8 + 1 * 0.2) / 5)
+    assert found.to_best.tolist() == [0.8, 1.0, 0.2]
+    assert found.nearest[0] == 0.8
+    assert found.alike[0] == 0.5
+
+
+def test_where_all_are_thought_to_be_wrong_all_votes_count_the_same():
+    found = voted([range(10), range(5), range(3)], [0.0, 0.0, -1.0])
+    np.testing.assert_allclose(found.weighted, found.consensus)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_decoy_that_is_alone_has_no_votes(n):
+    found = votes(iter([np.ones(1)] * n), np.full(n, 0.5))
+    assert [values.shape for values in found] == [(n,)] * 5
+    assert all(np.isnan(values).all() for values in found)
+
+
+@settings(max_examples=30)
+@given(SETS, st.randoms(use_true_random=False))
+def test_in_another_order_everyone_gets_the_same_votes(sets, random):
+    quality = np.linspace(0.05, 0.95, len(sets)).tolist()
+    order = random.sample(range(len(sets)), len(sets))
+    here, there = voted(sets, quality), voted([sets[i] for i in order], [quality[i] for i in order])
+    for name in Votes._fields:
+        np.testing.assert_allclose(getattr(here, name)[order], getattr(there, name), atol=1e-12, err_msg=name)
+
+
+@settings(max_examples=30)
+@given(SETS)
+def test_consensus_is_that_of_the_comparison_and_quality_changes_two_votes_only(sets):
+    n = len(sets)
+    here, there = voted(sets, [0.5] * n), voted(sets, np.linspace(0.9, 0.1, n).tolist())
+    known = compare(Compared(f"d{i:02}", content(found)) for i, found in enumerate(sets))
+    assert here.consensus.tolist() == pytest.approx([row.consensus for row in known.values()], abs=1e-6)
+    for name in ("consensus", "nearest", "alike"):
+        np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+    np.testing.assert_allclose(here.weighted, here.consensus)
+    assert all(((values >= 0) & (values <= 1)).all() for values in there)
+
+
+# ---- residues ---------------------------------------------------------------------------------------------
+
+
+def agreement(*sets, quality: list[float] | None = None) -> list[dict[str, float]]:
+    read = read_decoys(Compared(f"d{i:02}", content(found)) for i, found in enumerate(sets))
+    return residue_agreement(read, np.full(len(sets), 0.5) if quality is None else np.array(quality))
+
+
+def test_the_agreement_on_a_residue_is_the_share_of_the_other_decoys_that_have_its_contacts():
+    first, second, third = agreement({1, 2}, {2, 3}, {2, 4})
+    assert first == {"A:1": 0.0, "A:2": 1.0, "B:1": 0.0, "B:2": 1.0}
+    assert (second["A:2"], second["A:3"]) == (third["A:2"], third["B:4"]) == (1.0, 0.0)
+    assert agreement({1, 2}) == [{}]
+    assert agreement() == []
+
+
+def test_decoys_vote_on_residues_by_the_square_of_what_they_are_worth():
+    """By hand: the second has the contact and the third has not, 0.8 and 0.4, so 4 to 1."""
+    assert agreement({1}, {1}, {2}, quality=[0.1, 0.8, 0.4])[0] == {"A:1": 0.8, "B:1": 0.8}
+
+
+def test_of_several_contacts_of_a_residue_it_is_the_mean():
+    """A:52A touches B:1, which the other decoy has, too, written the other way round, and B:2, which it has not."""
+    ids = [["A", 52, "A"], ["B", 1, ""], ["B", 2, ""]]
+
+    def decoy(residues: list, contacts: list) -> bytes:
+        n = len(residues)
+        return safetensors.numpy.save({
+            "residues": np.frombuffer(json.dumps(residues).encode(), np.uint8),
+            "letters": np.full(n, ord("A"), np.uint8), "ca": np.zeros((n, 3), np.float32),
+            "interface": np.ones(n, bool), "contacts": np.array(contacts, np.int32),
+        })  # fmt: skip
+
+    pair = [Compared("d0", decoy(ids, [(0, 1), (0, 2)])), Compared("d1", decoy(ids[1::-1], [(0, 1)]))]
+    assert residue_agreement(read_decoys(pair), np.ones(2)) == [
+        {"A:52A": 0.5, "B:1": 1.0, "B:2": 0.0},
+        {"A:52A": 1.0, "B:1": 1.0},
+    ]
+
+
+@settings(max_examples=30)
+@given(SETS)
+def test_what_contacts_share_is_what_can_be_counted(sets):
+    for i, (mine, found) in enumerate(zip(sets, agreement(*sets), strict=True)):
+        others = [other for j, other in enumerate(sets) if j != i]
+        shares = {k: sum(k in other for other in others) / len(others) for k in mine}
+        assert found == pytest.approx({f"{chain}:{k}": share for chain in "AB" for k, share in shares.items()})
+
+
+# ---- what trees are told ----------------------------------------------------------------------------------
+
+
+def test_consensus_is_told_beside_that_of_the_others():
+    consensus = np.array([0.2, 0.8, 0.2, 0.4])
+    found = vote_inputs(Votes(consensus, *(np.zeros(4),) * 4))
+    assert tuple(found) == (*VOTES, AGREEING)
+    assert found[AGREEING].tolist() == pytest.approx([1.2] * 4)  # of three others
+    assert found["consensus_mean"].tolist() == pytest.approx([0.4] * 4)
+    assert found["consensus_best"].tolist() == [0.8] * 4
+    assert found["consensus_above_mean"].tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
+    deviation = np.std(consensus) + 0.01
+    assert (found["consensus_deviations"] * deviation).tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
+    assert found["consensus_of_best"].tolist() == pytest.approx([0.25, 1, 0.25, 0.5])
+    assert found["consensus_rank"].tolist() == [1.5 / 4, 1, 1.5 / 4, 3 / 4]  # mid-ranks, the best one 1
+
+
+def test_what_is_not_known_of_a_single_decoy_is_nan():
+    alone = vote_inputs(votes(iter(()), np.array([0.5])))
+    assert tuple(alone) == (*VOTES, AGREEING)
+    assert all(np.isnan(values).all() for values in alone.values())
+
+
+def test_values_are_told_relative_to_the_mean_of_the_target():
+    values = {"network": np.array([0.2, 0.3, 0.6]), "local": np.array([0.1, 0.9, 0.5])}
+    found = relative(values, [np.array([0, 2]), np.array([1])])
+    assert [*values, *found] == [*NETWORK]
+    np.testing.assert_allclose(found["network_above_mean"], [-0.2, np.nan, 0.2])
+    np.testing.assert_allclose(found["local_above_mean"], [-0.2, np.nan, 0.2])
+
+
+def test_columns_of_targets_are_put_in_their_places_and_what_none_has_is_nan():
+    rows = [(np.array([2, 0]), {"a": np.array([1.0, 2.0])}), (np.array([3]), {"a": np.array([5.0])})]
+    np.testing.assert_array_equal(joined(rows, 4)["a"], [2.0, np.nan, 1.0, 5.0])

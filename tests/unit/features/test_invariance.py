@@ -1,0 +1,334 @@
+"""What must not matter: how a complex lies, what its chains are called, in what order and format a file lists it.
+
+A decoy is written anew in each of these ways, read again, and its features are compared residue by residue and pair by
+pair, then its scores. Two things limit how equal they can be. A PDB file has three decimals, so a turned complex is
+not quite the same one. And DSSP counts points of a sphere that does not turn with the complex: as the file lies,
+accessibilities change by about 1 Å²; with `orientation: principal_axes` they do not.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from _synthetic import decoy_graph, members
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, write
+from toporank.building.chunks.stages import graph_metadata
+from toporank.building.packing import write_pack
+from toporank.features.nodes import along_principal_axes
+from toporank.features.registry import resolve
+from toporank.features.topoqa.presets import PRESETS
+from toporank.learning.graphs import GraphStore
+from toporank.learning.standardising import set_statistics
+from toporank.learning.weights import build_network, predict
+from toporank.structures.complex import Complex
+from toporank.structures.read import read_complex
+
+torch.set_num_threads(1)
+
+DECOYS = ["1GCQ/mid1.pdb", "1AVZ/near1.pdb.gz"]
+INVARIANT = {"module": "edges/invariant/v1"}
+CONTACTS = {"module": "edges/contacts/v1"}
+NEW_NAMES = {"A": "q", "B": "C"}
+"""Sorts the other way round."""
+
+
+def atoms_of(complex_: Complex) -> list[Atom]:
+    """Its atoms in file order, with all digits of their coordinates."""
+    return [
+        Atom(name.decode(), complex_.names[r], chain, number, *map(float, xyz), insertion_code=code)
+        for name, xyz, r in zip(complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True)
+        for chain, number, code in [complex_.residues[r]]
+    ]  # fmt: skip
+
+
+def turned(atoms: list[Atom], seed: int) -> list[Atom]:
+    """Turned at random and shifted by tens of Å; rounded as a PDB file does."""
+    draw = np.random.default_rng(seed)
+    xyz = np.array([[a.x, a.y, a.z] for a in atoms])
+    turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    there = xyz @ turn + draw.uniform(-50, 50, 3)
+    return [replace(a, x=float(x), y=float(y), z=float(z)) for a, (x, y, z) in zip(atoms, there, strict=True)]
+
+
+def renamed(atoms: list[Atom]) -> list[Atom]:
+    return [replace(a, chain=NEW_NAMES[a.chain]) for a in atoms]
+
+
+def chains_reversed(atoms: list[Atom]) -> list[Atom]:
+    names = sorted({a.chain for a in atoms}, reverse=True)
+    return [a for name in names for a in atoms if a.chain == name]
+
+
+def atoms_shuffled(atoms: list[Atom]) -> list[Atom]:
+    """Atoms of each residue in random order; residues stay where they are."""
+    draw = np.random.default_rng(5)
+    keys = [(a.chain, a.number, a.insertion_code) for a in atoms]
+    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    order = sorted(range(len(atoms)), key=lambda i: (place[keys[i]], draw.random()))
+    return [atoms[i] for i in order]
+
+
+def original(residue) -> str:
+    """The name of a residue before its chain was renamed."""
+    old = {new: name for name, new in NEW_NAMES.items()}
+    return str(residue._replace(chain=old.get(residue.chain, residue.chain)))
+
+
+EXACT = {
+    "turned": lambda atoms: mmcif(turned(atoms, 1)),
+    "turned otherwise": lambda atoms: mmcif(turned(atoms, 2)),
+    "chains renamed": lambda atoms: mmcif(renamed(atoms)),
+    "chains in another order": lambda atoms: mmcif(chains_reversed(atoms)),
+    "atoms in another order": lambda atoms: mmcif(atoms_shuffled(atoms)),
+    "as PDB": pdb,
+    "as mmCIF": mmcif,
+    "all at once": lambda atoms: mmcif(atoms_shuffled(chains_reversed(renamed(turned(atoms, 3))))),
+}
+"""Ways to write a decoy that keep every digit."""
+
+
+@pytest.fixture(scope="module", params=DECOYS)
+def decoy(request) -> Complex:
+    return read_complex(EXAMPLES / request.param)
+
+
+@pytest.fixture
+def rewritten(decoy, tmp_path):
+    """The decoy as read back from a file written in a way."""
+
+    def again(way: str) -> Complex:
+        text = EXACT[way](atoms_of(decoy))
+        return read_complex(write(tmp_path / ("x.cif" if text.startswith("data_") else "x.pdb"), text))
+
+    return again
+
+
+def by_residue(complex_: Complex, residues: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]:
+    return {original(complex_.residues[r]): row for r, row in zip(residues, values, strict=True)}
+
+
+def by_pair(complex_: Complex, residues: np.ndarray, edges) -> dict[tuple[str, str], np.ndarray]:
+    names = [original(complex_.residues[r]) for r in residues]
+    return {(names[i], names[j]): row for (i, j), row in zip(edges.index.T, edges.attributes, strict=True)}
+
+
+def check_same(here: dict, there: dict, atol: float) -> None:
+    assert here.keys() == there.keys()
+    np.testing.assert_allclose(np.array([there[k] for k in here]), np.array(list(here.values())), rtol=0, atol=atol)
+
+
+def interface_of(complex_: Complex) -> np.ndarray:
+    return resolve_all()["interface"](complex_).index
+
+
+def resolve_all(**other):
+    """The recommended features, or others."""
+    return resolve({
+        "interface": {}, "topology": {}, "nodes": {"orientation": "principal_axes", "scaling": "training_set"},
+        "edges": INVARIANT, **other,
+    })  # fmt: skip
+
+
+# ---- features ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", EXACT)
+def test_the_interface_is_the_same(decoy, rewritten, way):
+    other = rewritten(way)
+    for c in (decoy, other):
+        assert len(interface_of(c)) > 20
+    found = [resolve_all()["interface"](c) for c in (decoy, other)]
+    values = [np.column_stack([i.contacts, i.nearest]) for i in found]
+    check_same(by_residue(decoy, found[0].index, values[0]), by_residue(other, found[1].index, values[1]), 1e-9)
+
+
+@pytest.mark.parametrize("way", EXACT)
+def test_the_topology_is_the_same(decoy, rewritten, way):
+    other, topology = rewritten(way), resolve_all()["topology"]
+    here, there = (by_residue(c, interface_of(c), topology(c, interface_of(c))) for c in (decoy, other))
+    check_same(here, there, 1e-7)  # squared radii of nearly flat tetrahedra
+
+
+@pytest.mark.parametrize("way", EXACT)
+@pytest.mark.parametrize(
+    "record", [INVARIANT, {**INVARIANT, "scaling": "per_decoy"}, {"module": "edges/legacy_v11"}, CONTACTS]
+)
+def test_edges_are_the_same(decoy, rewritten, way, record):
+    """But that energies of contacts, which may cancel out, are roots: of 1e-16 it is 1e-8."""
+    other, module = rewritten(way), resolve_all(edges=record)["edges"]
+    here, there = (by_pair(c, interface_of(c), module(c, interface_of(c))) for c in (decoy, other))
+    check_same(here, there, 1e-7 if record == CONTACTS else 1e-9)
+
+
+@pytest.mark.parametrize("way", ["turned", "chains renamed"])
+def test_edges_of_multiscale_v24_are_not(decoy, rewritten, way):
+    """The control: what the tests above would have found in the original."""
+    other, module = rewritten(way), resolve_all(edges={"module": "multiscale"})["edges"]
+    here, there = (by_pair(c, interface_of(c), module(c, interface_of(c))) for c in (decoy, other))
+    assert here.keys() == there.keys()
+    assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 10**6), turn=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "A+B:C"]),
+    record=st.sampled_from([INVARIANT, CONTACTS]),
+)  # fmt: skip
+def test_edges_of_random_complexes_are_the_same_however_they_are_turned(seed, turn, chains, record):
+    """Incomplete residues among them: some have no side chain."""
+    complex_ = random_complex(seed, chains=chains.replace("+", "").replace(":", ""), spread=4.0)
+    complex_ = complex_.with_partners((("A", "B"), ("C",)) if ":" in chains else ())
+    nodes, module = np.flatnonzero(complex_.ca >= 0), resolve_all(edges=record)["edges"]
+    here, there = module(complex_, nodes), module(moved(complex_, turn), nodes)
+    np.testing.assert_array_equal(here.index, there.index)
+    np.testing.assert_allclose(here.attributes, there.attributes, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("way", EXACT)
+@pytest.mark.parametrize(("module", "atol"), [("dssp_topology", 1e-9), ("contacts", 1e-7)])
+def test_nodes_are_the_same_along_the_principal_axes(decoy, rewritten, way, module, atol):
+    here, there = (node_rows(c, "principal_axes", module) for c in (decoy, rewritten(way)))
+    check_same(here, there, atol)
+
+
+def test_nodes_as_the_file_lies_depend_on_that_by_a_little_accessibility(decoy, rewritten):
+    """And on nothing else, but for angles, which are rounded to 0.1°."""
+    here, there = node_rows(decoy, "file"), node_rows(rewritten("turned"), "file")
+    apart = np.array([np.abs(there[k] - here[k]) for k in here])
+    assert 0 < apart[:, 0].max() < 0.08  # relative accessibility
+    angles = np.minimum(apart[:, 1:3], 360 - apart[:, 1:3])
+    assert angles.max() < 0.11
+    assert not apart[:, 3:].any()
+
+
+def node_rows(complex_: Complex, orientation: str, module: str = "dssp_topology") -> dict[str, np.ndarray]:
+    """Node features without topology."""
+    record = {"module": module, "orientation": orientation, "scaling": "none"}
+    choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
+    return by_residue(complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_from(seed):
+    complex_ = random_complex(seed, residues=20)
+    every = np.arange(len(complex_.residues))
+    here, there = (along_principal_axes(one, every) for one in (complex_, moved(complex_, seed)))
+    np.testing.assert_allclose(here.xyz, there.xyz, rtol=0, atol=1e-9)
+    ca = here.xyz[here.ca]
+    np.testing.assert_allclose(ca.mean(axis=0), 0, atol=1e-9)
+    spread = ca.T @ ca
+    np.testing.assert_allclose(spread - np.diag(np.diag(spread)), 0, atol=1e-8)
+    apart = np.linalg.norm(complex_.xyz[:, None] - complex_.xyz, axis=2)
+    np.testing.assert_allclose(np.linalg.norm(here.xyz[:, None] - here.xyz, axis=2), apart, atol=1e-9)
+    chirality = np.linalg.det(complex_.xyz[1:4] - complex_.xyz[0])
+    assert np.linalg.det(here.xyz[1:4] - here.xyz[0]) == pytest.approx(chirality)
+
+
+# ---- scores -----------------------------------------------------------------------------------------------
+
+HYPERPARAMETERS = {"hidden": 16, "heads": 4, "layers": 2, "readout": 16, "attention_dropout": 0.0}
+DEFAULT = {"nodes": {}, "edges": {}}
+PUBLISHED = PRESETS["topoqa_compat"]
+if not shutil.which("mkdssp"):
+    PUBLISHED = {**PUBLISHED, "nodes": {**PUBLISHED["nodes"], "dssp": "builtin"}}
+
+
+def graph_of(complex_: Complex, choices):
+    """As the feature stages make it."""
+    residues = choices["interface"](complex_).index
+    nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
+    edges = choices["edges"](complex_, residues)
+    return decoy_graph(nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues])
+
+
+def scored(network, folder: Path, graphs: list) -> torch.Tensor:
+    folder.mkdir()
+    write_pack(folder / "pack", members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}))
+    return predict(network, GraphStore.open([folder / "pack"]))
+
+
+def taught(folder: Path, graphs: list, labels: list[float], steps: int):
+    """A network with random weights, then so many steps towards the labels."""
+    torch.manual_seed(3)
+    folder.mkdir()
+    write_pack(folder / "pack", members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}))
+    store = GraphStore.open([folder / "pack"])
+    network = build_network(store.node_width, store.edge_width, HYPERPARAMETERS, store.metadata["features"])
+    set_statistics(network, store, range(len(store)))
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.15)  # as they usually begin, all graphs have almost one score
+    optimizer, batch = torch.optim.Adam(network.parameters(), lr=0.008), store.batch(list(range(len(store))))
+    for _ in range(steps):
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(network(batch), torch.tensor(labels)).backward()
+        optimizer.step()
+    return network.eval()
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory) -> dict[str, list[Complex]]:
+    """Both decoys, as they are and written in every way; PDB files of turned ones beside them."""
+    folder = tmp_path_factory.mktemp("family")
+    found = {"as is": [read_complex(EXAMPLES / name) for name in DECOYS]}
+    for way, text in {**EXACT, "turned, PDB": lambda atoms: pdb(turned(atoms, 1))}.items():
+        found[way] = []
+        for k, complex_ in enumerate(found["as is"]):
+            written = text(atoms_of(complex_))
+            suffix = "cif" if written.startswith("data_") else "pdb"
+            found[way].append(read_complex(write(folder / f"{k}.{suffix}", written)))
+    return found
+
+
+FEATURES = {"recommended": resolve_all(), "default": resolve_all(**DEFAULT), "published": resolve(PUBLISHED)}
+
+
+@pytest.fixture(scope="module")
+def graphs(family) -> dict[str, dict[str, list]]:
+    """Those of both decoys, by features and way."""
+    return {
+        name: {way: [graph_of(c, choices) for c in complexes] for way, complexes in family.items()}
+        for name, choices in FEATURES.items()
+    }
+
+
+def scores_of(folder: Path, graphs: dict[str, list], steps: int) -> dict[str, torch.Tensor]:
+    """Scores of both decoys, written in every way, by a network taught on them as they are."""
+    network = taught(folder / "train", graphs["as is"], [0.7, 0.3], steps)
+    return {way: scored(network, folder / str(k), both) for k, (way, both) in enumerate(graphs.items())}
+
+
+def check_differ(one: float, other: float, steps: int, apart: float) -> None:
+    """The scores of the two decoys, or equality would prove little."""
+    assert one - other > 0.3 if steps else abs(one - other) > 10 * apart
+
+
+@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
+@pytest.mark.parametrize("features", ["recommended", "default"])
+def test_the_score_is_the_same(tmp_path, graphs, features, steps):
+    """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
+    scores = scores_of(tmp_path, graphs[features], steps)
+    apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
+    assert apart.pop("turned, PDB") < 0.005
+    assert max(apart.values()) < 1e-5
+    check_differ(*scores["as is"].tolist(), steps, max(apart.values()))
+
+
+@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
+def test_the_score_from_published_features_is_the_same_as_long_as_nothing_is_turned(tmp_path, graphs, steps):
+    """Their edges leave out z, and DSSP's sphere does not turn with the complex."""
+    scores = scores_of(tmp_path, graphs["published"], steps)
+    apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
+    turned_ways = [way for way in apart if way.startswith("turned") or way == "all at once"]
+    assert len(turned_ways) == 4
+    assert min(apart.pop(way) for way in turned_ways) > 1e-5  # the control
+    assert max(apart.values()) < 1e-5
+    check_differ(*scores["as is"].tolist(), steps, max(apart.values()))

@@ -1,0 +1,386 @@
+"""Compiled persistence: GUDHI's bars on every cloud, or the word that it does not know; compiled once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial import cKDTree
+
+import toporank
+from oracle import reference
+from structures_text import EXAMPLES
+from toporank.compilation import LOCK, first_writable, package_digest
+from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
+from toporank.features.persistence.alpha import _solid
+from toporank.features.topology import h1_bars as gudhi_bars
+from toporank.structures.read import read_complex
+
+SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
+LIMITS = {"max_death": 8.0, "min_persistence": 0.01}
+some = settings(max_examples=40)
+few = settings(some, max_examples=15)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def by_gudhi(points: np.ndarray) -> list[float]:
+    """The 20 columns of one cloud: Rips for H0, alpha complex for H1, as published."""
+    deaths = reference.rips_h0(points) if len(points) else []
+    bars = [(b, d) for b, d in reference.alpha_h1(points) if d - b >= 0.01]
+    quantities = [[d - b for b, d in bars], [b for b, _ in bars], [d for _, d in bars]]
+    return [v for q in ([d for d in deaths if 0.01 <= d <= 8.0], *quantities) for v in reference.summary(q)]
+
+
+def assert_as_by_gudhi(points: np.ndarray) -> bool:
+    """All columns of a cloud are GUDHI's; returns whether GUDHI was not asked."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    one = np.full(len(points), b"C"), ("C",), np.array([0, len(points)]), np.arange(len(points))
+    values, sure = describe_clouds(points, *one, **LIMITS, in_doubt=gudhi_bars)
+    np.testing.assert_allclose(values[0], by_gudhi(points), rtol=1e-9, atol=1e-9)
+    return bool(sure[0, 0])
+
+
+def assert_bars_as_by_gudhi(points: np.ndarray) -> None:
+    """The bars themselves, those of rounding apart, are GUDHI's if there is no doubt."""
+    bars, sure = h1_bars(points)
+    if sure:
+        ours, theirs = (b[b[:, 1] - b[:, 0] > 1e-7] for b in (bars, gudhi_bars(points)))
+        assert len(ours) == len(theirs)
+        # bars whose births agree to the last digit may come in either order: each column by itself
+        np.testing.assert_allclose(np.sort(ours, 0), np.sort(theirs, 0), rtol=1e-9, atol=1e-9)
+
+
+# ---- shapes with known bars -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("corners", "radius", "lift"), [(12, 5.0, 0.3), (16, 4.0, 0.2), (10, 7.0, 0.5)])
+def test_a_ring_with_uneven_corners_has_one_loop(corners, radius, lift):
+    """Born with half the longest distance of neighbours, dead with the radius; uneven, so that no doubt remains."""
+    k, draw = np.arange(corners), np.random.default_rng(corners)
+    angle = 2 * np.pi * k / corners + draw.uniform(-0.05, 0.05, corners)
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), lift * (-1.0) ** k + draw.normal(0, 0.05)])
+    ring[:, 2] += draw.normal(0, 1e-3, corners)
+    bars, sure = h1_bars(ring)
+    side = np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1)
+    bars = bars[bars[:, 1] - bars[:, 0] > 0.1]
+    assert sure
+    np.testing.assert_allclose(bars[:, 0], [(side.max() / 2) ** 2], rtol=1e-12)
+    np.testing.assert_allclose(bars[:, 1], [radius**2], rtol=0.02)
+    np.testing.assert_allclose(h0_deaths(ring), np.sort(side)[:-1], rtol=1e-12)
+
+
+def test_the_loops_of_a_sheared_octahedron_are_born_with_its_edges_and_die_with_its_faces():
+    """Twelve edges on six corners make seven loops; squared radii: half edge, circumradius of a face."""
+    points = 3.0 * np.concatenate([np.eye(3), -np.eye(3)]) + np.random.default_rng(1).normal(0, 1e-5, (6, 3))
+    bars, sure = h1_bars(points)
+    assert sure
+    np.testing.assert_allclose(bars[bars[:, 1] - bars[:, 0] > 0.1], [[4.5, 6.0]] * 7, rtol=1e-4)
+
+
+def test_a_regular_octahedron_is_reported_as_degenerate_and_described_all_the_same():
+    """Its six corners lie on one sphere: which four make a tetrahedron is anybody's choice."""
+    octahedron = 3.0 * np.concatenate([np.eye(3), -np.eye(3)])
+    bars, sure = h1_bars(octahedron)
+    assert not sure
+    assert len(bars) == 0
+    assert not assert_as_by_gudhi(octahedron)
+
+
+def square_circumradius(points: np.ndarray) -> Fraction:
+    """Of a tetrahedron, shape (4, 3), exactly: by Cramer's rule on 2 p·x = p² for its three sides p."""
+    first, *others = ([Fraction(float(v)) for v in point] for point in points)
+    b, c, d = ([v - u for u, v in zip(first, other, strict=True)] for other in others)
+
+    def cross(p, q):
+        return [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+
+    def dot(p, q):
+        return sum(u * v for u, v in zip(p, q, strict=True))
+
+    faces = cross(c, d), cross(d, b), cross(b, c)
+    volume, squares = dot(b, faces[0]), (dot(b, b), dot(c, c), dot(d, d))
+    centre = [sum(s * f[k] for s, f in zip(squares, faces, strict=True)) / (2 * volume) for k in range(3)]
+    return dot(centre, centre)
+
+
+@pytest.mark.parametrize("height", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_the_circumradius_of_a_flat_tetrahedron_is_right_to_nine_digits_or_in_doubt(height):
+    draw = np.random.default_rng(0)
+    for points in draw.normal(size=(200, 4, 3)) * (1.0, 1.0, height) @ np.linalg.qr(draw.normal(size=(3, 3)))[0]:
+        radius, _ = _solid(points, 0, 1, 2, 3)
+        exact = square_circumradius(points)
+        assert radius == -1.0 or abs(Fraction(radius) - exact) <= exact * Fraction(1e-9)
+
+
+# ---- against GUDHI ----------------------------------------------------------------------------------------
+
+
+@some
+@given(seeds, st.integers(4, 120), st.floats(0.5, 30.0), st.floats(-300.0, 300.0), st.sampled_from([None, 3, 1]))
+def test_random_clouds_have_the_bars_of_gudhi(seed, count, size, offset, decimals):
+    points = np.random.default_rng(seed).uniform(-size, size, (count, 3)) + offset
+    points = points if decimals is None else points.round(decimals)
+    assert_as_by_gudhi(points)
+    assert_bars_as_by_gudhi(points)
+
+
+@some
+@given(st.integers(0, 40).flatmap(lambda n: arrays(np.float64, (n, 3), elements=st.integers(-3, 3))))
+def test_double_cospherical_coplanar_and_collinear_points_have_the_statistics_of_gudhi(points):
+    assert_as_by_gudhi(points)
+
+
+@few
+@given(seeds, st.integers(5, 60))
+@pytest.mark.parametrize("noise", [1e-15, 1e-13, 1e-12, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3])
+def test_nearly_degenerate_clouds_have_the_bars_of_gudhi(noise, seed, count):
+    """Lattice points moved by very little: almost every sphere, plane and right angle is in doubt at first."""
+    draw = np.random.default_rng(seed)
+    points = np.unique(draw.integers(-3, 4, (count, 3)), axis=0) * 1.3
+    points += noise * draw.standard_normal(points.shape)
+    assert_as_by_gudhi(points)
+    assert_bars_as_by_gudhi(points)
+
+
+def on_a_sphere(draw: np.random.Generator, n: int) -> np.ndarray:
+    points = draw.standard_normal((n, 3))
+    return 5 * points / np.linalg.norm(points, axis=1)[:, None]
+
+
+def helix(draw: np.random.Generator, n: int) -> np.ndarray:
+    t = np.linspace(0, 6, n)
+    return np.stack([3 * np.cos(t), 3 * np.sin(t), t], 1)
+
+
+SHAPES = {
+    "sphere": on_a_sphere,
+    "circle": lambda draw, n: np.column_stack([5 * np.cos(a := draw.uniform(0, 7, n)), 5 * np.sin(a), np.zeros(n)]),
+    "plane": lambda draw, n: draw.standard_normal((n, 3)) * [1, 1, 0],
+    "line": lambda draw, n: draw.standard_normal((n, 3)) * [1, 0, 0],
+    "a double point": lambda draw, n: draw.standard_normal((n, 3))[[*range(n - 1), 0]],
+    "one point": lambda draw, n: np.repeat(draw.standard_normal((1, 3)), n, axis=0),
+    "two ends": lambda draw, n: draw.standard_normal((n, 3)) + 100.0 * (np.arange(n) % 2)[:, None],
+    "helix": helix,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("count", [4, 5, 12, 60])
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-8, 1e-4])
+def test_shapes_have_the_statistics_of_gudhi(shape, count, noise):
+    draw = np.random.default_rng(count)
+    assert_as_by_gudhi(SHAPES[shape](draw, count) + noise * draw.standard_normal((count, 3)))
+
+
+@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+def test_all_interface_residues_of_real_decoys_have_the_columns_of_plain_loops(decoy):
+    path = EXAMPLES / decoy
+    complex_ = read_complex(path)
+    residues = ca_cutoff_interface(CaCutoff(), complex_).index
+    atoms = complex_.is_protein[complex_.residue_of]
+    start, member = members_of_balls(complex_.xyz[atoms], complex_.xyz[complex_.ca[residues]], 8.0)
+    clouds = complex_.xyz[atoms], complex_.elements[atoms], SETS, start, member
+    values, sure = describe_clouds(*clouds, **LIMITS, in_doubt=gudhi_bars)
+    np.testing.assert_allclose(values, reference.topology(path), rtol=0, atol=1e-9)
+    assert sure.mean() > 0.99  # or it would not be worth it
+
+
+@pytest.mark.parametrize("count", [127, 128, 400, LARGEST])
+def test_a_random_cloud_of_any_size_needs_no_gudhi(count):
+    assert assert_as_by_gudhi(np.random.default_rng(count).uniform(0, 1.4 * count ** (1 / 3), (count, 3)))
+
+
+def test_a_cloud_that_is_too_large_goes_to_gudhi():
+    points = np.random.default_rng(0).uniform(0, 20, (LARGEST + 1, 3))
+    assert not assert_as_by_gudhi(points)
+    assert not h1_bars(points)[1]
+
+
+# ---- doubt ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_without_a_tetrahedron_there_is_no_loop_and_no_doubt(count):
+    points = np.random.default_rng(0).uniform(0, 3, (count, 3))
+    bars, sure = h1_bars(points)
+    assert sure
+    assert bars.shape == (0, 2)
+    assert assert_as_by_gudhi(points)
+    assert len(h0_deaths(points)) == max(count - 1, 0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200, 1e-200])
+def test_coordinates_beyond_reason_are_in_doubt(bad):
+    points = np.random.default_rng(0).uniform(0, 3, (10, 3))
+    points = points * bad if 0 < bad < np.inf else np.where(np.arange(10)[:, None] == 5, bad, points)
+    assert not h1_bars(points)[1]
+
+
+def test_the_points_in_doubt_are_those_of_the_set_and_their_bars_are_believed():
+    square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0.5, 0.5, 3.0]])
+    elements, asked = np.array([b"C", b"C", b"C", b"C", b"N"]), []
+
+    def in_doubt(points):
+        asked.append(points)
+        return np.array([[1.0, 4.0], [1.0, 1.001]])
+
+    values, sure = describe_clouds(
+        square, elements, ("N", "C"), np.array([0, 5]), np.arange(5), **LIMITS, in_doubt=in_doubt
+    )
+    np.testing.assert_array_equal(sure, [[True, False]])
+    np.testing.assert_array_equal(asked, [square[:4]])
+    lengths, births, deaths = values[0, 25:].reshape(3, 5)
+    assert (lengths[0], births[0], deaths[0]) == (3.0, 1.0, 4.0)  # the second bar is too short
+    assert (values[0, 10:25] == 0).all()
+
+
+# ---- many clouds ------------------------------------------------------------------------------------------
+
+
+@few
+@given(seeds, st.permutations(SETS), st.booleans())
+def test_sets_share_work_without_changing_the_result(seed, sets, rough):
+    """All seven sets of several clouds in any order, atoms of other elements among them."""
+    draw = np.random.default_rng(seed)
+    xyz = draw.uniform(-7, 7, (150, 3)).round(0 if rough else 3)
+    elements = draw.choice(np.array([b"C", b"N", b"O", b"H", b"S"]), 150, p=[0.5, 0.17, 0.2, 0.1, 0.03])
+    start, member = members_of_balls(xyz, xyz[:2], 8.0)
+    values, _ = describe_clouds(xyz, elements, tuple(sets), start, member, **LIMITS, in_doubt=gudhi_bars)
+    for r in range(2):
+        atoms = member[start[r] : start[r + 1]]
+        for s, letters in enumerate(sets):
+            expected = by_gudhi(xyz[atoms][np.isin(elements[atoms], [c.encode() for c in letters])])
+            np.testing.assert_allclose(values[r, 5 * s : 5 * s + 5], expected[:5], rtol=1e-9, atol=1e-9)
+            h1 = values[r, 35 + 15 * s : 50 + 15 * s]
+            np.testing.assert_allclose(h1, expected[5:], rtol=1e-9, atol=1e-9)
+
+
+@some
+@given(seeds, st.integers(0, 60))
+def test_h0_deaths_are_the_heights_of_single_linkage(seed, count):
+    points = np.random.default_rng(seed).uniform(0, 9, (count, 3)).round(1)
+    expected = linkage(points, "single")[:, 2] if count > 1 else np.zeros(0)
+    np.testing.assert_allclose(h0_deaths(points), expected, rtol=1e-12, atol=1e-12)
+
+
+@some
+@given(seeds)
+def test_balls_hold_the_points_of_a_tree_search(seed):
+    xyz = np.random.default_rng(seed).uniform(-10, 10, (200, 3)).round(0)
+    start, member = members_of_balls(xyz, xyz[:9], 8.0)
+    for r, expected in enumerate(cKDTree(xyz).query_ball_point(xyz[:9], 8.0)):
+        assert sorted(expected) == member[start[r] : start[r + 1]].tolist()
+
+
+def test_no_cloud_is_no_row():
+    start, member = members_of_balls(np.ones((3, 3)), np.zeros((0, 3)), 8.0)
+    values, sure = describe_clouds(
+        np.ones((3, 3)), np.full(3, b"C"), SETS, start, member, **LIMITS, in_doubt=gudhi_bars
+    )
+    assert values.shape == (0, 140)
+    assert sure.shape == (0, 7)
+
+
+def test_arrays_of_any_type_and_layout_are_understood():
+    xyz = np.random.default_rng(0).uniform(0, 5, (3, 40)).astype(np.float32).T
+    xyz.flags.writeable = False
+    start, member = members_of_balls(xyz, xyz[::7], 3)
+    limits = {"max_death": 8, "min_persistence": 0}
+    values, _ = describe_clouds(xyz, np.full(40, b"C"), ("C",), start, member, **limits, in_doubt=gudhi_bars)
+    double = np.ascontiguousarray(xyz, dtype=np.float64)
+    start, member = members_of_balls(double, double[::7].copy(), 3.0)
+    expected, _ = describe_clouds(double, np.full(40, b"C"), ("C",), start, member, **limits, in_doubt=gudhi_bars)
+    np.testing.assert_array_equal(values, expected)
+
+
+# ---- compiled code on disk --------------------------------------------------------------------------------
+
+
+PACKAGE = Path(toporank.__file__).parent / "features" / "persistence"
+
+
+def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_path):
+    """Numba looks at the file of the function alone, not at those whose functions went into it."""
+    copy = tmp_path / "persistence"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = package_digest(copy)
+    assert before == package_digest(PACKAGE)
+    for path in sorted(copy.glob("*.py")):
+        text = path.read_text()
+        path.write_text(text + "\n")
+        assert package_digest(copy) != before, path.name
+        path.write_text(text)
+
+
+def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path):
+    (tmp_path / "file").write_text("")
+    forbidden = tmp_path / "file" / "below"
+    assert first_writable([forbidden, tmp_path / "good" / "deep", tmp_path]) == tmp_path / "good" / "deep"
+    assert first_writable([forbidden]).is_dir()
+
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {library!r})
+from toporank.compilation import cache_folder, compiled, one_at_a_time
+
+HERE = Path(__file__).parent
+
+@compiled
+def slow(x):
+    return x + 1
+
+with one_at_a_time(HERE):
+    found = any(cache_folder(HERE).rglob("*.nbi"))
+    assert slow(1) == 2
+    time.sleep(0.3)
+print("found" if found else "compiled", sum(slow.stats.cache_hits.values()), cache_folder(HERE))
+"""
+
+
+def start(program: Path, cache: Path) -> subprocess.Popen:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.Popen([sys.executable, program], env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_of_processes_that_start_at_once_one_compiles_and_the_others_load(tmp_path):
+    program, cache = tmp_path / "program.py", tmp_path / "cache"
+    program.write_text(PROGRAM.format(library=str(PACKAGE.parents[2])))
+    answers = sorted(p.communicate()[0].split() for p in [start(program, cache) for _ in range(3)])
+    assert [a[:2] for a in answers] == [["compiled", "0"], ["found", "1"], ["found", "1"]]
+    assert {Path(a[2]).parent for a in answers} == {cache}
+    assert list(cache.rglob(LOCK))
+
+
+def test_an_edit_of_one_file_reaches_the_functions_of_others(tmp_path):
+    """Edges of a spanning tree, made wrong on purpose: whoever calls it must be compiled again."""
+    library = tmp_path / "lib" / "toporank"
+    shutil.copytree(PACKAGE, library / "features/persistence", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("compilation.py", "files/atomic.py"):
+        (library / name).parent.mkdir(exist_ok=True)
+        shutil.copy(PACKAGE.parents[1] / name, library / name)
+    (library / "__init__.py").write_text("")
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import sys; sys.path.insert(0, {str(library.parent)!r})\n"
+        "import numpy as np\n"
+        "from toporank.features.persistence.clouds import h0_deaths\n"
+        "print(*h0_deaths(np.eye(3) * [0, 0, 7]), sum(h0_deaths.stats.cache_hits.values()))\n"
+    )
+    answers = [start(program, tmp_path / "cache").communicate()[0] for _ in range(2)]
+    callee = library / "features" / "persistence" / "pairing.py"
+    callee.write_text(callee.read_text().replace("np.sqrt(nearest)", "2.0 * np.sqrt(nearest)", 1))
+    answers.append(start(program, tmp_path / "cache").communicate()[0])
+    assert answers == ["0.0 7.0 0\n", "0.0 7.0 1\n", "0.0 14.0 0\n"]

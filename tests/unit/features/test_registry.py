@@ -1,0 +1,254 @@
+"""Feature modules: how one is chosen, what is recorded of the choice, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from structures_text import random_complex
+from toporank.errors import ConfigError
+from toporank.features.registry import (
+    DEFAULT_MODULES,
+    call_mkdssp,
+    canonical,
+    choose,
+    modules,
+    records,
+    resolve,
+    resolve_recorded,
+    same_features,
+)
+from toporank.features.topoqa.presets import PRESETS
+
+LENGTHS = {
+    "cutoff", "radius", "bands", "bins", "bin_width", "contact", "contacts", "h0_max_death", "min_persistence",
+}  # fmt: skip
+NOTHING = {stage: {} for stage in DEFAULT_MODULES}
+
+
+# ---- what there is ----------------------------------------------------------------------------------------
+
+
+def test_every_stage_has_its_default_module():
+    assert list(DEFAULT_MODULES) == ["interface", "topology", "nodes", "edges"]
+    for stage, name in DEFAULT_MODULES.items():
+        assert modules()[name].stage == stage
+
+
+def test_within_a_stage_ids_and_aliases_are_all_different_and_every_module_says_what_it_does():
+    names = [(module.stage, name) for module in modules().values() for name in (module.id, module.alias)]
+    assert len(names) == len(set(names)) == 2 * len(modules())
+    assert all(len(module.summary) > 10 for module in modules().values())
+
+
+def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_length():
+    for module in modules().values():
+        for name, field in module.parameters.model_fields.items():
+            assert field.description, f"{module.id}: {name}"
+            assert not field.is_required(), f"{module.id}: {name}"
+            if name in LENGTHS:
+                assert "Å" in field.json_schema_extra["unit"], f"{module.id}: {name}"
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "count"),
+    [
+        ("nodes", "dssp_topology", 32),
+        ("topology", "persistence", 140),
+        ("edges", "legacy", 11),
+        ("edges", "multiscale", 24),
+        ("edges", "invariant", 37),
+        ("nodes", "contacts", 42),
+        ("edges", "contacts", 42),
+    ],
+)
+def test_modules_yield_the_documented_number_of_columns(stage, name, count):
+    assert len(choose(stage, {"module": name}).columns) == count
+
+
+def test_the_published_parameters_are_the_defaults():
+    assert choose("interface", {}).parameters.cutoff == 10.0
+    topology = choose("topology", {}).parameters
+    assert (topology.radius, topology.h0_max_death, topology.min_persistence) == (8.0, 8.0, 0.01)
+    assert topology.element_sets == ("C", "N", "O", "CN", "CO", "NO", "CNO")
+    assert choose("edges", {"module": "legacy"}).parameters.bins == tuple(range(1, 11))
+    assert choose("edges", {"module": "multiscale"}).parameters.bands == (0.0, 6.0, 10.0, 14.0)
+
+
+# ---- choosing ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", DEFAULT_MODULES)
+def test_id_alias_and_silence_name_the_same_module(stage):
+    default = modules()[DEFAULT_MODULES[stage]]
+    given = [choose(stage, record) for record in ({}, {"module": default.id}, {"module": default.alias})]
+    assert given[0] == given[1] == given[2]
+
+
+def test_parameters_given_replace_defaults_and_the_others_stay():
+    chosen = choose("topology", {"radius": 6, "element_sets": ["CN", "O"]})
+    assert (chosen.parameters.radius, chosen.parameters.element_sets) == (6.0, ("CN", "O"))
+    assert chosen.parameters.min_persistence == 0.01
+    assert len(chosen.columns) == 40
+
+
+def test_a_choice_called_is_the_module_s_function_with_these_parameters():
+    complex_ = random_complex(0, spread=20.0)
+    near, far = (choose("interface", {"cutoff": cutoff})(complex_) for cutoff in (12.0, 40.0))
+    assert len(near.index) < len(far.index)
+
+
+def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
+    assert not call_mkdssp(resolve(NOTHING))
+    assert call_mkdssp(resolve({**NOTHING, "nodes": {"dssp": "mkdssp"}}))
+    assert call_mkdssp(resolve(PRESETS["topoqa_compat"]))
+
+
+def test_choosing_does_not_change_the_record_it_was_given():
+    record = {"module": "legacy", "cutoff": 9.0}
+    choose("edges", record)
+    assert record == {"module": "legacy", "cutoff": 9.0}
+
+
+@pytest.mark.parametrize(
+    ("stage", "record", "says"),
+    [
+        ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
+        ("edges", {"module": "edges/multiscale_v42"}, r"did you mean 'edges/multiscale_v24'\?"),
+        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, folding, nodes/contacts/v1"),
+        ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
+        ("edges", {"module": None}, r"features\.edges: no feature module None"),
+        ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),
+        ("edges", {"module": "multiscale", "cutoff": 10}, r"features\.edges\.cutoff: unknown key"),
+        ("interface", {"cutoff": 0}, r"features\.interface\.cutoff: .*greater than 0.*got 0"),
+        ("interface", {"cutoff": "near"}, r"features\.interface\.cutoff: .*number.*got 'near'"),
+        ("interface", {"cutoff": float("nan")}, r"features\.interface\.cutoff: .*got nan"),
+        ("topology", {"element_sets": []}, r"features\.topology\.element_sets: .*at least 1"),
+        ("topology", {"element_sets": "CNO"}, r"features\.topology\.element_sets: .*got 'CNO'"),
+        ("topology", {"atoms": "heavy"}, r"features\.topology\.atoms: .*'protein' or 'all'.*got 'heavy'"),
+        ("edges", {"module": "multiscale", "bands": [0, 6, 10]}, r"features\.edges\.bands"),
+    ],
+)
+def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, record, says):
+    with pytest.raises(ConfigError, match=says):
+        choose(stage, record)
+
+
+def test_all_faults_of_a_record_are_told_at_once():
+    with pytest.raises(ConfigError) as error:
+        choose("topology", {"radius": -1, "min_persistence": -1, "typo": 1})
+    assert all(f"features.topology.{key}" in str(error.value) for key in ("radius", "min_persistence", "typo"))
+
+
+def test_a_module_name_that_is_a_list_is_an_error_like_any_other():
+    with pytest.raises(ConfigError, match=r"features\.edges"):
+        choose("edges", {"module": ["legacy"]})
+
+
+@pytest.mark.parametrize(
+    ("stage", "record"),
+    [
+        ("edges", {"module": "legacy", "bins": [3, 2, 1]}),
+        ("edges", {"module": "legacy", "bins": [1, 2, 2]}),
+        ("edges", {"module": "multiscale", "bands": [0, 10, 6, 14]}),
+        ("topology", {"element_sets": ["C", "C"]}),
+        ("topology", {"element_sets": ["c"]}),
+        ("topology", {"element_sets": ["C", ""]}),
+    ],
+)
+def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage, record):
+    with pytest.raises(ConfigError, match=rf"features\.{stage}\.(bins|bands|element_sets)"):
+        choose(stage, record)
+
+
+def test_nodes_nearer_than_the_first_band_are_not_joined_or_the_limit_is_refused():
+    try:
+        chosen = choose("edges", {"module": "multiscale", "bands": [5.0, 6.0, 10.0, 14.0]})
+    except ConfigError as error:
+        assert "bands" in str(error)  # noqa: PT017 -- either is right
+        return
+    complex_ = random_complex(0)
+    edges = chosen(complex_, np.arange(len(complex_.residues)))
+    assert edges.attributes[:, 0].min() >= 5.0
+
+
+# ---- what is stored ---------------------------------------------------------------------------------------
+
+
+def test_what_is_recorded_resolves_to_the_same_choice_again():
+    chosen = resolve({**NOTHING, "edges": {"module": "multiscale", "contact": 4.5}, "topology": {"atoms": "all"}})
+    stored = json.loads(canonical(records(chosen)))
+    assert resolve(stored) == chosen
+    assert stored["edges"]["module"] == "edges/multiscale_v24"
+    assert stored["edges"]["contact"] == 4.5
+    assert stored["topology"]["radius"] == 8.0  # defaults are written out, so that they may change later
+
+
+FIRST_RELEASE = {
+    "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0},
+    "topology": {
+        "module": "topology/persistence/v1", "radius": 8.0, "element_sets": ["C", "N"], "h0_max_death": 8.0,
+        "min_persistence": 0.01, "atoms": "protein", "precision": "float64",
+    },
+    "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "per_decoy"},
+    "edges": {"module": "edges/legacy_v11", "cutoff": 10.0, "bins": [1.0, 2.0], "scaling": "per_decoy"},
+}  # fmt: skip
+"""Records as the first release wrote them."""
+SINCE = {
+    "interface": {"residues": "protein"},
+    "topology": {"engine": "compiled"},
+    "nodes": {"modified": "parent", "orientation": "file", "dssp": "mkdssp"},
+    "edges": {"coordinates": "xyz"},
+}
+"""What was true then of the parameters that came later."""
+
+
+def test_a_record_older_than_a_parameter_means_what_was_computed_then_and_not_today_s_default():
+    complete = {stage: {**record, **SINCE[stage]} for stage, record in FIRST_RELEASE.items()}
+    assert records(resolve_recorded(FIRST_RELEASE)) == complete
+    assert records(resolve(FIRST_RELEASE))["nodes"]["orientation"] == "principal_axes"  # what a user means by it
+    multiscale = {"module": "edges/multiscale_v24", "bands": [0.0, 6.0, 10.0, 14.0], "bin_width": 1.0, "contact": 5.0}
+    assert resolve_recorded({**complete, "edges": multiscale})["edges"].parameters.scaling == "none"
+
+
+@pytest.mark.parametrize(
+    ("stage", "lost"), [("nodes", "scaling"), ("edges", "scaling"), ("topology", "precision"), ("interface", "cutoff")]
+)
+def test_a_record_that_lacks_what_it_always_had_is_an_error_that_names_it(stage, lost):
+    record = {key: value for key, value in FIRST_RELEASE[stage].items() if key != lost}
+    with pytest.raises(ConfigError, match=rf"features\.{stage}: the record of {record['module']} .* what {lost} was"):
+        resolve_recorded({**FIRST_RELEASE, stage: record})
+
+
+@pytest.mark.parametrize("record", [None, {}, {"cutoff": 10.0}, {"module": "nodes/dssp_topology/v1"}, {"module": "x"}])
+def test_a_record_without_a_module_of_its_stage_is_an_error(record):
+    with pytest.raises(ConfigError, match=r"features\.edges: no feature module"):
+        resolve_recorded({**FIRST_RELEASE, "edges": record})
+
+
+def test_features_are_the_same_whenever_their_records_were_written():
+    complete = {stage: {**record, **SINCE[stage]} for stage, record in FIRST_RELEASE.items()}
+    assert same_features(FIRST_RELEASE, complete)
+    assert not same_features(
+        FIRST_RELEASE, {**complete, "nodes": {**complete["nodes"], "orientation": "principal_axes"}}
+    )
+    assert not same_features(FIRST_RELEASE, None)
+    foreign = {"edges": {"module": "edges/of_the_future"}}
+    assert same_features(foreign, dict(foreign))
+    assert not same_features(foreign, complete)
+
+
+def test_values_for_older_records_are_parameters_of_the_module():
+    for module in modules().values():
+        module.parameters(**module.added)
+
+
+def test_canonical_text_does_not_depend_on_the_order_of_keys_or_on_tuples():
+    assert canonical({"b": (1, 2.0), "a": "Å"}) == canonical({"a": "Å", "b": [1, 2.0]}) == '{"a":"Å","b":[1,2.0]}'
+
+
+def test_parameters_of_a_choice_cannot_be_changed():
+    with pytest.raises(Exception, match="frozen"):
+        choose("edges", {}).parameters.cutoff = 3.0

@@ -1,0 +1,550 @@
+"""Packs: many graphs in one file, and batches that are what PyTorch Geometric would have made of them."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from _synthetic import METADATA, file_content, members, random_graph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import save
+from torch_geometric.data import Batch, Data
+
+import toporank.building.packing as packing_module
+from toporank.building.packing import Member, write_pack
+from toporank.errors import GraphError
+from toporank.files.atomic import sha256
+from toporank.files.packfile import Pack
+from toporank.files.pyg_file import Graph
+from toporank.learning.graphs import GraphStore
+
+SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
+"""Nodes and edges of the graphs; one has a single node and no edge."""
+
+
+def graphs_of(target: str, seed: int = 0) -> dict[tuple[str, str, str], Data]:
+    """Five graphs of one target, the second of which has no label."""
+    return {
+        (target, f"d{i}", "train"): random_graph(seed + i, nodes=n, edges=e, dockq=None if i == 1 else i / 10)
+        for i, (n, e) in enumerate(SIZES)
+    }
+
+
+def pack_of(folder: Path, name: str, graphs: dict[tuple[str, str, str], Data]) -> Path:
+    path = folder / f"{name}.safetensors"
+    write_pack(path, members(folder / name, graphs))
+    return path
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory) -> tuple[GraphStore, list[Data]]:
+    """A store of two packs with five graphs each, and the graphs themselves."""
+    folder = tmp_path_factory.mktemp("two")
+    one, other = graphs_of("A"), graphs_of("B", seed=50)
+    store = GraphStore.open([pack_of(folder, "one", one), pack_of(folder, "other", other)])
+    return store, [*one.values(), *other.values()]
+
+
+# ---- batches ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(indices=st.lists(st.integers(0, 9), min_size=1, max_size=12))
+def test_a_batch_is_the_batch_of_pytorch_geometric(two, indices):
+    """Any graphs, in any order, from both packs, some of them twice."""
+    store, graphs = two
+    batch, expected = store.batch(indices), Batch.from_data_list([Data(**parts(graphs[i])) for i in indices])
+    for name in ("x", "edge_index", "edge_attr"):
+        ours, theirs = getattr(batch, name), expected[name]
+        assert ours.dtype == theirs.dtype
+        assert torch.equal(ours, theirs)
+    assert torch.equal(batch.node_graph, expected.batch)
+    assert torch.equal(batch.edge_graph, expected.batch[expected.edge_index[0]])
+    assert batch.index.tolist() == indices
+    assert len(batch.y) == len(indices)
+
+
+def parts(graph: Data) -> dict[str, torch.Tensor]:
+    """x, and the edges sorted by destination, as a pack keeps them."""
+    order = torch.argsort(graph.edge_index[1], stable=True)
+    return {"x": graph.x, "edge_index": graph.edge_index[:, order], "edge_attr": graph.edge_attr[order]}
+
+
+def test_labels_keep_single_precision_and_a_missing_one_is_nan(two):
+    store, _ = two
+    y = store.batch([0, 1, 4]).y
+    assert y.dtype == torch.float32
+    assert y[[0, 2]].tolist() == [0.0, np.float32(0.4)]
+    assert torch.isnan(y[1])
+
+
+def test_the_table_of_a_store_names_its_graphs_in_order(two):
+    store, _ = two
+    assert len(store) == 10
+    assert store.decoys["target"].tolist() == ["A"] * 5 + ["B"] * 5
+    assert store.decoys["decoy"].tolist() == [f"d{i}" for i in range(5)] * 2
+    assert store.decoys["dockq"].isna().tolist() == [False, True, False, False, False] * 2
+    assert (store.node_width, store.edge_width) == (5, 3)
+
+
+def test_the_order_of_packs_is_the_order_of_graphs(tmp_path):
+    packs = [pack_of(tmp_path, name, graphs_of(name)) for name in ("A", "B")]
+    assert GraphStore.open(packs[::-1]).decoys["target"].tolist() == ["B"] * 5 + ["A"] * 5
+
+
+def test_the_order_of_members_is_the_order_of_graphs(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))[::-1]
+    write_pack(tmp_path / "pack", table)
+    store = GraphStore.open([tmp_path / "pack"])
+    assert store.decoys["decoy"].tolist() == ["d4", "d3", "d2", "d1", "d0"]
+    assert len(store.batch([0]).x) == SIZES[4][0]
+
+
+def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
+    store, _ = two
+    assert store.metadata == METADATA
+
+
+# ---- files ------------------------------------------------------------------------------------------------
+
+
+def test_the_same_graphs_give_the_same_bytes(tmp_path):
+    one, other = (pack_of(tmp_path, name, graphs_of("A")) for name in ("one", "other"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("name", ["A", 'Å "\\\x01'])
+def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precision):
+    graphs = {(name, decoy, split): graph for (_, decoy, split), graph in graphs_of("A").items()}
+    for file, table in {"five": members(tmp_path / "graphs", graphs), "none": members(tmp_path / "no", {})}.items():
+        write_pack(tmp_path / file, table, precision)
+        with safe_open(tmp_path / file, framework="pt") as pack:
+            tensors, metadata = {key: pack.get_tensor(key) for key in pack.keys()}, pack.metadata()  # noqa: SIM118
+        assert (tmp_path / file).read_bytes() == save(tensors, metadata)
+
+
+def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
+    table, read, alive = members(tmp_path / "graphs", graphs_of("A")), packing_module.read_graph, []
+
+    def watched(*told) -> Graph:
+        graph = read(*told)
+        alive.append(weakref.ref(graph.x))
+        seen.append(sum(each() is not None for each in alive))
+        return graph
+
+    seen = []
+    monkeypatch.setattr(packing_module, "read_graph", watched)
+    write_pack(tmp_path / "pack", table)
+    assert len(seen) == 5
+    assert max(seen) <= 2
+
+
+def test_a_pack_that_cannot_be_finished_leaves_nothing_behind(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    table[4].graph.write_bytes(b"no graph")
+    with pytest.raises(GraphError):
+        write_pack(tmp_path / "packs" / "pack", table)
+    assert list((tmp_path / "packs").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["NA", "1e5", "007", "nan", '"', "a,b", "Å", "true"])
+def test_names_come_back_as_they_are(tmp_path, name):
+    store = GraphStore.open([pack_of(tmp_path, "pack", {(name, name, "val"): random_graph(1)})])
+    assert store.decoys[["target", "decoy", "split"]].values.tolist() == [[name, name, "val"]]
+
+
+def test_graphs_made_elsewhere_without_metadata_are_packed(tmp_path):
+    graphs = {("A", f"d{i}", "train"): random_graph(i, metadata=None, dockq=0.5) for i in range(3)}
+    store = GraphStore.open([pack_of(tmp_path, "pack", graphs)])
+    assert store.metadata.get("features") is None
+    assert torch.equal(store.batch([2]).x, graphs["A", "d2", "train"].x)
+
+
+def test_a_label_may_have_the_shape_of_a_table(tmp_path):
+    graph = random_graph(1)
+    graph.y = torch.tensor([[0.25]])
+    torch.save(graph, tmp_path / "d.pt")
+    write_pack(tmp_path / "pack", [Member("A", "d", "train", tmp_path / "d.pt")])
+    assert GraphStore.open([tmp_path / "pack"]).batch([0]).y.tolist() == [0.25]
+
+
+def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
+    write_pack(tmp_path / "pack", [])
+    store = GraphStore.open([tmp_path / "pack"])
+    assert len(store) == 0
+    assert list(store.decoys.columns) == ["target", "decoy", "split", "dockq"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
+    write_pack(tmp_path / "empty", [])
+    full = pack_of(tmp_path, "full", graphs_of("A"))
+    store = GraphStore.open([tmp_path / "empty", full] if first else [full, tmp_path / "empty"])
+    assert (len(store), store.node_width) == (5, 5)
+    assert torch.equal(store.batch([2]).x, graphs_of("A")["A", "d2", "train"].x)
+
+
+# ---- graphs that do not go together -----------------------------------------------------------------------
+
+
+def other_cutoff() -> dict:
+    features = {**METADATA["features"], "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 12.0}}
+    return {**METADATA, "features": features}
+
+
+MISFITS = {
+    "node width": random_graph(9, widths=(6, 3)),
+    "edge width": random_graph(9, widths=(5, 4)),
+    "feature modules": random_graph(9, metadata=other_cutoff()),
+    "feature modules of one alone": random_graph(9, metadata=None),
+}
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_graphs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
+    table = members(tmp_path / "graphs", {**graphs_of("A"), ("Z", "misfit", "train"): MISFITS[what]})
+    with pytest.raises(GraphError) as caught:
+        write_pack(tmp_path / "pack", table)
+    assert f"graphs differ in {what.removesuffix(' of one alone')}" in str(caught.value)
+    assert "A_d0.pt" in str(caught.value)
+    assert "Z_misfit.pt" in str(caught.value)
+    assert not (tmp_path / "pack").exists()
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_packs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
+    good = pack_of(tmp_path, "good", graphs_of("A"))
+    misfit = pack_of(tmp_path, "misfit", {("Z", "d", "train"): MISFITS[what]})
+    with pytest.raises(GraphError) as caught:
+        GraphStore.open([good, misfit])
+    assert f"graphs differ in {what.removesuffix(' of one alone')}" in str(caught.value)
+    assert str(good) in str(caught.value)
+    assert str(misfit) in str(caught.value)
+
+
+def test_graphs_of_another_format_are_not_packed_together(tmp_path):
+    later = random_graph(9, metadata={**METADATA, "format": METADATA["format"] + 1})
+    with pytest.raises(GraphError, match=r"graphs differ in graph format: 1 in .*, 2 in "):
+        pack_of(tmp_path, "pack", {**graphs_of("A"), ("Z", "later", "train"): later})
+    good = pack_of(tmp_path, "good", graphs_of("A"))
+    with pytest.raises(GraphError, match=r"graphs differ in graph format: 1 in .*, 2 in "):
+        GraphStore.open([good, pack_of(tmp_path, "later", {("Z", "later", "train"): later})])
+
+
+def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    before = pack.read_bytes()
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    table[3].graph.write_bytes(file_content(random_graph(1))[:500])
+    with pytest.raises(GraphError, match=r"A_d3\.pt"):
+        write_pack(pack, table)
+    assert pack.read_bytes() == before
+
+
+# ---- packing again ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[str]:
+    """Names of the graph files that are read, as it happens."""
+    names, read = [], packing_module.read_graph
+    monkeypatch.setattr(
+        packing_module, "read_graph", lambda path, *told: (names.append(path.name), read(path, *told))[1]
+    )
+    return names
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(tmp_path, reads, precision):
+    graphs = graphs_of("A")
+    pack = tmp_path / "pack"
+    assert write_pack(pack, members(tmp_path / "graphs", graphs), precision) == 5
+    del graphs["A", "d2", "train"]
+    graphs["A", "d3", "train"] = random_graph(77, dockq=0.9)
+    graphs["A", "d9", "val"] = random_graph(78)
+    table = members(tmp_path / "graphs", graphs)[::-1]
+    reads.clear()
+    assert write_pack(pack, table, precision) == 2
+    assert sorted(reads) == ["A_d3.pt", "A_d9.pt"]
+    write_pack(tmp_path / "full", table, precision)
+    assert pack.read_bytes() == (tmp_path / "full").read_bytes()
+
+
+def test_another_split_reads_no_graph(tmp_path, reads):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    reads.clear()
+    write_pack(pack, [m._replace(split="val") for m in members(tmp_path / "pack", graphs_of("A"))])
+    assert reads == []
+    assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
+
+
+def test_all_graphs_are_packed_again_when_the_code_that_packs_them_changed(tmp_path, monkeypatch):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    assert write_pack(tmp_path / "pack", table) == len(table)
+    assert write_pack(tmp_path / "pack", table) == 0
+    monkeypatch.setattr(packing_module, "code_of", lambda *roots: "other code")
+    assert write_pack(tmp_path / "pack", table) == len(table)
+
+
+def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_path, reads):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    whole = tmp_path / "whole"
+    write_pack(whole, table)
+    for name, spoil in DAMAGES.items():
+        pack = tmp_path / name
+        write_pack(pack, table)
+        spoil(pack)
+        reads.clear()
+        assert write_pack(pack, table) == len(reads) == 5
+        assert pack.read_bytes() == whole.read_bytes()
+    assert write_pack(whole, table, "float16") == 5
+
+
+def test_a_graph_that_is_in_no_file_is_packed_from_its_bytes_which_are_asked_for_only_if_needed(tmp_path):
+    table, asked = members(tmp_path / "graphs", graphs_of("A")), []
+    write_pack(tmp_path / "whole", table)
+
+    def in_no_file(member: Member) -> Member:
+        content = member.graph.read_bytes()
+        give = lambda: asked.append(member.decoy) or content  # noqa: E731
+        return member._replace(graph=Path("A", member.decoy), sha256=sha256(member.graph), content=give)
+
+    kept = [in_no_file(member) for member in table]
+    for n_read in (5, 0):
+        assert write_pack(tmp_path / "pack", kept) == n_read
+        assert (tmp_path / "pack").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert asked == ["d0", "d1", "d2", "d3", "d4"]
+
+
+def test_a_graph_file_that_is_gone_is_named(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    table[3].graph.unlink()
+    with pytest.raises(GraphError, match=r"A_d3\.pt: the graph file is missing \(build the graph again\)"):
+        write_pack(tmp_path / "pack", table)
+
+
+# ---- local quality of edges ------------------------------------------------------------------------------
+
+
+def good_by_source(key: tuple[str, str], graph: Graph) -> np.ndarray:
+    """A local quality that tells which edges it is of."""
+    return graph.edge_attr[:, 0].astype(np.float32)
+
+
+def known(table: list[Member], of: str = "d2 d4") -> list[Member]:
+    return [m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m for m in table]
+
+
+def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    write_pack(tmp_path / "known", known(table), quality=good_by_source)
+    write_pack(tmp_path / "unknown", table)
+    assert GraphStore.open([tmp_path / "unknown"]).batch([0, 2]).edge_y is None
+    batch = GraphStore.open([tmp_path / "unknown", tmp_path / "known"], verify=True).batch([9, 2, 7, 5])
+    there = torch.isin(batch.edge_graph, torch.tensor([0, 2]))
+    assert torch.equal(batch.edge_y[there], batch.edge_attr[there, 0])
+    assert batch.edge_y[~there].isnan().all()
+
+
+def test_where_nothing_is_known_a_pack_is_what_it_always_was(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    write_pack(tmp_path / "pack", table)
+    with safe_open(tmp_path / "pack", framework="np") as pack:
+        assert "edge_y" not in pack.keys()  # noqa: SIM118
+    assert Pack.open(tmp_path / "pack").numbers["edge_y"].shape == (0,)
+
+
+def test_another_native_changes_the_local_quality_of_its_decoys_alone(tmp_path, reads):
+    table, pack = members(tmp_path / "graphs", graphs_of("A")), tmp_path / "pack"
+    for changed, n_read in ((known(table), 5), (known(table), 0), (known(table, "d2"), 1), (table, 1)):
+        reads.clear()
+        assert write_pack(pack, changed, quality=good_by_source) == len(reads) == n_read
+        write_pack(tmp_path / "full", changed, quality=good_by_source)
+        assert pack.read_bytes() == (tmp_path / "full").read_bytes()
+        (tmp_path / "full").unlink()
+
+
+def test_local_qualities_that_do_not_fit_the_edges_are_refused(tmp_path):
+    table = known(members(tmp_path / "graphs", graphs_of("A")))
+    write_pack(tmp_path / "pack", table, quality=lambda key, graph: good_by_source(key, graph)[1:])
+    with pytest.raises(GraphError, match="do not fit together"):
+        Pack.open(tmp_path / "pack")
+
+
+# ---- half the space ---------------------------------------------------------------------------------------
+
+
+def test_float16_rounds_features_to_eleven_bits_and_nothing_else(tmp_path):
+    table = members(tmp_path / "graphs", graphs_of("A"))
+    stores = []
+    for precision in ("float32", "float16"):
+        write_pack(tmp_path / precision, table, precision)
+        stores.append(GraphStore.open([tmp_path / precision]))
+    whole, half = (store.batch([0, 2, 3, 4]) for store in stores)
+    for name in ("x", "edge_attr"):
+        assert getattr(half, name).dtype == torch.float32
+        torch.testing.assert_close(getattr(half, name), getattr(whole, name), rtol=2**-11, atol=2**-25)
+        assert not torch.equal(getattr(half, name), getattr(whole, name))
+        assert stores[1].parts[0][name].nbytes * 2 == stores[0].parts[0][name].nbytes
+    for name in ("edge_index", "node_graph", "edge_graph", "y", "index"):
+        assert torch.equal(getattr(half, name), getattr(whole, name))
+
+
+def test_a_feature_too_large_for_float16_is_an_error_that_names_the_graph(tmp_path):
+    graph = random_graph(1)
+    graph.edge_attr[0, 0] = 1e5
+    table = members(tmp_path / "graphs", {("A", "big", "train"): graph})
+    with pytest.raises(GraphError, match=r"A_big\.pt.*100000 is too large for float16"):
+        write_pack(tmp_path / "pack", table, "float16")
+
+
+# ---- mapped or in memory, damaged or whole ----------------------------------------------------------------
+
+
+def test_a_store_in_memory_is_not_its_file_and_a_mapped_one_is(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    mapped, read = GraphStore.open([pack]), GraphStore.open([pack], in_memory=True)
+    before = mapped.batch([0]).x.clone()
+    assert torch.equal(read.batch([0]).x, before)
+    with open(pack, "r+b") as file:
+        content = file.read()
+        file.seek(content.index(before.numpy().tobytes()))
+        file.write(b"\0" * 8)
+    assert torch.equal(read.batch([0]).x, before)
+    assert not torch.equal(mapped.batch([0]).x, before)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def flip(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def of_others(path: Path) -> None:
+    path.write_bytes(save({"x": torch.zeros(3)}))
+
+
+def overlapping(path: Path) -> None:
+    with safe_open(path, framework="pt") as file:
+        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    path.write_bytes(save({**tensors, "node_start": tensors["node_start"] + 1}, metadata))
+
+
+DAMAGES = {"cut": cut, "empty": emptied, "of others": of_others, "overlapping": overlapping, "flipped": flip}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    DAMAGES[name](pack)
+    with pytest.raises(GraphError, match=r"pack.*delete it and run again"):
+        GraphStore.open([pack], verify=True)
+
+
+def rewritten(path: Path, header: object = None, numbers: bytes | None = None, **said: object) -> None:
+    """Another header, or another description, in front of the same numbers or of others."""
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    old = json.loads(content[8:end])
+    if said:
+        described = {**json.loads(old["__metadata__"]["toporank"]), **said}
+        header = {**old, "__metadata__": {"toporank": json.dumps(described)}}
+    if isinstance(header, dict):
+        header = json.dumps({**old, **header}).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + (content[end:] if numbers is None else numbers))
+
+
+GIANT = {"dtype": "F32", "shape": [2**16, 2**16], "data_offsets": [0, 2**34]}
+ROWS = {"dtype": "F32", "shape": [2**40, 0], "data_offsets": [0, 0]}
+HOSTILE = {
+    "a header that says nothing of graphs": ({"__metadata__": {}}, r"__metadata__\.toporank: Field required"),
+    "metadata that is null": ({"__metadata__": None}, "__metadata__: Input should be"),
+    "a description that is null": ({"__metadata__": {"toporank": "null"}}, "Input should be an object"),
+    "a description that is no JSON": ({"__metadata__": {"toporank": "{"}}, "Invalid JSON"),
+    "a description without decoys": ({"__metadata__": {"toporank": "{}"}}, "decoys: Field required"),
+    "lists in lists": ({"__metadata__": {"toporank": "[" * 100_000}}, "recursion limit"),
+    "a header of lists in lists": (b"[" * 100_000, "recursion limit"),
+    "no header": (b"null", "Input should be an object"),
+    "sixteen gigabytes": ({"x": GIANT}, r"x of shape \(65536, 65536\) does not fit"),
+    "nodes without columns": ({"x": ROWS}, r"x of shape \(1099511627776, 0\) does not fit"),
+    "a negative size": ({"x": {**GIANT, "shape": [-1, 1]}}, "x.shape.0: Input should be greater"),
+    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32' or 'F16'"),
+    "labels in a table": ({"y": {**GIANT, "shape": [1, 5]}}, "y.shape"),
+    "another tensor": ({"z": GIANT}, "z: Extra inputs are not permitted"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_header_is_refused_before_anything_is_made_from_it(tmp_path, name):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    header, said = HOSTILE[name]
+    rewritten(pack, header)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{said}[^\n]*delete it and run again[^\n]*$"):
+        Pack.open(pack)
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ({"decoys": [["A", "d"]] * 5}, r"decoys\.0\.2: Field required"),
+        ({"decoys": [["A", "d", 1]] * 5}, r"decoys\.0\.2: Input should be a valid string"),
+        ({"decoys": [["A", "d", "val"]] * 4}, "do not fit together"),
+        ({"sources": ["a"]}, "do not fit together"),
+        ({"features": ["edges"]}, "features: Input should be"),
+        ({"features": {"edges": "legacy"}}, "features.edges: Input should be"),
+        ({"content": 5}, "content: Input should be"),
+    ],
+)
+def test_a_description_of_other_types_is_refused(tmp_path, said, fault):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, **said)
+    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{fault}[^\n]*$"):
+        Pack.open(pack)
+
+
+def test_an_older_pack_without_digests_is_opened(tmp_path):
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    rewritten(pack, sources=[], content=None)
+    assert len(GraphStore.open([pack], verify=True)) == 5
+
+
+@pytest.mark.parametrize("change", [(0, 5), (7, -1), (8, 3), (-1, 4)], ids=str)
+@pytest.mark.parametrize("end", [0, 1])
+def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_path, change, end):
+    """The second graph has three nodes, the last four: node 3 is there, but not in the second graph."""
+    pack = pack_of(tmp_path, "pack", graphs_of("A"))
+    whole = Pack.open(pack)
+    edge, node = change
+    index = whole.numbers["edge_index"].copy()
+    index[end, edge] = node
+    tensors = {name: torch.from_numpy(values.copy()) for name, values in whole.numbers.items()}
+    with safe_open(pack, framework="pt") as file:
+        said = file.metadata()
+    pack.write_bytes(save({**tensors, "edge_index": torch.from_numpy(index)}, said))
+    with pytest.raises(GraphError, match="an edge of this pack joins nodes that its graph does not have"):
+        GraphStore.open([pack])
+
+
+def test_graphs_whose_metadata_no_pack_could_say_are_named(tmp_path):
+    with pytest.raises(GraphError, match=r"A_d\.pt: its metadata is wrong: features: Input should be"):
+        pack_of(tmp_path, "pack", {("A", "d", "train"): random_graph(1, metadata={**METADATA, "features": "all"})})
+
+
+def test_a_pack_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(GraphError, match="absent"):
+        GraphStore.open([tmp_path / "absent"])

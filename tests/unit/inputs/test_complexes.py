@@ -1,0 +1,327 @@
+"""What a target is: models with the same kinds of chains are of one complex, whatever folders and chains are called."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from _chains import chain
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toporank.errors import ConfigError
+from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped, common_name, group, partners_of_each
+from toporank.inputs.kinds import same_kind, same_protein
+from toporank.structures.identity import Decoy
+from toporank.structures.sketch import Sketch
+
+A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
+
+
+def exchanged(sequence: str, *places: int) -> str:
+    """A mutant."""
+    letters = list(sequence)
+    for place in places:
+        letters[place] = "W" if letters[place] != "W" else "A"
+    return "".join(letters)
+
+
+def grouped(files: dict[str, object], by: str = BY_SEQUENCE, partners: dict[str, str] | None = None) -> Grouped:
+    """Of files `<folder>/<decoy>`, each with its sequences (chains A, B …), pairs of name and sequence, or a sketch;
+    None of a file that cannot be read."""
+    decoys = [Decoy("ds", *path.split("/"), f"in/{path}.pdb") for path in files]
+    return group(decoys, {f"in/{path}.pdb": sketched(seen) for path, seen in files.items()}, by, "given", partners)
+
+
+def sketched(seen: object) -> Sketch | None:
+    if seen is None or isinstance(seen, Sketch):
+        return seen
+    chains = zip("ABCDEFGH", seen, strict=False) if isinstance(seen[0], str) else seen
+    return Sketch((1,), tuple(chains))
+
+
+def targets(found: Grouped) -> dict[str, list[str]]:
+    """Target → its decoys."""
+    known: dict[str, list[str]] = {}
+    for decoy in found.decoys:
+        known.setdefault(decoy.target, []).append(decoy.name)
+    return known
+
+
+# ---- one folder -------------------------------------------------------------------------------------------
+
+
+def test_the_best_models_of_pairs_in_one_folder_are_targets_called_after_their_files():
+    found = grouped({"best/7ACV_model_0": [A, B], "best/7XYZ_model_0": [C, D], "best/8ABC": [A, D]})
+    assert targets(found) == {name: [name] for name in ("7ACV_model_0", "7XYZ_model_0", "8ABC")}
+    assert found.notes == [
+        "folder best holds models of 3 different complexes, as their sequences say: each complex is a target"
+    ]
+    assert {decoy.folder for decoy in found.decoys} == {"best"}
+
+
+def test_two_models_of_each_pair_are_called_after_what_their_names_share():
+    files = {f"best/{program}_{pair}_model_{n}": seen for n, program in enumerate(("af2", "boltz"))
+             for pair, seen in (("7ACV", [A, B]), ("7XYZ", [C, D]))}  # fmt: skip
+    assert targets(grouped(files)) == {
+        "7ACV": ["af2_7ACV_model_0", "boltz_7ACV_model_1"], "7XYZ": ["af2_7XYZ_model_0", "boltz_7XYZ_model_1"],
+    }  # fmt: skip
+
+
+def test_complexes_that_no_name_tells_apart_are_numbered():
+    found = grouped({"x/model_0": [A, B], "x/model_1": [A, B], "x/rank_2": [C, D], "x/best_3": [C, D]})
+    assert targets(found) == {"given": ["model_0", "model_1"], "given_2": ["best_3", "rank_2"]}
+
+
+def test_a_folder_of_one_complex_is_a_target_of_its_own_name_and_says_nothing():
+    found = grouped({"T/a": [A, B], "T/b": [("7", B), ("6", A)]})
+    assert (targets(found), found.notes) == ({"T": ["a", "b"]}, [])
+    assert {decoy.folder for decoy in found.decoys} == {""}
+
+
+def test_a_homodimer_and_a_heterodimer_with_the_same_chain_are_two_complexes():
+    assert targets(grouped({"x/aa": [A, A], "x/ab": [A, B], "x/bb": [B, B]})) == {k: [k] for k in ("aa", "ab", "bb")}
+
+
+def test_of_models_with_and_without_a_chain_a_large_majority_says_that_it_is_missing():
+    whole = {f"T/whole{i}": [A, B, C] for i in range(4)}
+    found = grouped({**whole, "T/less": [A, B]})
+    assert set(targets(found)) == {"T"}
+    assert {decoy.name: decoy.lacks for decoy in found.decoys if decoy.lacks} == {
+        "less": "of 3 protein chains that most models of the target have, 2: no C"
+    }
+    tie = grouped({"T/ab": [A, B], "T/abc": [A, B, C]})
+    assert targets(tie) == {"ab": ["ab"], "abc": ["abc"]}
+    assert not any(decoy.lacks for decoy in tie.decoys)
+
+
+def test_a_single_chain_is_no_complex_but_part_of_one():
+    found = grouped({"T/whole": [A, B], "T/alone": [B]})
+    assert {decoy.name: decoy.lacks for decoy in found.decoys} == {
+        "whole": "", "alone": "of 2 protein chains that most models of the target have, 1: no A"
+    }  # fmt: skip
+
+
+def test_nobody_lacks_copies_that_half_of_the_models_have():
+    """AlphaFold-Multimer was given two chains, Boltz the same and a further copy."""
+    found = grouped({"T/af_1": [A, B], "T/af_2": [A, B], "T/boltz_1": [A, B, A], "T/boltz_2": [A, B, A]})
+    assert set(targets(found)) == {"T"}
+    assert not any(decoy.lacks for decoy in found.decoys)
+    assert {decoy.name: decoy.spare for decoy in found.decoys if decoy.spare} == {
+        "boltz_1": "A+C", "boltz_2": "A+C"
+    }  # fmt: skip
+
+
+def test_names_of_chains_and_their_order_do_not_tell_complexes_apart():
+    found = grouped({"T/a": [A, B, B], "T/b": [("B", A), ("A", B), ("", B)], "T/c": [("x", B), ("y", B), ("z", A)]})
+    assert set(targets(found)) == {"T"}
+    assert len({tuple(sorted(kinds.values())) for kinds in found.kinds.values()}) == 1
+
+
+# ---- the same protein ---------------------------------------------------------------------------------------
+
+
+def test_mutants_in_one_folder_are_one_target_and_in_folders_of_their_own_two():
+    mutant = exchanged(A, 70)
+    assert targets(grouped({"T/wild": [A, B], "T/mutant": [mutant, B]})) == {"T": ["mutant", "wild"]}
+    apart = {"wild/a": [A, B], "wild/b": [A, B], "E70W/a": [mutant, B], "E70W/b": [mutant, B]}
+    assert targets(grouped(apart)) == {"E70W": ["a", "b"], "wild": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [A[5:], A[:-30], A[10:-10], A[:40] + A[52:], A[3:60] + A[68:], exchanged(A, 3, 40, 90)],
+    ids=["start", "end", "ends", "loop", "start and loop", "mutant"],
+)
+def test_cut_ends_missing_loops_and_a_few_exchanges_leave_a_protein_the_same(other):
+    assert same_kind(A, other)
+    assert same_kind(other, A)
+    assert targets(grouped({"T/a": [A, B], "T/b": [other, B]})) == {"T": ["a", "b"]}
+
+
+@pytest.mark.parametrize(("one", "other"), [(A[5:], A[:-5]), (A[:40] + A[52:], A[:90] + A[97:]), (A[8:], A)])
+def test_folders_with_constructs_of_one_protein_are_one_target(one, other):
+    assert same_protein(one, other)
+    assert len(targets(grouped({"x/a": [one, B], "y/b": [other, B]}))) == 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 75, 148, 149])
+def test_an_exchange_at_any_place_is_noticed(place):
+    assert same_kind(A, exchanged(A, place))
+    assert not same_protein(A, exchanged(A, place))
+
+
+@pytest.mark.parametrize("other", [A[:60], B, "", "X" * 150, exchanged(A, *range(0, 150, 8))])
+def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
+    assert not same_kind(A, other)
+
+
+def test_peptides_are_told_apart_by_every_letter():
+    assert len(targets(grouped({"x/a": [A, "GILG"], "x/b": [A, "GILA"]}))) == 2
+    assert len(targets(grouped({"x/a": [A, "SLLMWITQC"], "x/b": [A, "SLLMWITQC"]}))) == 1
+
+
+# ---- several folders ----------------------------------------------------------------------------------------
+
+PREDICTORS = ("af2", "boltz", "chai", "protenix")
+
+
+def test_one_complex_from_four_predictors_is_one_target_in_one_folder_or_in_four():
+    files = {f"{program}_7ACV_model_{n}": [("A", A), ("B", B)] if n else [("1", B), ("2", A)]
+             for program in PREDICTORS for n in range(2)}  # fmt: skip
+    flat = grouped({f"7ACV/{name}": seen for name, seen in files.items()})
+    assert targets(flat) == {"7ACV": sorted(files)}
+    apart = grouped({f"{name.split('_')[0]}/{name}": seen for name, seen in files.items()})
+    assert targets(apart) == {"7ACV": sorted(files)}
+    assert apart.notes == [
+        "folders af2, boltz, chai and 1 more hold models of the same complexes, as their sequences say: one target"
+    ]
+    assert {decoy.folder for decoy in apart.decoys} == set(PREDICTORS)
+
+
+def test_folders_named_alike_name_their_complex():
+    found = grouped({"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]})
+    assert targets(found) == {"7ACV": ["model_0", "model_1"], "af2_7XYZ": ["m"]}
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart_by_their_folder():
+    found = grouped({f"{program}/{name}": [A, B] for program in ("af2", "boltz") for name in ("model_0", "model_1")})
+    (names,) = targets(found).values()
+    assert names == ["af2_model_0", "af2_model_1", "boltz_model_0", "boltz_model_1"]
+
+
+def test_complexes_with_other_numbers_of_copies_in_folders_of_their_own_stay_apart():
+    assert targets(grouped({"dimer/a": [A, A], "trimer/a": [A, A, A]})) == {"dimer": ["a"], "trimer": ["a"]}
+
+
+def test_a_table_of_partners_keeps_folders_with_other_partners_apart():
+    files = {"one/a": [A, B, C], "two/b": [A, B, C]}
+    assert len(targets(grouped(files, partners={"one": "A:B+C"}))) == 2
+    assert len(targets(grouped(files, partners={"one": "A:B+C", "two": "A:B+C"}))) == 1
+
+
+def test_who_wants_it_keeps_to_the_folders():
+    files = {"x/ab": [A, B], "x/cd": [C, D], "y/ab": [A, B]}
+    found = grouped(files, BY_FOLDER)
+    assert (targets(found), found.notes) == ({"x": ["ab", "cd"], "y": ["ab"]}, [])
+    assert len(targets(grouped(files))) == 2
+
+
+# ---- files that are no usual models -------------------------------------------------------------------------
+
+
+def test_a_file_that_cannot_be_read_keeps_its_row():
+    assert targets(grouped({"T/a": [A, B], "T/bad": None})) == {"T": ["a", "bad"]}
+    assert targets(grouped({"T/bad": None, "T/worse": None, "U/bad": None})) == {"T": ["bad", "worse"], "U": ["bad"]}
+    several = grouped({"T/ab": [A, B], "T/cd": [C, D], "T/bad": None})
+    assert targets(several) == {"ab": ["ab"], "cd": ["cd"], "bad": ["bad"]}
+
+
+def test_each_model_of_a_file_is_a_decoy_and_an_ensemble_of_a_single_chain_is_one():
+    two = Sketch((1, 5), (("A", A), ("B", B)))
+    found = grouped({"T/a": two, "T/b": [A, B], "T/nmr": Sketch(tuple(range(1, 21)), (("A", A),))})
+    assert [(d.name, d.model, d.path) for d in found.decoys] == [
+        ("a#1", 1, "in/T/a.pdb"), ("a#5", 2, "in/T/a.pdb"), ("b", 0, "in/T/b.pdb"), ("nmr", 0, "in/T/nmr.pdb"),
+    ]  # fmt: skip
+
+
+def test_models_of_one_file_that_are_of_different_complexes_are_different_targets():
+    first, second = (("A", A), ("B", B)), (("A", C), ("B", D))
+    found = grouped({"T/best": Sketch((1, 2, 3), first, (second, first))})
+    assert targets(found) == {"best": ["best#1", "best#3"], "best_2": ["best#2"]}
+
+
+def test_models_numbered_alike_are_numbered_by_their_place():
+    found = grouped({"T/a": Sketch((1, 1, 1), (("A", A), ("B", B)))})
+    assert targets(found) == {"T": ["a#1", "a#2", "a#3"]}
+
+
+def test_a_refused_name_keeps_its_row_and_its_reason():
+    decoy = Decoy("ds", "T", "bad~1", "in/T/bad\t.pdb", "cannot be printed")
+    found = group([decoy], {}, BY_SEQUENCE, "given").decoys
+    assert found == [decoy]
+
+
+def test_two_files_that_would_be_one_decoy_are_an_error_that_names_both():
+    files = {"x/a": [A, B], "x_b/a": [A, B], "y/b_a": [A, B], "x/b_a": [A, B]}
+    with pytest.raises(ConfigError, match=r"in/x.*a\.pdb and in/x.*a\.pdb are both decoy"):
+        grouped(files)
+
+
+# ---- partners -----------------------------------------------------------------------------------------------
+
+
+def test_partners_are_said_in_the_names_that_a_model_has():
+    found = grouped({"T/usual": [("H", A), ("L", B), ("A", C)], "T/other": [("1", C), ("2", A), ("3", B)]})
+    partners = dict.fromkeys(found.kinds, "A:H+L")
+    assert partners_of_each(partners, found.kinds) == {("T", "usual"): "A:H+L", ("T", "other"): "1:2+3"}
+
+
+def test_names_mean_what_they_mean_in_most_models_and_copies_go_by_their_place():
+    found = grouped({
+        "T/a": [("A", A), ("B", B), ("C", B)], "T/b": [("A", A), ("B", B), ("C", B)],
+        "T/swapped": [("A", B), ("B", A), ("C", B)],
+    })  # fmt: skip
+    partners = partners_of_each(dict.fromkeys(found.kinds, "A+B:C"), found.kinds)
+    assert partners["T", "swapped"] == "A+B:C"
+    partners = partners_of_each(dict.fromkeys(found.kinds, "A:B+C"), found.kinds)
+    assert partners["T", "swapped"] == "A+C:B"
+
+
+def test_partners_that_a_model_lacks_stay_as_they_were_said():
+    found = grouped({**{f"T/{i}": [("H", A), ("L", B), ("A", C)] for i in range(4)}, "T/less": [("H", A), ("L", B)]})
+    assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found.kinds)["T", "less"] == "A:H+L"
+
+
+# ---- names, order, time ---------------------------------------------------------------------------------------
+
+
+def test_the_name_of_several_is_what_all_of_them_share():
+    assert common_name(["af2_7ACV", "boltz_7ACV_model_0"]) == "7ACV"
+    assert common_name(["one_two_1", "two_one_2"]) == "one_two"
+    assert common_name(["model_1", "model_2"]) == common_name(["a", "b"]) == ""
+
+
+POOL = {"A": A, "B": B, "C": C, "mutant": exchanged(A, 50), "cut": A[9:]}
+MODELS = st.dictionaries(
+    st.tuples(st.sampled_from(["x", "y", "run_7ACV"]), st.sampled_from(["model_1", "af_7ACV", "a", "b_7ACV", "c"])),
+    st.one_of(st.none(), st.lists(st.sampled_from(sorted(POOL)), min_size=1, max_size=4)),
+    min_size=1,
+)
+
+
+@settings(max_examples=60)
+@example({("x", "m"): ["A", "A", "C"], ("x", "n"): None, ("y", "m"): ["A", "C", "mutant"]}, random.Random(0))
+@given(MODELS, st.randoms(use_true_random=False))
+def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(models, shuffle):
+    files = {"/".join(key): seen and [POOL[name] for name in seen] for key, seen in models.items()}
+    found = grouped(files)
+    assert len({decoy.key for decoy in found.decoys}) == len(files)
+    assert sorted(decoy.path for decoy in found.decoys) == sorted(f"in/{path}.pdb" for path in files)
+    other = {}
+    for path, seen in shuffle.sample(sorted(files.items()), len(files)):
+        names = shuffle.sample("QRSTUVWX", len(seen or []))
+        other[path] = seen and list(zip(names, shuffle.sample(seen, len(seen)), strict=True))
+    again = grouped(other)
+    assert [decoy[:4] for decoy in again.decoys] == [decoy[:4] for decoy in found.decoys]
+    assert again.notes == found.notes
+    assert [bool(decoy.lacks) for decoy in again.decoys] == [bool(decoy.lacks) for decoy in found.decoys]
+
+
+def cpu_seconds(sequences: list[list[str]]) -> tuple[float, int]:
+    """To group models with these sequences, and the number of targets."""
+    files = {f"x/m{i:05}": chains for i, chains in enumerate(sequences)}
+    start = time.process_time()
+    found = grouped(files)
+    return time.process_time() - start, len(targets(found))
+
+
+def test_a_thousand_complexes_and_a_thousand_mutants_take_seconds():
+    """Five times as many take five times as long: 10,000 sequences less than ten seconds of an idle core."""
+    draw = random.Random(0)
+    seconds, n = cpu_seconds([[chain(10 + 2 * i, 250), chain(11 + 2 * i, 250)] for i in range(1000)])
+    assert (n, seconds < 10) == (1000, True)
+    wild = chain(0, 300)
+    seconds, n = cpu_seconds([[exchanged(wild, draw.randrange(300))[i % 7 :], B] for i in range(1000)])
+    assert (n, seconds < 10) == (1, True)

@@ -1,0 +1,139 @@
+"""pLDDT in the B factors of models of which nothing but their numbers is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
+
+from structures_text import EXAMPLES, pdb_with
+from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.job import confidences, rmsd
+from toporank.inputs.confidence.table import Confidence
+from toporank.structures.complex import Complex
+from toporank.structures.read import read_complex
+
+NEAR, FAR = (EXAMPLES / "1GCQ" / name for name in ("near1.pdb.gz", "far1.pdb.gz"))
+"""Two poses of the same residues."""
+
+
+def core(complex_: Complex, seed: int = 0) -> np.ndarray:
+    """Numbers from 30 to 97, high in the core, that change little along a chain, as pLDDT does; shape (R,)."""
+    ca = complex_.xyz[complex_.ca]
+    buried = cKDTree(ca).query_ball_point(ca, 10.0, return_length=True).astype(float)
+    smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(seed).normal(0, 0.1, len(ca))
+    return (30 + 67 * (smooth - smooth.min()) / np.ptp(smooth)).round(2)
+
+
+@pytest.fixture(scope="module")
+def near() -> Complex:
+    return read_complex(NEAR)
+
+
+@pytest.fixture(scope="module")
+def far() -> Complex:
+    return read_complex(FAR)
+
+
+def rows_of(folder: Path, *texts: str, names: tuple[str, ...] = (), choice: str = "auto") -> list[Confidence]:
+    """The rows of models of one target, called `mine_0` and so on."""
+    asked = []
+    for i, text in enumerate(texts):
+        path = folder / f"{names[i] if names else f'mine_{i}'}.pdb"
+        path.write_text(text)
+        asked.append(Asked("T", path.stem, path))
+    return confidences(asked, choice)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_a_renamed_model_of_a_predictor_has_its_plddt(tmp_path, near, scale):
+    (row,) = rows_of(tmp_path, pdb_with(NEAR, core(near) * scale))
+    assert row.plddt == pytest.approx(core(near).mean(), abs=0.6 if scale < 1 else 1e-3)
+    assert (row.status, row.plddt_source, row.predictor) == ("ok", "b_factor", "")
+    assert row.pdockq > 0
+
+
+def test_an_atom_without_plddt_at_the_end_of_a_chain_changes_nothing(tmp_path, near):
+    """OpenMM adds it when it relaxes a model."""
+    lines = pdb_with(NEAR, core(near)).splitlines()
+    last = max(i for i, line in enumerate(lines) if line.startswith("ATOM"))
+    lines[last] = lines[last][:60] + "  0.00" + lines[last][66:]
+    (row,) = rows_of(tmp_path, "\n".join([*lines, ""]))
+    assert row.plddt_source == "b_factor"
+
+
+@pytest.mark.parametrize(
+    "what", ["within residues", "at the surface", "rough", "low", "above 100", "header", "cell", "resolution"]
+)
+def test_other_numbers_are_no_plddt(tmp_path, near, what):
+    values, before, within = core(near), "", 0.0
+    if what == "within residues":
+        within = 2.0
+    if what == "at the surface":
+        values = 127 - values  # as in a crystal, refined with one B factor for each residue
+    if what == "rough":
+        values = np.random.default_rng(1).permutation(values)
+    if what == "low":
+        values = values * 0.45
+    if what == "above 100":
+        values = values + 5
+    if what == "header":
+        before = "EXPDTA    X-RAY DIFFRACTION\n"
+    if what == "cell":
+        before = "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"
+    if what == "resolution":
+        before = "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"
+    assert rows_of(tmp_path, before + pdb_with(NEAR, values, within)) == [Confidence("T", "mine_0")]
+
+
+def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(tmp_path, near, far):
+    """The numbers say nothing of the pose; a model of a predictor among them keeps its own."""
+    assert rmsd(near, far) > 2
+    copied, own = core(near), core(near, seed=1)
+    rows = rows_of(tmp_path, pdb_with(NEAR, copied), pdb_with(FAR, copied), pdb_with(NEAR, own))
+    assert [row.plddt_source for row in rows] == ["", "", "b_factor"]
+    assert rows[0] == Confidence("T", "mine_0")
+
+
+def test_also_where_only_one_partner_was_copied(tmp_path, near):
+    one, other = core(near), core(near, seed=1)
+    first = np.array([residue.chain == near.chains[0] for residue in near.residues])
+    rows = rows_of(tmp_path, pdb_with(NEAR, one), pdb_with(FAR, np.where(first, one, other)))
+    assert [row.plddt_source for row in rows] == ["", ""]
+
+
+def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(tmp_path, near):
+    rows = rows_of(tmp_path, pdb_with(NEAR, core(near)), pdb_with(NEAR, core(near), jitter=0.3))
+    assert [row.plddt_source for row in rows] == ["b_factor"] * 2
+
+
+def test_models_of_a_target_are_judged_together(tmp_path, near):
+    """Of one whose numbers fall into the core, the others tell that they are pLDDT, and the other way round."""
+    rising, falling = pdb_with(NEAR, core(near)), pdb_with(NEAR, 127 - core(near, seed=1))
+    rows = rows_of(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3)))
+    assert [row.plddt_source for row in rows] == [""] * 3
+    rows = rows_of(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling)
+    assert [row.plddt_source for row in rows] == ["b_factor"] * 3
+    rows = rows_of(tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1"))
+    assert [row.plddt_source for row in rows] == ["b_factor"] * 3
+
+
+def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
+    crystal = "EXPDTA    X-RAY DIFFRACTION\n" + pdb_with(NEAR, 127 - core(near), within=1.0)
+    predicted = pdb_with(NEAR, core(near))
+    for text in (crystal, predicted):
+        assert rows_of(tmp_path, text, choice="b_factor")[0].plddt_source == "b_factor"
+        assert rows_of(tmp_path, text, choice="none") == [Confidence("T", "mine_0")]
+    rows = rows_of(tmp_path, predicted, pdb_with(FAR, core(near)), choice="b_factor")
+    assert [row.plddt_source for row in rows] == ["b_factor"] * 2
+    assert rows_of(tmp_path, predicted, names=("ranked_0",), choice="none")[0].plddt is None
+
+
+def test_rmsd_is_that_of_superposed_residues_that_both_have(near, far):
+    turned = replace(near, xyz=Rotation.from_euler("xyz", [1, 2, 3]).apply(near.xyz) + 5)
+    assert rmsd(near, turned) == pytest.approx(0, abs=1e-6)
+    assert rmsd(near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))) == float("inf")

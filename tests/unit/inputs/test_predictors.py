@@ -1,0 +1,762 @@
+"""What predictors write beside their models, file by file, and what is made of files that are not as they should be."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from structures_text import alanine, changed, mmcif, pdb, write
+from toporank.errors import ConfidenceError
+from toporank.inputs.confidence import content, decoy, haddock, side_files
+from toporank.inputs.confidence.alphafold_pickles import read_pickle
+from toporank.inputs.confidence.content import read_values
+from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.table import Confidence, read_confidence, write_confidence
+from toporank.ranking.agreement import disagreements
+from toporank.ranking.ranked import RankedDecoy
+from toporank.structures.read import read_complex
+
+ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
+"""Two residues of chain A, one of chain B, all at the interface."""
+PAE = [[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [3.0, 5.0, 0.0]]
+IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
+
+
+def confidence_of(target: str, decoy: str, path: Path) -> Confidence:
+    """The row of a decoy by itself."""
+    (row,) = confidences([Asked(target, decoy, path)])
+    return row
+
+
+def with_b(values: list[float], atoms=ATOMS) -> str:
+    """PDB text in which the residues have these B-factors."""
+    places = list(dict.fromkeys((a.chain, a.number) for a in atoms))
+    lines = zip(atoms, pdb(atoms).splitlines(), strict=True)
+    return "".join(f"{t[:60]}{values[places.index((a.chain, a.number))]:6.2f}{t[66:]}\n" for a, t in lines)
+
+
+def laid(folder: Path, model: str, beside: dict[str, object], text: str | None = None) -> Path:
+    """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's path."""
+    for name, values in beside.items():
+        path = folder / name
+        if name.endswith(".npz"):
+            np.savez(path, **values)
+        elif name.endswith(".pkl"):
+            path.write_bytes(pickle.dumps(values, protocol=4))
+        elif name.endswith(".gz"):
+            path.write_bytes(gzip.compress(json.dumps(values).encode()))
+        else:
+            path.write_text(values if isinstance(values, str) else json.dumps(values))
+    return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else with_b([90.0, 80.0, 70.0])))
+
+
+TAG = "rank_001_alphafold2_multimer_v3_model_1_seed_000"
+ORDER = {"iptm+ptm": {"model_2_pred_0": 0.6, "model_1_pred_0": 0.4}, "order": ["model_2_pred_0", "model_1_pred_0"]}
+RESULT = {
+    "predicted_aligned_error": np.array(PAE, np.float32),
+    "plddt": np.array([90.0, 80.0, 70.0]),
+    "ptm": np.array(0.75, np.float32),
+    "iptm": np.float64(0.5),
+    "ranking_confidence": np.float64(0.55),
+    "distogram": {"logits": np.zeros((3, 3, 2))},
+}
+OF_TOKENS = {"token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]}
+LAYOUTS = {
+    "ColabFold": (f"q_relaxed_{TAG}.pdb", {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE}}, 0.55),
+    "ColabFold, early": (
+        "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": {**IPTM_PTM, "pae": PAE}}, 0.55,
+    ),
+    "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}, 0.55),
+    "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}, 0.55),
+    "AlphaFold 3": (
+        "job_seed-1_sample-0_model.cif",
+        {
+            "job_seed-1_sample-0_summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "job_seed-1_sample-0_confidences.json": {"pae": PAE, **OF_TOKENS},
+        },
+        0.55,
+    ),
+    "AlphaFold 3, early": (
+        "model.cif",
+        {
+            "summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "confidences.json.gz": {"pae": PAE, **OF_TOKENS},
+        },
+        0.55,
+    ),
+    "AlphaFold 3, server": (
+        "fold_x_model_2.cif",
+        {
+            "fold_x_summary_confidences_2.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "fold_x_full_data_2.json": {"pae": PAE, **OF_TOKENS},
+        },
+        0.55,
+    ),
+    "Boltz": (
+        "x_model_0.cif",
+        {"confidence_x_model_0.json": {**IPTM_PTM, "confidence_score": 0.9}, "pae_x_model_0.npz": {"pae": PAE}},
+        0.9,
+    ),
+    "Chai-1": (
+        "pred.model_idx_0.cif",
+        {
+            "scores.model_idx_0.npz": {"ptm": [0.75], "iptm": [0.5], "aggregate_score": [0.55]},
+            "pae.model_idx_0.npz": {"pae": PAE},
+        },
+        0.55,
+    ),
+    "Protenix": (
+        "x_sample_0.cif",
+        {
+            "x_summary_confidence_sample_0.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "x_full_data_sample_0.json": {"token_pair_pae": PAE},
+        },
+        0.55,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", LAYOUTS)
+def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
+    model, beside, score = LAYOUTS[program]
+    row = confidence_of("T", "d", laid(tmp_path, model, beside))
+    assert (row.predictor, row.status, row.reason) == (program.partition(",")[0], "ok", "")
+    assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, pytest.approx(score))
+    assert row.interface_pae == pytest.approx((2 + 4 + 3 + 5) / 4)
+
+
+def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
+    model, scores = (tmp_path / name for name in ("job_model_0.cif", "confidence_job_model_0.json"))
+    model.write_text(mmcif(ATOMS))
+    scores.write_text(json.dumps({"iptm": 0.5}))
+    link = tmp_path / "elsewhere/d.cif"
+    link.parent.mkdir()
+    link.symlink_to(model)
+    assert side_files.place_of(link) == model.resolve()
+    assert side_files.place_of(model) == model
+
+
+def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_path):
+    pae = {f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)}
+    first, second = (
+        confidence_of("T", name, laid(tmp_path, f"{name}.pdb", {"ranking_debug.json": ORDER, **pae}))
+        for name in ("ranked_0", "ranked_1")
+    )
+    assert (first.ranking_score, first.interface_pae) == (0.6, 2)
+    assert (second.ranking_score, second.interface_pae) == (0.4, 1)
+
+
+def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named(tmp_path):
+    atoms = [*ATOMS[:5], *changed(ATOMS[5:10], residue="MSE"), *ATOMS[10:]]
+    by_atom = np.zeros((7, 7))
+    by_atom[0, 6], by_atom[1, 6], by_atom[6, :2] = 2, 4, (3, 5)  # the first token of the residue counts
+    by_atom[2:6, 6] = by_atom[6, 2:6] = 30
+    beside = {"pae_x_model_0.npz": {"pae": by_atom}}
+    assert confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae == 3.5
+
+
+@pytest.mark.parametrize(
+    ("beside", "reason"),
+    [
+        ({"confidence_x_model_0.json": '{"ptm": 0.7'}, "confidence_x_model_0.json is no readable json file"),
+        ({"confidence_x_model_0.json": "[1, 2]"}, "confidence_x_model_0.json holds no values by name"),
+        ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
+        ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
+        (
+            {"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}},
+            "describe 4 tokens, but the model has 3 protein residues",
+        ),
+        ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
+        ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
+        ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
+        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz: an array does not hold numbers"),
+    ],
+)
+def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
+    whole = {"confidence_x_model_0.json": IPTM_PTM, **beside}
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", whole))
+    assert row.status == "incomplete"
+    assert reason in row.reason
+    assert row.interface_pae is None
+    assert row.plddt is None
+
+
+@pytest.mark.parametrize("program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"])
+def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
+    model, beside, score = LAYOUTS[program]
+    bad = {
+        name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values for name, values in beside.items()
+    }
+    bad = {
+        name: {k: v if name[-3:] == "pkl" else np.asarray(v).tolist() for k, v in of.items()}
+        for name, of in bad.items()
+    }
+    row = confidence_of("T", "d", laid(tmp_path, model, bad))
+    assert (row.status, row.reason, row.ptm, row.iptm) == ("incomplete", "ptm is not one number", None, 0.5)
+    assert row.ranking_score == (None if program == "ColabFold" else score)
+    assert row.interface_pae == 3.5
+
+
+@pytest.mark.parametrize("odd", ["charge", "mark", "suffix"])
+def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
+    """Text in the columns of the charge, the mark of the order of bytes, a suffix in capitals."""
+    name, text = ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
+    expected = confidence_of("T", "d", laid(tmp_path, name, {}, text))
+    if odd == "charge":
+        text = "".join(f"{line[:78]:78}A1\n" for line in text.splitlines())
+    (tmp_path / name).write_text("\ufeff" * (odd == "mark") + text)
+    if odd == "suffix":
+        name += ".GZ"
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()))
+    assert confidence_of("T", "d", tmp_path / name) == expected
+
+
+def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
+    claim = io.BytesIO()
+    shape = (3, 10**14)
+    np.lib.format.write_array_header_1_0(claim, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
+        archive.writestr("pae.npy", claim.getvalue() + bytes(72))
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
+    assert (row.status, row.reason) == (
+        "incomplete",
+        "pae_x_model_0.npz: an array does not have the numbers that its shape asks for (make it again)",
+    )
+
+
+def zipped(name: str, member: bytes, **changes) -> bytes:
+    """An npz archive of one member, with these attributes of it changed in the directory of the archive."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", changes.pop("compression", zipfile.ZIP_STORED)) as archive:
+        archive.writestr(name, member)
+        for attribute, value in changes.items():
+            setattr(archive.filelist[0], attribute, value)
+    return file.getvalue()
+
+
+def npy(header: bytes, numbers: bytes = bytes(72)) -> bytes:
+    """An array in NumPy's format with any header."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + numbers
+
+
+HEADER_OF_9 = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }\n"
+LZMA = zipped("pae.npy", npy(HEADER_OF_9), compression=zipfile.ZIP_LZMA)
+DAMAGED = {
+    "endless number as token": ("confidences.json", json.dumps({**OF_TOKENS, "token_res_ids": [1, float("inf"), 1]})),
+    "deep": ("confidences.json", "[" * 100_000),
+    "number of many digits": ("confidences.json", '{"pae": ' + "9" * 5000 + "}"),
+    "huge shape": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(3, 99999999999999)")))),
+    "negative shape": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(-3, -3)")))),
+    "empty shape beyond all bounds": (
+        "pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"(3, 3)", b"(0, 9999999999999999999999)"), b"")),
+    ),
+    "unbalanced header": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9.replace(b"}", b"((")))),
+    "encrypted": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9), flag_bits=1)),
+    "unknown compression": ("pae.npz", zipped("pae.npy", npy(HEADER_OF_9), compress_type=97)),
+    "damaged LZMA": ("pae.npz", LZMA[:60] + b"\xff\xff\xff" + LZMA[63:]),
+    "no zip archive": ("pae.npz", b"PK\x03\x04 and no more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damage):
+    """Of three models; nothing unexpected is logged."""
+    name, bad = DAMAGED[damage]
+    beside = {"confidences.json": {"pae": PAE, **OF_TOKENS}} if name.endswith("json") else {"pae.npz": {"pae": PAE}}
+    asked = []
+    for i in range(3):
+        names = {"pae.npz": f"pae_x_model_{i}.npz", "confidences.json": f"s{i}_confidences.json"}
+        model = f"x_model_{i}.cif" if name == "pae.npz" else f"s{i}_model.cif"
+        asked.append(Asked("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()})))
+        if i == 1:
+            (tmp_path / names[name]).write_bytes(bad if isinstance(bad, bytes) else bad.encode())
+    rows = confidences(asked)
+    assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
+    assert [row.interface_pae for row in rows] == [3.5, None, 3.5]
+    assert rows[1].reason
+    assert "unexpected" not in rows[1].reason
+    assert not caplog.records
+
+
+def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(tmp_path, monkeypatch, caplog):
+    def fails(text: str) -> None:
+        if "REMARK bad" in text:
+            raise ZeroDivisionError("of\nall things")
+
+    monkeypatch.setattr(decoy.haddock, "of_header", fails)
+    texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
+    rows = confidences([Asked("T", name, laid(tmp_path, f"{name}.pdb", {}, text)) for name, text in texts.items()])
+    assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
+    assert rows[1].reason == "unexpected ZeroDivisionError: of all things"
+    assert "Traceback" in caplog.text
+
+
+def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
+        (tmp_path / name).symlink_to(tmp_path / name)
+    side_files._names_in.cache_clear()
+    rows = confidences([Asked("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
+    assert [row.status for row in rows] == ["ok", "none", "none"]
+    (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
+    assert "cannot be read" in confidence_of("T", "d", tmp_path / "ranked_0.pdb").reason
+    assert side_files.state({tmp_path})
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["at the bound", "above it"])
+def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, more):
+    (tmp_path / "a.npz").write_bytes(zipped("pae.npy", npy(HEADER_OF_9)))
+    monkeypatch.setattr(content, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
+    monkeypatch.setattr(content, "state_of", lambda path: content.State(path, 1, more))
+    if not more:
+        assert content.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
+        return
+    with pytest.raises(ConfidenceError, match="unpacks to more than"):
+        content.read_values(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
+    text = json.dumps(IPTM_PTM).encode() + b" " * 1000
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    monkeypatch.setattr(content, "MAX_BYTES", len(text))
+    assert content.read_bytes(tmp_path / name) == text
+    monkeypatch.setattr(content, "MAX_BYTES", len(text) - 1)
+    with pytest.raises(ConfidenceError, match="has more than"):
+        content.read_bytes(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("ptm", -3), ("ptm", float("nan")), ("iptm", 1e10), ("iptm", float("inf")), ("confidence_score", 1e6)],
+)
+def test_a_number_out_of_its_range_is_unknown_and_the_row_says_so(tmp_path, field, value):
+    scores = {**IPTM_PTM, "confidence_score": 0.9, field: value}
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"confidence_x_model_0.json": scores}))
+    expected = {
+        "ptm": 0.75,
+        "iptm": 0.5,
+        "ranking_score": 0.9,
+        {"confidence_score": "ranking_score"}.get(field, field): None,
+    }
+    assert {name: getattr(row, name) for name in expected} == expected
+    assert row.status == "incomplete"
+    assert row.reason.startswith(f"{field} is {value:g}, not a number from")
+
+
+@pytest.mark.parametrize(
+    ("plddt", "reason"),
+    [
+        ([90.0, 80.0, 170.0], "plddt holds other numbers than those from 0 to 100"),
+        ([90.0, float("nan"), 70.0], "plddt holds other numbers"),
+        (90.0, "plddt is no list of numbers"),
+        ([90.0, 80.0], "give PAE of 3 tokens, but pLDDT of 2"),
+    ],
+)
+def test_plddt_out_of_its_range_or_of_another_length_is_unknown(tmp_path, plddt, reason):
+    beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE, "plddt": plddt}}
+    row = confidence_of("T", "d", laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
+    assert (row.status, row.ptm, row.interface_pae) == ("incomplete", 0.75, 3.5)
+    assert reason in row.reason
+    assert (row.plddt, row.plddt_source) == (80, "b_factor")
+
+
+def test_pae_that_no_predictor_writes_is_unknown(tmp_path):
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"pae_x_model_0.npz": {"pae": np.full((3, 3), 1e9)}}))
+    assert row.reason == "pae holds 1e+09 Å; predictors write up to 32"
+
+
+# ---- each file once ---------------------------------------------------------------------------------------
+
+
+def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeypatch):
+    """Ranked, relaxed and unrelaxed models of AlphaFold 2 share their files; damaged ones are not tried again."""
+    opened = []
+    read = content.read_bytes
+    monkeypatch.setattr(content, "read_bytes", lambda path: opened.append(path.name) or read(path))
+    names = [f"model_{n}_pred_0" for n in range(10)]
+    ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
+    beside = {"ranking_debug.json": ranking, **{f"pae_{name}.json": {"predicted_aligned_error": PAE} for name in names}}
+    beside["result_model_3_pred_0.pkl"] = "damaged"
+    (tmp_path / "result_model_3_pred_0.pkl").write_bytes(b"damaged")
+    del beside["result_model_3_pred_0.pkl"]
+    kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
+    paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
+    side_files._names_in.cache_clear()
+    rows = confidences([Asked("T", path.stem, path) for path in paths])
+    assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
+    assert sum(row.status == "ok" for row in rows) == 27
+    assert all(row.interface_pae == 3.5 for row in rows)
+
+
+def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes())
+    asked = [
+        Asked("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)) for i in range(50)
+    ]
+    (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
+    side_files._names_in.cache_clear()
+    assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
+    assert opened == ["capri_ss.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("table", "score", "reason"),
+    [
+        ("model\tscore\tnote\nm.pdb\t-7\t" + "x" * 200_000 + "\n", -7, ""),
+        ("model\tscore\rother.pdb\t-9\rm.pdb\t-7\r", -7, ""),
+        ('model\tscore\nm.pdb\t"-7\n', None, "score is '\"-7', not a number"),
+        ("model\tscore\nm.pdb\t1e999\n", None, "score is '1e999', not a number"),
+        ("\0\xff", None, "capri_ss.tsv has no column `model`"),
+    ],
+)
+def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(tmp_path, table, score, reason):
+    (tmp_path / "capri_ss.tsv").write_text(table, newline="")
+    row = confidence_of("T", "m", laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
+    assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
+    assert reason in row.reason
+    assert row.status == ("incomplete" if reason else "ok")
+
+
+# ---- AlphaFold-Multimer and AlphaPulldown -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path, suffix):
+    ranking = {**ORDER, "iptm": {"model_2_pred_0": 0.7, "model_1_pred_0": 0.3}}
+    beside = {"ranking_debug.json" + suffix: ranking}
+    for n in (1, 2):
+        scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
+        beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
+    names = ("ranked_0", "ranked_1", "unrelaxed_model_1_pred_0", "relaxed_model_2_pred_0", "ranked_2")
+    rows = [confidence_of("T", name, laid(tmp_path, f"{name}.pdb", beside)) for name in names]
+    assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
+    assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
+    assert [row.plddt for row in rows] == [40, 20, 20, 40, 80]
+    assert [row.plddt_source for row in rows] == ["file"] * 4 + ["b_factor"]
+    assert rows[-1].reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
+
+
+# ---- the file that was scored -----------------------------------------------------------------------------
+
+
+def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    built = Asked("T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model))
+    assert confidences([built])[0].status == "ok"
+    model.write_text(model.read_text() + "# made again\n")
+    (row,) = confidences([built])
+    assert (row.status, row.reason, row.iptm) == ("incomplete", decoy.CHANGED, None)
+
+
+def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
+    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    apart = write(tmp_path / "apart.cif", mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)))
+    (row,) = confidences([Asked("T", "d", model, atoms=lambda: read_complex(apart))])
+    assert (row.iptm, row.interface_pae) == (0.5, None)
+
+
+def test_tokens_of_another_model_are_noticed(tmp_path):
+    model, beside, _ = LAYOUTS["AlphaFold 3, early"]
+    other = {**beside, "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]}}
+    row = confidence_of("T", "d", laid(tmp_path, model, other))
+    assert row.reason == "the predictor's files do not have all residues of the model"
+
+
+def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
+    row = confidence_of("T", "d", laid(tmp_path, "d.pdb", {"notes.json": {"iptm": 1}}))
+    assert row == Confidence("T", "d")
+    write_confidence(tmp_path / "c.csv", [row])
+    assert (tmp_path / "c.csv").read_text() == "target,decoy,predictor,status,reason\n"
+
+
+def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something_of_it(tmp_path):
+    beside = {"confidence_x_model_0.json": IPTM_PTM}
+    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, "no structure"))
+    assert (row.status, row.iptm) == ("incomplete", None)
+    assert row.reason.startswith("not a readable mmcif file")
+    os.mkfifo(tmp_path / "waits_for_ever.pdb")
+    assert confidence_of("T", "d", tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
+
+
+def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
+    rows = [Confidence("T", "=a", "Boltz", iptm=0.5, status="ok"), Confidence("T", "b")]
+    write_confidence(tmp_path / "c.csv", rows)
+    assert (tmp_path / "c.csv").read_text().startswith("target,decoy,predictor,iptm,status,reason\nT,'=a,Boltz,0.5,ok")
+    assert read_confidence(tmp_path / "c.csv") == rows
+
+
+PLDDT = with_b([90.0, 80.0, 70.0])
+WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
+"""The first atom has another B-factor than its residue."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("ranked_0.pdb", PLDDT, 80),
+        (f"q_unrelaxed_{TAG}.pdb", PLDDT, 80),
+        ("ranked_0.pdb", with_b([0.9, 0.8, 0.7]), 80),
+        ("d.pdb", PLDDT, None),
+        ("ranked_0.pdb", WITHIN, None),
+        ("ranked_0.pdb", with_b([90.0, 80.0, 170.0]), None),
+        ("ranked_0.pdb", with_b([15.0, 15.0, 15.0]), None),
+        ("ranked_0.pdb", "EXPDTA    X-RAY DIFFRACTION\n" + PLDDT, None),
+        ("ranked_0.pdb", "EXPDTA    THEORETICAL MODEL\n" + PLDDT, 80),
+        ("ranked_0.pdb", "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n" + PLDDT, None),
+        ("ranked_0.pdb", "REMARK HADDOCK run for ranked_0.pdb\n" + PLDDT, None),
+    ],
+)
+def test_b_factors_are_plddt_only_where_something_says_so(tmp_path, name, text, expected):
+    row = confidence_of("T", "d", laid(tmp_path, name, {}, text))
+    assert (row.plddt, row.interface_plddt) == (pytest.approx(expected, abs=1e-4) if expected else None,) * 2
+
+
+def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(tmp_path):
+    block = gemmi.cif.read_string(mmcif(ATOMS)).sole_block()
+    block.set_pair("_ma_qa_metric.name", "pLDDT")
+    column = block.find_loop("_atom_site.B_iso_or_equiv")
+    for k in range(len(column)):
+        column[k] = str(10 + k)
+    row = confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string()))
+    assert row.plddt == pytest.approx(np.mean(range(10, 25)))
+    assert row.predictor == ""
+    block.set_pair("_exptl.method", "'X-RAY DIFFRACTION'")
+    assert confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence("T", "d")
+
+
+HEADER = """\
+REMARK FILENAME="{module}_1.pdb"
+REMARK HADDOCK run for x
+REMARK            total,bonds,angles,improper,dihe,vdw,elec,air,cdih,coup
+REMARK energies: -349.593, 0, 0, 0, 0, -24.865, -333.853, 9.126, 0, 0
+REMARK Desolvation energy: -17.764
+REMARK buried surface area: 1440.26
+"""
+
+
+def test_the_score_of_haddock_from_a_header_is_that_of_its_own_table():
+    """Terms and score of a model of `emref`, as HADDOCK3's manual prints them."""
+    found = haddock.of_header(HEADER.format(module="emref"))
+    assert found.score == pytest.approx(-108.487, abs=1e-3)
+    assert found[1:] == (-24.865, -333.853, -17.764, 9.126, 1440.26)
+    weighted = 0.01 * -24.865 - 333.853 - 17.764 + 0.01 * 9.126 - 0.01 * 1440.26
+    assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(weighted)
+    assert haddock.of_header(HEADER.format(module="mine")).score is None
+    flexible = -24.865 - 333.853 - 17.764 + 0.1 * 9.126 - 0.01 * 1440.26
+    assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(flexible)
+    assert haddock.of_header(PLDDT) is None
+
+
+def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_others(tmp_path):
+    models = tmp_path / "4_seletopclusts"
+    models.mkdir()
+    text = HEADER.format(module="emref") + PLDDT
+    for step, score in (("2_caprieval", -1.0), ("10_caprieval", -2.5)):
+        (tmp_path / step).mkdir()
+        table = f"model\tscore\tvdw\n../4_seletopclusts/other.pdb\t-9\t1\n../4_seletopclusts/m.pdb\t{score}\t-\n"
+        (tmp_path / step / "capri_ss.tsv").write_text(table)
+    row = confidence_of("T", "m", write(models / "m.pdb.gz", text))
+    assert (row.predictor, row.status, row.haddock_score, row.haddock_vdw) == ("HADDOCK", "ok", -2.5, -24.865)
+    assert row.plddt is None
+    (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text("model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n")
+    row = confidence_of("T", "m", models / "m.pdb.gz")
+    assert row.status == "incomplete"
+    assert "capri_ss.tsv: score is '-1.2.3', not a number" in row.reason
+
+
+numbers = arrays.arrays(
+    st.sampled_from([np.float16, np.float32, np.float64, np.int32, np.uint8, np.bool_, np.dtype(">f4")]),
+    arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+)
+
+
+@given(numbers, st.booleans())
+def test_a_pickled_array_is_read_as_it_was(array, by_column):
+    array = np.asfortranarray(array) if by_column else array
+    found = read_pickle(pickle.dumps({"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}}, protocol=4))
+    assert set(found) == {"a", "b", "c"}
+    np.testing.assert_array_equal(found["a"], array)
+    assert (found["b"], found["c"]) == (1, 2.5)
+
+
+class Hostile:
+    def __reduce__(self):
+        return os.mkdir, ("made-by-a-pickle",)
+
+
+def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "result_x.pkl").write_bytes(pickle.dumps({"plddt": Hostile()}, protocol=4))
+    with pytest.raises(ConfidenceError, match=r"^result_x.pkl: .* asks for posix.mkdir, which is not run"):
+        read_values(tmp_path / "result_x.pkl")
+    assert not Path("made-by-a-pickle").exists()
+
+
+@pytest.mark.parametrize("cut", range(0, 200, 7))
+def test_a_damaged_pickle_or_one_whose_array_is_too_short_is_refused(cut):
+    whole = pickle.dumps({"a": np.arange(12.0).reshape(3, 4)}, protocol=4)
+    with pytest.raises(ConfidenceError):
+        read_pickle(whole[:cut])
+    with pytest.raises(ConfidenceError, match="does not have the numbers"):
+        read_pickle(whole.replace(b"K\x03K\x04\x86", b"K\x03K\x7f\x86"))
+
+
+def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path):
+    """What makes the workflow read them again."""
+
+    def state() -> list:
+        side_files._names_in.cache_clear()
+        side_files._steps.cache_clear()
+        return side_files.state({tmp_path / "models"})
+
+    (tmp_path / "models").mkdir()
+    model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
+    before = state()
+    assert [Path(path).name for path, *_ in before] == ["confidence_x_model_0.json", "pae_x_model_0.npz"]
+    model.write_text("other")
+    assert state() == before
+    (tmp_path / "models" / "confidence_x_model_0.json").write_text("{}")
+    changed_file = state()
+    assert changed_file != before
+    (tmp_path / "1_caprieval").mkdir()
+    (tmp_path / "1_caprieval" / "capri_ss.tsv").write_text("model\n")
+    assert len(state()) == len(changed_file) + 1
+
+
+# ---- any damage -------------------------------------------------------------------------------------------
+
+MUTATED = int(os.environ.get("TOPORANK_MUTATED_FILES", "60"))
+"""How many damaged files are tried, a few seconds of them in the suite."""
+
+
+def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
+    """The bytes of a file with one to three changes: cut, doubled or overwritten parts, other numbers and words."""
+    content = bytearray(whole)
+    words = [
+        b"Infinity",
+        b"NaN",
+        b"-1e999",
+        b"null",
+        b"[[",
+        b"}",
+        b"\r",
+        b"\t",
+        b"\0",
+        b"9" * 40,
+        b"'",
+        b"\xff\xfe",
+        b"(",
+    ]
+    for _ in range(draw.integers(1, 4)):
+        start = int(draw.integers(0, max(len(content), 1)))
+        end = min(len(content), start + int(draw.integers(1, 20)))
+        kind = draw.integers(0, 5)
+        if kind == 0:
+            del content[start:]
+        elif kind == 1:
+            content[start:start] = content[start:end] * int(draw.integers(1, 50))
+        elif kind == 2:
+            content[start:end] = draw.bytes(end - start)
+        elif kind == 3:
+            content[start:end] = words[draw.integers(len(words))]
+        else:
+            del content[start:end]
+    return bytes(content)
+
+
+def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpected(tmp_path, caplog):
+    """A seed of its own in each run; it is in the message."""
+    seed = int.from_bytes(os.urandom(4))
+    draw = np.random.default_rng(seed)
+    folder = tmp_path / "4_emref"
+    folder.mkdir()
+    haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
+    table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
+    asked = [Asked("T", "haddock", haddock3)]
+    for program, (model, beside, _) in LAYOUTS.items():
+        inner = tmp_path / program.replace(", ", "_")
+        inner.mkdir()
+        asked.append(Asked("T", program, laid(inner, model, beside)))
+    (folder / "capri_ss.tsv").write_text(table)
+    side = [path for path in sorted(tmp_path.rglob("*.*")) if path.name.removesuffix(".gz").endswith(side_files.KINDS)]
+    whole = {path: path.read_bytes() for path in side}
+    assert all(row.status == "ok" for row in confidences(asked))
+    for tried in range(MUTATED):
+        path = side[tried % len(side)]
+        path.write_bytes(mutated(whole[path], draw))
+        of_it = next(each for each in asked if each.path.parent == path.parent)
+        other = next(each for each in asked if each is not of_it)
+        rows = confidences([of_it, other])
+        path.write_bytes(whole[path])
+        assert [row.decoy for row in rows] == [of_it.decoy, other.decoy]
+        assert rows[1].status == "ok"
+        assert rows[0].status in ("ok", "incomplete")
+        assert not [record.exc_text for record in caplog.records], f"seed {seed}, {path.name}"
+
+
+def ranked(*predicted: tuple[str, float, str]) -> list[RankedDecoy]:
+    unknown = dict.fromkeys(RankedDecoy._fields)
+    rows = [{"decoy": name, "pred_dockq": dockq, "pred_capri": capri} for name, dockq, capri in predicted]
+    return [RankedDecoy(**{**unknown, "target": "T", "duplicate_of": "", **row}) for row in rows]
+
+
+MEDIUM = [("a", 0.7, "medium"), ("b", 0.6, "medium"), ("c", 0.55, "medium"), ("d", 0.5, "medium")]
+FIVE = ranked(*MEDIUM, ("e", 0.2, "incorrect"))
+
+
+@pytest.mark.parametrize(("preferred", "differ"), [("a", False), ("b", False), ("c", False), ("d", True), ("e", True)])
+def test_the_two_disagree_by_class_or_when_the_preferred_decoy_is_in_the_lower_half(preferred, differ):
+    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == preferred else 0.5) for row in FIVE]
+    found = disagreements(FIVE, said)
+    assert bool(found) == differ
+    if found:
+        assert (found[0].theirs.decoy, found[0].ours.decoy, found[0].n) == (preferred, "a", 5)
+
+
+def test_copies_do_not_count_where_the_two_are_held_against_each_other():
+    """Of four, the third is in the upper half; with two copies of the first it would be the fifth of six."""
+    four = ranked(*MEDIUM[:2], ("c", 0.55, "medium"), ("d", 0.5, "medium"))
+    copies = [four[0]._replace(decoy=name, duplicate_of="a") for name in ("a2", "a3")]
+    table = [four[0], *copies, *four[1:]]
+    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == "d" else 0.5) for row in table]
+    (found,) = disagreements(table, said)
+    assert (found.theirs.decoy, found.place, found.n) == ("d", 4, 4)
+    liked = [row._replace(ranking_score=0.9 if row.decoy == "b" else 0.5) for row in said]
+    assert disagreements(table, liked) == []
+
+
+def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
+    said = [Confidence("T", "b", "Boltz", iptm=0.4), Confidence("T", "e", "Boltz", iptm=0.9)]
+    (found,) = disagreements(FIVE, said)
+    assert (found.theirs.decoy, found.ours.decoy, found.place, found.n) == ("e", "a", 5, 5)
+
+
+def test_scores_of_different_predictors_are_not_compared():
+    said = [Confidence("T", name, by, iptm=iptm, ranking_score=own) for name, by, iptm, own in (
+        ("a", "Boltz", 0.9, 0.1), ("e", "AlphaFold 3", 0.2, 0.95),
+    )]  # fmt: skip
+    assert disagreements(FIVE, said) == []
+    assert [d.measure for d in disagreements(FIVE, [row._replace(predictor="Boltz") for row in said])] == [
+        "ranking_score"
+    ]
+
+
+def test_of_haddock_scores_the_lowest_is_preferred_and_equal_ones_decide_nothing():
+    said = [Confidence("T", "a", "HADDOCK", haddock_score=-50.0), Confidence("T", "e", "HADDOCK", haddock_score=-90.0)]
+    assert disagreements(FIVE, said)[0].theirs.decoy == "e"
+    assert disagreements(FIVE, [row._replace(haddock_score=-50.0) for row in said]) == []

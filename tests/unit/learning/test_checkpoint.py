@@ -1,0 +1,529 @@
+"""Checkpoints: what they say of themselves, that reading them runs nothing, and what is no checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import torch
+from _chains import chain
+from _synthetic import METADATA, SMALL, small_run, training_pack
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toporank
+from toporank import code
+from toporank.comparing.homology.remembered import remember
+from toporank.errors import CheckpointError
+from toporank.learning.checkpoint import KEY, describe, read_description, toy
+from toporank.learning.graphs import GraphStore
+from toporank.learning.provenance import NOT_FOLLOWED
+from toporank.learning.splits import fingerprint
+from toporank.learning.train import train_run
+from toporank.learning.weights import build_network, load_weights, predict
+
+pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """The folder of a run of two epochs."""
+    folder = tmp_path_factory.mktemp("trained")
+    pack = training_pack(folder / "pack.safetensors")
+    train_run(small_run("Größe_1", seed=7, max_epochs=2), [pack], 1, folder / "run", folder / "store")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkpoint(trained) -> Path:
+    return trained / "run" / "last.ckpt"
+
+
+def altered(checkpoint: Path, path: Path, **changes) -> Path:
+    """A copy with some of its parts replaced."""
+    torch.save({**torch.load(checkpoint, weights_only=True), **changes}, path)
+    return path
+
+
+class Evil:
+    """Makes a folder when unpickled."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+# ---- the description --------------------------------------------------------------------------------------
+
+
+def test_a_description_says_everything_that_is_needed_to_score(checkpoint):
+    description = read_description(checkpoint)
+    assert {key: description[key] for key in METADATA} == METADATA
+    assert (description["node_width"], description["edge_width"]) == (5, 3)
+    assert {key: description["hyperparameters"][key] for key in SMALL} == {**SMALL, "max_epochs": 2}
+
+
+def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained):
+    description = read_description(checkpoint)
+    assert (description["run"], description["seed"], description["epoch"]) == ("Größe_1", 7, 1)
+    assert description["parent"] is None
+    assert description["selection"]["rule"] == "val_loss"
+    assert set(description["metrics"]) >= {"val_loss", "val_selection", "val_spearman", "val_ranking_loss"}
+    assert description["training_set"] == {
+        "fingerprint": fingerprint(GraphStore.open([trained / "pack.safetensors"])), "train": 18, "val": 12,
+        "joined": 0,
+    }  # fmt: skip
+
+
+def test_a_description_says_what_it_was_made_with(checkpoint):
+    provenance = read_description(checkpoint)["provenance"]
+    versions = provenance["versions"]
+    for package in ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy"):
+        assert versions[package] == metadata.version(package)
+    assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert versions["toporank"] == toporank.__version__
+    assert re.fullmatch(r"[0-9a-f]{12,40}(\+changes)?|not a clone|git is not available", provenance["git"])
+
+
+def test_a_description_is_read_without_torch(checkpoint):
+    program = (
+        "import json, sys\n"
+        "from toporank.learning.checkpoint import read_description\n"
+        "description = read_description(sys.argv[1])\n"
+        "loaded = [m for m in ('torch', 'torch_geometric', 'pytorch_lightning') if m in sys.modules]\n"
+        "print(json.dumps([loaded, description['run'], description['epoch']]))\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program, str(checkpoint)], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(toporank.__file__).parents[1])},
+    )  # fmt: skip
+    assert json.loads(answer.stdout) == [[], "Größe_1", 1]
+
+
+def test_descriptions_are_told_apart_by_epoch(trained):
+    epochs = {name: read_description(trained / "run" / f"{name}.ckpt")["epoch"] for name in ("best_loss", "last")}
+    assert epochs["last"] == 1
+    assert epochs["best_loss"] in (0, 1)
+
+
+# ---- no code is run ---------------------------------------------------------------------------------------
+
+
+def test_code_in_a_checkpoint_is_not_run(checkpoint, tmp_path):
+    mark = tmp_path / "was run"
+    bad = altered(checkpoint, tmp_path / "bad.ckpt", extra=Evil(mark))
+    assert read_description(bad) == read_description(checkpoint)
+    assert load_weights(bad)[1] == read_description(checkpoint)
+    assert not mark.exists()
+    torch.load(bad, weights_only=False)  # the control: an unguarded load does run it
+    assert mark.exists()
+
+
+# ---- no checkpoint ----------------------------------------------------------------------------------------
+
+
+def missing(path: Path, checkpoint: Path) -> None:
+    pass
+
+
+def empty(path: Path, checkpoint: Path) -> None:
+    path.write_bytes(b"")
+
+
+def garbage(path: Path, checkpoint: Path) -> None:
+    path.write_bytes(b"\x80\x02garbage" * 50)
+
+
+def text(path: Path, checkpoint: Path) -> None:
+    path.write_text('{"toporank_checkpoint": 1}')
+
+
+def folder(path: Path, checkpoint: Path) -> None:
+    path.mkdir()
+
+
+def half(path: Path, checkpoint: Path) -> None:
+    path.write_bytes(checkpoint.read_bytes()[: checkpoint.stat().st_size // 2])
+
+
+def another_zip(path: Path, checkpoint: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<text/>")
+
+
+def zip_of_garbage(path: Path, checkpoint: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"garbage")
+
+
+def foreign(path: Path, checkpoint: Path) -> None:
+    torch.save({"state_dict": {"weight": torch.zeros(3)}, "epoch": 3}, path)
+
+
+def broken_description(path: Path, checkpoint: Path) -> None:
+    altered(checkpoint, path, **{KEY: describe({"run": "x"})[:-5]})
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (missing, "no such checkpoint"),
+        (empty, "not a readable checkpoint"),
+        (garbage, "not a readable checkpoint"),
+        (text, "not a readable checkpoint"),
+        (folder, "not a readable checkpoint"),
+        (half, "not a readable checkpoint"),
+        (zip_of_garbage, "not a readable checkpoint"),
+        (broken_description, "not a readable checkpoint"),
+        (another_zip, r"not a TopoRank checkpoint \(use"),
+        (foreign, r"not a TopoRank checkpoint \(use"),
+    ],
+)
+@pytest.mark.parametrize("read", [read_description, load_weights])
+def test_what_is_no_checkpoint_is_an_error_that_names_it(tmp_path, checkpoint, make, complaint, read):
+    path = tmp_path / "file.ckpt"
+    make(path, checkpoint)
+    with pytest.raises(CheckpointError, match=r"file\.ckpt: " + complaint):
+        read(path)
+
+
+@settings(max_examples=150)
+@given(st.binary(max_size=60))
+def test_any_bytes_in_place_of_the_pickle_are_a_checkpoint_error(tmp_path_factory, pickled):
+    path = tmp_path_factory.getbasetemp() / "fuzzed.ckpt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+    with pytest.raises(CheckpointError):
+        read_description(path)
+
+
+def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_path):
+    state = torch.load(checkpoint, weights_only=True)["state_dict"]
+    name = "network.embed_nodes.weight"
+    for changed, complaint in [
+        ({**state, name: state[name][:, :-1]}, "embed_nodes.weight has the shape"),
+        ({key: value for key, value in state.items() if key != name}, "embed_nodes.weight is missing"),
+        ({**state, name: state[name].long()}, "embed_nodes.weight has numbers of type int64"),
+        ({**state, name: state[name] * torch.inf}, "values that are not finite"),
+        ([state], "is missing"),
+    ]:
+        bad = altered(checkpoint, tmp_path / "bad.ckpt", state_dict=changed)
+        with pytest.raises(CheckpointError, match=rf"bad\.ckpt: weights do not load: .*{complaint}"):
+            load_weights(bad)
+
+
+# ---- a description from elsewhere -------------------------------------------------------------------------
+
+
+def redescribed(checkpoint: Path, path: Path, changes: dict) -> Path:
+    """A copy whose description has other values; keys as `hyperparameters.hidden`, None takes one out."""
+    description = read_description(checkpoint)
+    for key, value in changes.items():
+        *owners, last = key.split(".")
+        owner = description
+        for part in owners:
+            owner = owner[part]
+        owner.pop(last, None)
+        owner |= {} if value is None else {last: value}
+    return altered(checkpoint, path, **{KEY: describe(description)})
+
+
+KNOWN = remember({"1AVZ": [chain(1)]})
+"""The chains of a training target, as a checkpoint remembers them."""
+
+
+def known(**changes) -> dict:
+    return {**KNOWN, "chains": [{**KNOWN["chains"][0], **changes}]}
+
+
+def test_the_chains_of_training_targets_are_part_of_a_description(checkpoint, tmp_path):
+    described = redescribed(checkpoint, tmp_path / "x.ckpt", {"training_set.chains": KNOWN})
+    assert read_description(described)["training_set"]["chains"] == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("chains", "fault"),
+    [
+        ({"targets": []}, ".chains: required, but not given"),
+        (KNOWN | {"targets": ["A" * 301]}, r".targets\[0\]: String should have at most 300"),
+        (KNOWN | {"targets": []}, ": a chain of a target that is not listed"),
+        (known(smallest="?" * 8), r".chains\[0\]: Only base64 data is allowed"),
+        (known(smallest="AgAAAAEAAAA="), r".chains\[0\]: the hashes of a chain are not sorted"),
+        (known(smallest="A" * 348), r".chains\[0\].smallest: String should have at most 344"),
+        (known(kmers=1), r".chains\[0\]: more hashes than k-mers"),
+        (known(of=[]), r".chains\[0\].of: List should have at least 1"),
+        (known(of=[-1]), r".chains\[0\].of\[0\]: Input should be greater than or equal to 0"),
+        (known(of=[10**30]), ": a chain of a target that is not listed"),
+    ],
+)
+def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {"training_set.chains": chains})
+    with pytest.raises(CheckpointError, match=f"description.training_set.chains{fault}"):
+        read_description(bad)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("hyperparameters", None, "description.hyperparameters: required, but not given"),
+        ("hyperparameters", [], "description.hyperparameters: Input should be a valid dictionary"),
+        ("hyperparameters.hidden", "32", "description.hyperparameters.hidden: Input should be a valid integer"),
+        ("hyperparameters.heads", 10**9, "description.hyperparameters.heads: Input should be less than or equal to 25"),
+        ("hyperparameters.layers", 0, "description.hyperparameters.layers: Input should be greater than or equal to 1"),
+        ("hyperparameters.attention_dropout", None, "description.hyperparameters.attention_dropout: required"),
+        ("node_width", 10**8, "description.node_width: Input should be less than or equal to 100000"),
+        ("features.edges", {"cutoff": 10}, "description.features.edges.module: required, but not given"),
+        ("features.edges", 7, "description.features.edges: Input should be a valid dictionary"),
+        ("run", "x" * 10_000, "description.run: String should have at most 300 characters (got 'xxx"),
+        ("run", "line\nline", r"description.run: String should match pattern"),
+        ("training_set.train", "many", "description.training_set.train: Input should be a valid integer"),
+        ("provenance.git", 7, "description.provenance.git: Input should be a valid string (got 7)"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("read", [read_description, load_weights])
+def test_a_faulty_description_is_one_line_that_names_the_key(checkpoint, tmp_path, key, value, fault, read):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {key: value})
+    with pytest.raises(CheckpointError) as caught:
+        read(bad)
+    assert str(caught.value).startswith(f"{bad}: not a usable checkpoint: {fault}")
+    assert len(str(caught.value).removeprefix(str(bad)).splitlines()) == 1
+    assert len(str(caught.value).removeprefix(str(bad))) < 400
+
+
+def test_several_faults_are_named_at_once(checkpoint, tmp_path):
+    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics")))
+    with pytest.raises(CheckpointError, match=r"description\.run: .*description\.seed: .*description\.epoch: .*1 more"):
+        read_description(bad)
+
+
+@pytest.mark.parametrize(
+    ("n_decoys", "n_targets", "learned"),
+    [(48, 5, "5 targets"), (90_000, 19, "19 targets"), (90_000, 20, ""), (48, 20, ""),
+     (48, None, "48 decoys"), (499, None, "499 decoys"), (500, None, "")],
+)  # fmt: skip
+def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does_not_list_them(
+    n_decoys, n_targets, learned
+):
+    chains = {} if n_targets is None else {"chains": {"targets": [f"T{i}" for i in range(n_targets)], "chains": []}}
+    said = toy({"training_set": {"fingerprint": "", "train": n_decoys, "val": 9, **chains}})
+    assert (said.startswith("toy: ") and learned in said) if learned else said == ""
+
+
+def test_a_checkpoint_of_topoqa_is_no_toy():
+    assert toy({"origin": "TopoQA"}) == ""
+
+
+def test_keys_of_a_later_version_are_kept(checkpoint, tmp_path):
+    later = {**read_description(checkpoint), "later": {"key": 1}}
+    assert read_description(altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)})) == later
+
+
+# ---- attacks ----------------------------------------------------------------------------------------------
+
+
+def zipped(path: Path, pickled: bytes, compression: int = zipfile.ZIP_STORED, **entries: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("archive/data.pkl", pickled)
+        for name, content in entries.items():
+            archive.writestr(f"archive/data/{name}", content)
+    return path
+
+
+def more_than_the_file_holds(path: Path, checkpoint: Path) -> str:
+    """16 GB in 1.3 kB: each number is plausible by itself."""
+    sizes = {"hyperparameters.hidden": 4096, "hyperparameters.heads": 256, "node_width": 100_000}
+    described = describe(read_description(redescribed(checkpoint, path, sizes)))
+    zipped(path, pickle.dumps({KEY: described, "state_dict": {}}, protocol=2))
+    return "weights do not load: network.embed_nodes.weight is missing"
+
+
+def a_large_tensor_without_numbers(path: Path, checkpoint: Path) -> str:
+    content = torch.load(checkpoint, weights_only=True)
+    wide = torch.zeros(1).expand(8, 100_000)
+    content["state_dict"]["network.embed_nodes.weight"] = wide
+    content[KEY] = describe(read_description(redescribed(checkpoint, path, {"node_width": 100_000})))
+    torch.save(content, path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    zipped(path, entries[next(name for name in entries if name.endswith("data.pkl"))])
+    return "weights do not load: archive/data/"
+
+
+def bomb_in_the_pickle(path: Path, checkpoint: Path) -> str:
+    zipped(path, bytes(2**28), zipfile.ZIP_DEFLATED)
+    return "not a readable checkpoint: archive/data.pkl has 268,435,456 bytes"
+
+
+def large_pickle(path: Path, checkpoint: Path) -> str:
+    zipped(path, bytes(2**25))
+    return "not a readable checkpoint: archive/data.pkl has 33,554,432 bytes"
+
+
+def bomb_in_the_numbers(path: Path, checkpoint: Path) -> str:
+    with zipfile.ZipFile(checkpoint) as saved, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        bomb = next(name for name in saved.namelist() if "/data/" in name)
+        for name in saved.namelist():
+            archive.writestr(name, bytes(2**28) if name == bomb else saved.read(name))
+    return "weights do not load: "
+
+
+def numbers_that_are_repeated(path: Path, checkpoint: Path) -> str:
+    """Twelve gigabytes in some kilobytes: all weights are one number, again and again."""
+    sizes = {"hyperparameters.hidden": 4096, "node_width": 100_000}
+    described = read_description(redescribed(checkpoint, path, sizes))
+    with torch.device("meta"):
+        network = build_network(
+            100_000, described["edge_width"], described["hyperparameters"], described.get("features")
+        )
+    one = torch.zeros(1)
+    state = {f"network.{name}": one.expand(tensor.shape) for name, tensor in network.state_dict().items()}
+    torch.save({KEY: describe(described), "state_dict": state}, path)
+    return "weights do not load: a tensor of shape"
+
+
+def many_operations(path: Path, checkpoint: Path) -> str:
+    zipped(path, b"\x80\x02" + b"(" * 2**23 + b".")
+    return "not a readable checkpoint: its data.pkl has more than 300,000 operations"
+
+
+def deep_description(path: Path, checkpoint: Path) -> str:
+    altered(checkpoint, path, **{KEY: "[" * 10**6})
+    return "not a readable checkpoint: its description is damaged"
+
+
+def deep_key(path: Path, checkpoint: Path) -> str:
+    """To hash it would overflow the stack of the interpreter."""
+    zipped(path, b"\x80\x02})" + b"\x85" * 250_000 + b"K\x01s.")
+    return "not a TopoRank checkpoint"
+
+
+def itself(path: Path, checkpoint: Path) -> str:
+    endless: dict = {}
+    endless["state_dict"] = endless
+    zipped(path, pickle.dumps(endless, protocol=2))
+    return "not a TopoRank checkpoint"
+
+
+ATTACKS = [
+    more_than_the_file_holds, a_large_tensor_without_numbers, bomb_in_the_pickle, large_pickle, bomb_in_the_numbers,
+    numbers_that_are_repeated, many_operations, deep_description, deep_key, itself,
+]  # fmt: skip
+
+WATCHED = """
+import resource, sys, time
+from toporank.errors import CheckpointError
+from toporank.learning.checkpoint import read_description as read
+if sys.argv[1] == "weights":
+    from toporank.learning.weights import load_weights as read
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before = most()
+for path in sys.argv[2:]:
+    start = time.process_time()
+    try:
+        read(path)
+    except CheckpointError as error:
+        print(error)
+    else:
+        print("read")
+    assert time.process_time() - start < 1, f"{path}: {time.process_time() - start} s"
+    assert most() - before < 200, f"{path}: {most() - before} MB"
+"""
+
+
+@pytest.fixture(scope="module")
+def attacks(tmp_path_factory, checkpoint) -> dict[Path, str]:
+    """What is said of each of the files."""
+    paths = {make: tmp_path_factory.mktemp("attacks") / f"{make.__name__}.ckpt" for make in ATTACKS}
+    return {path: make(path, checkpoint) for make, path in paths.items()}
+
+
+@pytest.mark.parametrize("what", ["description", "weights"])
+def test_an_attack_ends_in_one_line_within_a_second_and_200_megabytes(attacks, what):
+    answer = subprocess.run(
+        [sys.executable, "-c", WATCHED, what, *map(str, attacks)],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(toporank.__file__).parents[1])},
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    for (path, complaint), line in zip(attacks.items(), answer.stdout.splitlines(), strict=True):
+        sound = what == "description" and complaint.startswith("weights")
+        assert line == "read" if sound else line.startswith(f"{path}: {complaint}"), line
+
+
+# ---- weights ----------------------------------------------------------------------------------------------
+
+
+def test_a_loaded_network_is_ready_to_score(checkpoint, trained):
+    network, description = load_weights(checkpoint)
+    assert description == read_description(checkpoint)
+    assert not network.training
+    store = GraphStore.open([trained / "pack.safetensors"])
+    once, again = predict(network, store), predict(load_weights(checkpoint)[0], store)
+    assert torch.equal(once, again)
+    assert once.shape == (30,)
+    assert once.std() > 0
+
+
+def test_a_checkpoint_of_before_local_quality_scores_the_same(checkpoint, trained, tmp_path):
+    description = read_description(checkpoint)
+    older = {key: value for key, value in description["hyperparameters"].items()
+             if key not in ("local", "local_weight", "dropout")}  # fmt: skip
+    text = json.dumps({**description, "hyperparameters": older})
+    store = GraphStore.open([trained / "pack.safetensors"])
+    scores = [predict(load_weights(path)[0], store)
+              for path in (checkpoint, altered(checkpoint, tmp_path / "older.ckpt", toporank=text))]  # fmt: skip
+    assert torch.equal(*scores)
+
+
+@torch.no_grad()
+def test_a_batch_as_of_training_gives_the_predictions_of_single_graphs(checkpoint, trained):
+    network, _ = load_weights(checkpoint)
+    store = GraphStore.open([trained / "pack.safetensors"])
+    batch = store.batch([*range(len(store))])
+    torch.testing.assert_close(network(batch), predict(network, store), rtol=0, atol=1e-6)
+
+
+def test_weights_that_decayed_to_nothing_are_zero(checkpoint):
+    """Products of smaller ones are numbers that a processor takes a hundred times as long for."""
+    weights = torch.cat([weight.ravel() for weight in load_weights(checkpoint)[0].state_dict().values()])
+    shipped = load_weights(Path(__file__).resolve().parents[3] / "resources/scorer/best.ckpt")[0]
+    shipped = torch.cat([weight.ravel() for weight in shipped.state_dict().values()])
+    for values in (weights, shipped):
+        assert not ((values != 0) & (values.abs() < 1e-20)).any()
+    assert (shipped == 0).sum() > 1000
+
+
+def test_a_training_is_known_by_all_code_that_decides_its_result():
+    """Whatever of these folders a run imports is part of its key, or stands here with the reason why not."""
+    others = {
+        "learning/checkpoint.py",  # how weights are read and written
+        "learning/topoqa/published_checkpoint.py",  # how those of others are
+        "learning/trackers.py",  # tell, and change nothing
+        "learning/provenance.py",  # so does this
+    }
+    program = (
+        "import sys, toporank.learning.fit, toporank.learning.train;"
+        "print(*(m for m in sys.modules if m.startswith('toporank.')))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    told = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+    imported = {name.removeprefix("toporank.").replace(".", "/") + ".py" for name in told}
+    deciding = {file for file in imported if file.startswith(("model/", "training/"))}
+    files = code.closure("training.train", without=NOT_FOLLOWED)
+    counted = {str(Path(file).relative_to(code.LIBRARY)) for file in files}
+    assert deciding - others <= counted
+    assert counted & others == set()
+    rooms = {file.partition("/")[0] for file in counted}
+    assert rooms == {"compilation.py", "evaluation", "graphs", "model", "training"}

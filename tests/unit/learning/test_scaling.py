@@ -1,0 +1,186 @@
+"""Scaling by the training set: the statistics, and their way into the checkpoint and out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from _synthetic import METADATA, labelled, members, random_graph, small_run, training_graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank.building.packing import write_pack
+from toporank.features.registry import choose, modules
+from toporank.learning.checkpoint import read_description
+from toporank.learning.graphs import GraphStore
+from toporank.learning.standardising import Standardise, is_scaled, statistics
+from toporank.learning.train import train_run
+from toporank.learning.weights import load_weights, predict
+
+pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
+
+SCALED = {
+    **METADATA,
+    "features": {
+        **METADATA["features"],
+        "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "training_set"},
+        "edges": {"module": "edges/invariant/v1", "scaling": "training_set"},
+    },
+}
+NODES_ONLY = {**METADATA, "features": {**SCALED["features"], "edges": {"module": "edges/legacy_v11"}}}
+BUFFERS = {f"scale_{part}.{name}" for part in ("nodes", "edges") for name in ("mean", "sd")}
+
+
+def pack(path: Path, metadata, seed: int = 0) -> Path:
+    """Graphs whose columns have sizes of their own."""
+    graphs = training_graphs(seed=seed, metadata=metadata)
+    for graph in graphs.values():
+        graph.x = graph.x * torch.tensor([1.0, 100.0, 0.01, 5.0, 1.0]) + torch.tensor([0.0, 300.0, 0.0, -5.0, 1.0])
+        graph.edge_attr = graph.edge_attr * 7 + 40
+    write_pack(path, members(path.parent / f"{path.stem}_graphs", graphs))
+    return path
+
+
+def train(folder: Path, *packs: Path, parent: Path | None = None, **other) -> Path:
+    train_run(small_run(parent=parent, max_epochs=2, **other), list(packs), 1, folder, folder.parent / "store")
+    return folder / "best_loss.ckpt"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, Path]:
+    """A pack of graphs to be scaled, and a checkpoint trained on it."""
+    folder = tmp_path_factory.mktemp("scaled")
+    graphs = pack(folder / "graphs.safetensors", SCALED)
+    return graphs, train(folder / "run", graphs)
+
+
+# ---- statistics -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(sum))
+def test_statistics_are_those_of_all_rows_however_they_come(seed, sizes):
+    rows = np.random.default_rng(seed).normal([0, 50, 1e4], [1, 0.1, 300], size=(sum(sizes) + 1, 3))
+    tables = torch.from_numpy(rows).split([*sizes, 1])
+    mean, sd = statistics(tables)
+    assert mean.dtype == sd.dtype == torch.float32
+    np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(sd, rows.std(axis=0), rtol=1e-5)
+
+
+def test_scaled_columns_have_mean_zero_and_deviation_one():
+    scale, values = Standardise(2), torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) * 30 + 700
+    scale.mean, scale.sd = statistics([values])
+    found = scale(values)
+    torch.testing.assert_close(found.mean(0), torch.zeros(2), rtol=0, atol=1e-4)
+    torch.testing.assert_close(found.std(0, correction=0), torch.ones(2))
+
+
+def test_yes_and_no_stay_and_a_constant_becomes_zero():
+    values = torch.tensor([[0.0, 1.0, 0.0, 7.0, 0.5], [1.0, 1.0, 0.0, 7.0, 1.0]])
+    scale = Standardise(5)
+    scale.mean, scale.sd = statistics([values])
+    assert scale.mean.tolist() == [0, 0, 0, 7, 0.75]
+    assert scale.sd.tolist() == [1, 1, 1, 1, 0.25]
+    assert scale(torch.tensor([[1.0, 0.0, 1.0, 9.0, 0.5]])).tolist() == [[1, 0, 1, 2, -1]]
+
+
+def test_a_column_that_is_constant_but_for_rounding_is_constant():
+    _, sd = statistics([torch.tensor([[1e6], [1e6 + 0.0625]])])
+    assert sd.tolist() == [1.0]
+
+
+# ---- which features ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["nodes", "edges"])
+def test_every_module_of_nodes_and_edges_can_leave_scaling_to_the_training_set(stage):
+    for module in (m for m in modules().values() if m.stage == stage):
+        for scaling in ("per_decoy", "training_set", "none"):
+            record = choose(stage, {"module": module.id, "scaling": scaling}).record()
+            assert is_scaled({stage: record}, stage) == (scaling == "training_set")
+
+
+@pytest.mark.parametrize("features", [None, {}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}])
+def test_graphs_that_say_nothing_of_scaling_are_taken_as_they_are(features):
+    assert not is_scaled(features, "nodes")
+
+
+# ---- in a checkpoint --------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_carries_the_statistics_of_the_training_split(trained):
+    path, checkpoint = trained
+    network, description = load_weights(checkpoint)
+    store = GraphStore.open([path])
+    train = store.batch(store.decoys.index[store.decoys["split"] == "train"].tolist())
+    every = store.batch(list(range(len(store))))
+    for scale, values, all_values in (
+        (network.scale_nodes, train.x, every.x),
+        (network.scale_edges, train.edge_attr, every.edge_attr),
+    ):
+        np.testing.assert_allclose(scale.mean, values.double().mean(0), rtol=1e-5)
+        np.testing.assert_allclose(scale.sd, values.double().std(0, correction=0), rtol=1e-5)
+        assert not np.allclose(scale.mean, all_values.mean(0), rtol=1e-3)
+    assert description["features"]["nodes"]["scaling"] == description["features"]["edges"]["scaling"] == "training_set"
+    assert set(network.state_dict()) >= BUFFERS
+
+
+def test_graphs_without_label_have_no_part_in_the_statistics(tmp_path, trained):
+    graphs = {("T0", "extra", "train"): random_graph(1, metadata=SCALED)}
+    for decoy in range(3):
+        graphs |= {("T0", f"d{decoy}", "train"): labelled(decoy, metadata=SCALED),
+                   ("V0", f"d{decoy}", "val"): labelled(9 + decoy, metadata=SCALED)}  # fmt: skip
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
+    network, _ = load_weights(train(tmp_path / "run", tmp_path / "pack"))
+    x = torch.cat([graphs["T0", f"d{d}", "train"].x for d in range(3)])
+    np.testing.assert_allclose(network.scale_nodes.mean, x.mean(0), rtol=1e-4)
+
+
+def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
+    network, _ = load_weights(train(tmp_path / "run", pack(tmp_path / "graphs", NODES_ONLY)))
+    assert BUFFERS & set(network.state_dict()) == {"scale_nodes.mean", "scale_nodes.sd"}
+
+
+def test_a_checkpoint_of_features_scaled_per_decoy_has_no_statistics(tmp_path):
+    checkpoint = train(tmp_path / "run", pack(tmp_path / "graphs", METADATA))
+    assert not BUFFERS & set(load_weights(checkpoint)[0].state_dict())
+    assert read_description(checkpoint)["features"]["nodes"]["scaling"] == "per_decoy"
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+@torch.no_grad()
+def test_a_score_does_not_depend_on_the_other_graphs_of_the_batch(trained, batch_size):
+    network, store = load_weights(trained[1])[0], GraphStore.open([trained[0]])
+    portions = torch.arange(len(store)).split(batch_size)
+    found = torch.cat([network(store.batch(portion.tolist())) for portion in portions])
+    torch.testing.assert_close(found, predict(network, store), rtol=0, atol=1e-6)
+    assert predict(network, store).std() > 1e-3
+
+
+def test_scores_do_not_depend_on_the_unit_of_a_column(tmp_path, trained):
+    """Trained on metres in place of Ångström, a network learns the same."""
+    graphs = training_graphs(metadata=SCALED)
+    for k in (0, 1):
+        for graph in graphs.values():
+            graph.x, graph.edge_attr = (v * (1024 if k else 1) for v in (graph.x, graph.edge_attr))
+        write_pack(tmp_path / f"pack{k}", members(tmp_path / f"graphs{k}", graphs))
+    scores = []
+    for k in (0, 1):
+        network, _ = load_weights(train(tmp_path / f"run{k}", tmp_path / f"pack{k}"))
+        scores.append(predict(network, GraphStore.open([tmp_path / f"pack{k}"])))
+    torch.testing.assert_close(*scores, rtol=0, atol=1e-5)
+
+
+def test_a_fine_tuned_network_keeps_the_statistics_of_its_parent(tmp_path, trained):
+    """Whatever it is fine-tuned on: its weights were learnt on features scaled by these."""
+    other = pack(tmp_path / "other", SCALED, seed=5)
+    child, _ = load_weights(train(tmp_path / "child", other, parent=trained[1], name="child"))
+    parent, _ = load_weights(trained[1])
+    fresh, _ = load_weights(train(tmp_path / "fresh", other, name="fresh"))
+    for name in BUFFERS:
+        assert torch.equal(child.state_dict()[name], parent.state_dict()[name])
+        assert not torch.equal(fresh.state_dict()[name], parent.state_dict()[name])
+    assert not torch.equal(child.embed_nodes.weight, parent.embed_nodes.weight)

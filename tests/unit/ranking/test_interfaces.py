@@ -1,0 +1,144 @@
+"""interfaces.csv: every interface of every decoy, and what it says of the decoy."""
+
+from __future__ import annotations
+
+import pytest
+
+from toporank.building.chunks.ledger import LedgerRow, meetings_text
+from toporank.building.coverage import CoverageRow
+from toporank.features.interface import Meeting
+from toporank.ranking.interfaces import (
+    InterfaceRow,
+    hints,
+    interface_table,
+    of_each_decoy,
+    partners_hint,
+    read_interfaces,
+    scored_interfaces,
+    write_interfaces,
+)
+from toporank.ranking.ranked import ranking
+from toporank.scorer.prediction import Score
+from toporank.structures.identity import Status
+
+
+def covered(decoy: str, status: str = Status.OK, target: str = "T") -> CoverageRow:
+    return CoverageRow(target, decoy, status, "graphs", "", None, "", 3, 40, f"{decoy}.pdb")
+
+
+def meeting(name: str, contacts: int, closest: float = 5.0) -> Meeting:
+    return Meeting(*name.split(":"), contacts // 2, contacts, closest)
+
+
+MEETINGS = {
+    "ring": [meeting("A:B", 40), meeting("A:C", 30), meeting("B:C", 20)],
+    "open": [meeting("A:B", 40), meeting("A:C", 30), meeting("B:C", 0, 12.3)],
+    "off": [meeting("A:B", 40), meeting("A:C", 0, 60.0), meeting("B:C", 0, 55.5)],
+}
+STATUS = {"ring": Status.OK, "open": Status.OK, "off": Status.PARTNER_APART, "dust": Status.UNREADABLE}
+SCORES = [
+    Score("T", "ring", 0.9, 0.1), Score("T", "open", 0.95, 0.1),
+    *(Score("T", "ring", p, 0.1, name) for name, p in (("A:B", 0.8), ("A:C", 0.7), ("B:C", 0.6))),
+    *(Score("T", "open", p, 0.1, name) for name, p in (("A:B", 0.9), ("A:C", 0.1))),
+    Score("T", "off", 0.85, 0.1, "A:B"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def table() -> list[InterfaceRow]:
+    """A ring, one that is open, one with a chain off, and a file that cannot be read."""
+    coverage = [covered(decoy, status) for decoy, status in sorted(STATUS.items())]
+    fates = {("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text(m)) for d, m in MEETINGS.items()}
+    fates["T", "dust"] = LedgerRow("T", "dust", Status.UNREADABLE, "interface")
+    return scored_interfaces(interface_table(coverage, fates), SCORES)
+
+
+def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
+    assert [(row.decoy, row.interface, row.n_contacts, row.closest, row.pred_dockq, row.status) for row in table] == [
+        ("dust", "A:B", None, None, None, "unreadable"),
+        ("dust", "A:C", None, None, None, "unreadable"),
+        ("dust", "B:C", None, None, None, "unreadable"),
+        ("off", "A:B", 40, 5.0, 0.85, "ok"),
+        ("off", "A:C", 0, 60.0, None, "apart"),
+        ("off", "B:C", 0, 55.5, None, "apart"),
+        ("open", "A:B", 40, 5.0, 0.9, "ok"),
+        ("open", "A:C", 30, 5.0, 0.1, "ok"),
+        ("open", "B:C", 0, 12.3, None, "apart"),
+        ("ring", "A:B", 40, 5.0, 0.8, "ok"),
+        ("ring", "A:C", 30, 5.0, 0.7, "ok"),
+        ("ring", "B:C", 20, 5.0, 0.6, "ok"),
+    ]
+    assert [row.pred_capri for row in table if row.decoy == "open"] == ["high", "incorrect", ""]
+
+
+def test_the_only_interface_of_a_decoy_has_the_score_of_the_decoy_and_no_other_has():
+    fates = {("T", "d"): LedgerRow("T", "d", Status.OK, "graphs", meetings=meetings_text([meeting("A:B", 9)]))}
+    (row,) = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
+    assert (row.interface, row.pred_dockq, row.status) == ("A:B", 0.4, "ok")
+    fates["T", "d"] = fates["T", "d"]._replace(meetings=meetings_text(MEETINGS["ring"]))
+    rows = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
+    assert [(row.pred_dockq, row.status) for row in rows] == [(None, "failed")] * 3
+
+
+def test_what_is_written_is_read_back(tmp_path, table):
+    write_interfaces(tmp_path / "interfaces.csv", table)
+    assert read_interfaces(tmp_path / "interfaces.csv") == table
+
+
+def test_the_ranking_sums_up_the_interfaces(table):
+    assert of_each_decoy(table) == {
+        ("T", "off"): (1, 0.85, 0.85), ("T", "open"): (2, 0.1, 0.5), ("T", "ring"): (3, 0.6, 0.7),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rank_by", "order"),
+    [
+        ("complex", ["open", "ring", "off", "dust"]),
+        ("min_interface", ["ring", "open", "off", "dust"]),
+        ("mean_interface", ["ring", "open", "off", "dust"]),
+    ],
+)
+def test_the_ranking_goes_by_the_complex_or_its_interfaces_and_never_puts_an_apart_one_first(table, rank_by, order):
+    ranked = ranking([covered(decoy, status) for decoy, status in sorted(STATUS.items())], SCORES, table, rank_by)
+    assert [row.decoy for row in ranked] == order
+    assert [row.rank for row in ranked] == [1, 2, 3, None]
+    off = ranked[2]
+    assert (off.pred_dockq, off.pred_capri, off.n_interfaces, off.min_interface) == (None, "", 1, 0.85)
+
+
+def rows(**contacts: list[int]) -> list[InterfaceRow]:
+    return [
+        InterfaceRow("T", f"d{i}", name.replace("_", ":"), n, n, 5.0, 0.5, None, "medium", "ok")
+        for name, found in contacts.items()
+        for i, n in enumerate(found)
+    ]
+
+
+def test_two_chains_that_always_touch_alike_may_be_one_partner():
+    said = "H and L touch in every model; if they are one partner, say partners=H+L:A"
+    assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
+    assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
+    one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])
+    assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
+
+
+def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch_as_evenly():
+    """As models of a predictor that are all alike have it."""
+    found = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
+    said = "A and B look like one antibody: say partners=A+B:C, or scores are of A:B, too"
+    assert partners_hint(found).startswith("A and C touch in every model")
+    assert partners_hint(found, {"A", "B"}) == said
+    assert partners_hint(found, {"A"}) == partners_hint(found)
+    assert hints(found, {"T": {"A", "B"}}) == [f"T: {said}"]
+
+
+def test_chains_that_no_one_could_say_are_not_advised():
+    odd = [row._replace(interface=row.interface.replace("A", "A:1")) for row in rows(A_H=[40], A_L=[12], H_L=[110])]
+    assert partners_hint(odd) == ""
+
+
+@pytest.mark.parametrize("found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}])
+def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(found):
+    assert partners_hint(rows(**found)) == ""
+    assert hints(rows(**found)) == []

@@ -1,0 +1,422 @@
+"""The quality of each residue: the mean over its contacts, under the names of the structure, as table and B-factor."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+import torch
+from _contacts import content
+from _scoring import score_pack
+from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs
+from torch_geometric.data import Data
+
+from structures_text import Atom, alanine, complex_of, pair, pdb, write
+from toporank.building.packing import write_pack
+from toporank.comparing.decoys import Compared
+from toporank.errors import GraphError
+from toporank.learning.graphs import GraphStore
+from toporank.learning.network import DockQNet
+from toporank.learning.train import train_run
+from toporank.learning.weights import load_weights, predict_all
+from toporank.ranking.models import MANY, write_models
+from toporank.ranking.ranked import RankedDecoy
+from toporank.ranking.residues import (
+    ContactRow,
+    contacts_of,
+    of_leading,
+    read_residues,
+    why_no_contacts,
+    why_no_residues,
+    with_agreement,
+    write_contacts,
+    write_residues,
+)
+from toporank.report.page import as_json
+from toporank.report.residue_view import chains
+from toporank.scorer.networks import _of_contacts
+from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
+from toporank.structures.read import read_complex
+from toporank.structures.stored import to_bytes
+from toporank.structures.write import mmcif
+
+HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
+
+# ---- what is predicted ------------------------------------------------------------------------------------
+
+
+def chain_graph(seed: int, names: list[str]) -> Data:
+    """Residues 0 – 1 – 2 in contact in both directions, and one more without any contact."""
+    graph = random_graph(seed, nodes=4, edges=4)
+    graph.edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph.metadata["residues"] = names
+    return graph
+
+
+def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
+    write_pack(path, members(path.with_suffix(".graphs"), graphs))
+    return path
+
+
+def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(tmp_path):
+    torch.manual_seed(3)
+    shape = {"hidden": 8, "heads": 2, "layers": 1, "attention_dropout": 0.0, "readout": 8}
+    network = DockQNet(5, 3, **shape, local=True).eval()
+    graphs = {("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"]) for i in range(3)}
+    store = GraphStore.open([packed(tmp_path / "pack", graphs)])
+    found = predict_all([network], store)[0].residues.reshape(3, 4)
+    for i in range(3):
+        batch = store.batch([i])
+        with torch.no_grad():
+            edges = torch.sigmoid(network.predictions(batch).edge_logit)
+        expected = [edges[batch.edge_index[1] == node].mean().item() for node in range(4)]
+        np.testing.assert_allclose(found[i], expected, atol=1e-6)
+    assert torch.isnan(found[:, 3]).all()
+    assert found[:, :3].std() > 0
+
+
+@pytest.fixture(scope="module")
+def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
+    """A pack, and three checkpoints of which the last does not predict local quality."""
+    folder = tmp_path_factory.mktemp("scorers")
+    graphs = training_graphs(train=1, val=1, decoys=3)
+    pack = local_pack(folder / "local", graphs)
+    runs = [small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)]
+    for run in runs:
+        train_run(run, [pack], 1, folder / run.name, folder / "store")
+    return pack, [folder / run.name / "last.ckpt" for run in runs]
+
+
+def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
+    pack, paths = scorers
+    store = GraphStore.open([pack])
+    one, two = (predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2])
+    table = score_pack(paths[0], paths, pack, mean=True)
+    found = np.array([residue.pred_network for score in table for residue in score.residues], dtype=float)
+    np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
+    assert [len(score.residues) for score in table] == store.n_nodes.tolist()
+    assert [residue.name for residue in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
+    assert why_no_residues(table) == ""
+
+
+def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers, tmp_path):
+    pack, (*_, without) = scorers
+    table = score_pack(without, [], pack)
+    assert {score.residues for score in table} == {()}
+    assert why_no_residues(table).startswith("the scorer does not predict the quality of residues")
+    write_residues(tmp_path / "residues.csv", table)
+    assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
+    write_models(tmp_path / "models", [ranked(1, "d0")], table, None)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_interfaces_by_themselves_have_no_residues(scorers):
+    pack, (first, *_) = scorers
+    scores = score_pack(first, [], pack, interfaces=pack)
+    assert {bool(score.residues) for score in scores if not score.interface} == {True}
+    assert {bool(score.residues) for score in scores if score.interface} == {False}
+
+
+# ---- names of residues in packs ---------------------------------------------------------------------------
+
+
+def named(*names: str, seed: int = 0) -> Data:
+    graph = labelled(seed, nodes=4)
+    graph.metadata = {**METADATA, "residues": list(names)}
+    return graph
+
+
+NAMES = ["A:52", "A:52A", "A:-3", "x:y:1"]
+
+
+def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
+    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named("A:1")})
+    write_pack(tmp_path / "pack", table[:1])
+    first = GraphStore.open([tmp_path / "pack"]).names(0)
+    write_pack(tmp_path / "pack", table)  # the first is copied
+    store = GraphStore.open([tmp_path / "pack"])
+    assert (first, store.names(0)) == (NAMES, NAMES)
+    assert store.names(1) == []  # one name for four nodes: a graph that was made elsewhere
+
+
+def test_graphs_of_an_older_pack_are_read_anew_for_the_names_of_their_residues(tmp_path):
+    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)})
+    path = tmp_path / "pack"
+    assert write_pack(path, table) == 1
+    whole = path.read_bytes()
+    assert write_pack(path, table) == 0
+    older(path)
+    assert GraphStore.open([path]).names(0) == []
+    assert write_pack(path, table) == 1
+    assert path.read_bytes() == whole
+
+
+def older(path: Path) -> None:
+    """Make a pack one that does not name residues."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    said = json.loads(header["__metadata__"]["toporank"])
+    del said["residues"]
+    header["__metadata__"]["toporank"] = json.dumps(said)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
+
+
+def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
+    write_pack(tmp_path / "pack", members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
+    store = dataclasses.replace(GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object))
+    with pytest.raises(GraphError, match="names 1 residues of T/d0, which has 4 nodes"):
+        store.names(0)
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def residues(**known: float | None) -> tuple[ResidueScore, ...]:
+    return tuple(ResidueScore(name, value) for name, value in known.items())
+
+
+SCORES = [
+    Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
+    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER"),)),
+]
+
+
+def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_path):
+    path = tmp_path / "residues.csv"
+    write_residues(path, SCORES)
+    assert path.read_text().splitlines() == [
+        HEADER,
+        "T,'=d0,A,52,0.9,0.9,,",  # no formula
+        "T,'=d0,A,52A,0.25,0.25,,",
+        "T,'=d0,A,-3,0.5,0.5,,",
+        "T,'=d0,x:y,'-1B,,,,",
+        "T,d1,B,1,0.425,0.1,0.75,SER",
+    ]
+    rows = [*read_residues(path)]
+    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None, "")
+    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None, "")
+    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75, "SER")
+
+
+def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
+    known = [ResidueScore("A:1", *values).pred_quality for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
+    assert known == [0.45, 0.2, None, None]
+
+
+def shares(scores: list[Score], contacts: dict[str, set[int]], copy_of: dict | None = None) -> list[list[float | None]]:
+    found = with_agreement(scores, lambda key: Compared(key[1], content(contacts[key[1]])), copy_of or {})
+    assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
+    return [[residue.agreement for residue in score.residues] for score in found]
+
+
+THREE = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
+
+
+def test_residues_have_the_agreement_of_the_other_decoys_by_their_scores_and_copies_that_of_their_originals():
+    """By hand, c of 0.8 and b of 0.4 vote on a, 4 to 1; c has A:1 and b has not. A:9 touches nothing: the mean of the
+    others, B:1 and B:2 among them. The copy votes once. An interface by itself has no residues, nor has a decoy whose
+    graph does not name them.
+    """
+    contacts = {"a": {1, 2}, "b": {2, 3}, "c": {1, 2}, "copy": {1, 2}}
+    scores = [Score("T", name, dockq, None, residues=THREE) for name, dockq in zip("abc", (0.2, 0.4, 0.8), strict=True)]
+    scores += [Score("T", "copy", 0.2, None, residues=THREE), Score("T", "unnamed", 0.5, None)]
+    scores += [Score("U", "a", 0.5, None, residues=THREE), Score("T", "a", 0.5, None, interface="A:B")]
+    a, b, _, copy, *others = shares(scores, contacts, {("T", "copy"): "a"})
+    assert a == copy == [0.8, 1.0, 0.9]
+    assert b == [0.5, 1.0, 0.5]  # A:2 and B:2 are shared by all, A:3 and B:3 by none
+    assert others == [[], [None] * 3, []]
+
+
+def test_nobody_agrees_with_a_decoy_that_touches_nothing_and_a_residue_without_quality_has_no_agreement():
+    scores = [Score("T", name, 0.5, None, residues=THREE) for name in "az"]
+    scores[0] = scores[0]._replace(residues=(*THREE, ResidueScore("A:7", None)))
+    assert shares(scores, {"a": {1, 2}, "z": set()}) == [[0.0, 0.0, 0.0, None], [0.0] * 3]
+
+
+def test_a_copy_whose_original_has_no_score_votes_itself():
+    scores = [Score("T", name, 0.5, None, residues=THREE) for name in ("b", "copy")]
+    assert shares(scores, {"b": {1, 2}, "copy": {1, 2}}, {("T", "copy"): "a"}) == [[1.0] * 3] * 2
+
+
+def test_a_table_without_the_newer_columns_is_read(tmp_path):
+    (tmp_path / "residues.csv").write_text("target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n")
+    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None, "")]
+
+
+def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
+    return RankedDecoy(rank, target, decoy, pred, None, None, None, "", "", 4, 2, 1, None, None, "ok")
+
+
+def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
+    table = [ranked(rank, name) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
+    path = tmp_path / "residues.csv"
+    write_residues(path, [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"])
+    found = of_leading(path, [*table, ranked(5, "e", pred=None)])
+    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
+
+
+def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
+    write_residues(tmp_path / "residues.csv", SCORES[:1])
+    found = chains([*read_residues(tmp_path / "residues.csv")])
+    assert found == [("A", "52 52A -3", "90 25 50"), ("x:y", "-1B", "-")]
+    assert json.loads(as_json(found)) == [list(chain) for chain in found]
+
+
+# ---- contacts ---------------------------------------------------------------------------------------------
+
+TOUCH = ("contact", "nearest_atoms", "salt_bridges", "hydrogen_bonds", "apolar_contacts")
+"""Edge columns of the graphs below."""
+
+
+def touching(seed: int, edges: dict[tuple[int, int], tuple[float, ...]], scaling: str = "training_set") -> Data:
+    """Four residues with edges in both directions, and the columns of each."""
+    graph = random_graph(seed, nodes=4, edges=2 * len(edges))
+    graph.edge_index = torch.tensor([[*ends] for pair in edges for ends in (pair, pair[::-1])]).T
+    graph.edge_attr = torch.tensor([values for values in edges.values() for _ in range(2)])
+    features = {**METADATA["features"], "edges": {"module": "edges/contacts/v1", "scaling": scaling}}
+    graph.metadata = {
+        **METADATA,
+        "features": features,
+        "edge_columns": [*TOUCH],
+        "residues": ["A:1", "A:2A", "B:1", "B:2"],
+    }
+    return graph
+
+
+EDGES = {
+    (0, 2): (1.0, 2.75, 1.0, 2.0, 3.0),  # all at once: a salt bridge
+    (0, 3): (1.0, 3.0, 0.0, 1.0, 1.0),
+    (1, 2): (1.0, 4.0, 0.0, 0.0, 1.0),
+    (1, 3): (1.0, 2.875, 0.0, 0.0, 1.0),  # too near for carbons
+    (2, 3): (0.0, 7.0, 0.0, 0.0, 0.0),  # not in contact
+}
+
+
+def contacts_in(pack: Path) -> tuple[GraphStore, list[np.ndarray], list[np.ndarray]]:
+    """What a store has, what a network says of its edges in contact, and the contacts of each graph."""
+    torch.manual_seed(5)
+    network = DockQNet(5, 5, hidden=8, heads=2, layers=1, attention_dropout=0.0, readout=8, local=True).eval()
+    store = GraphStore.open([pack])
+    predicted = [predict_all([network], store)[0].contacts.numpy()]
+    found = _of_contacts(store, predicted)
+    return store, predicted, [np.frombuffer(found[i], CONTACTS) for i in found]
+
+
+def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_kind(tmp_path):
+    pack = packed(tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)})
+    store, predicted, found = contacts_in(pack)
+    for i, contacts in enumerate(found):
+        assert list(zip(contacts["first"], contacts["second"], strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+        assert contacts["distance"].tolist() == [2.75, 3.0, 4.0, 2.875]
+        assert [CONTACT_KINDS[kind] for kind in contacts["kind"]] == ["salt bridge", "hydrogen bond", "apolar", "other"]
+        batch = store.batch([i])
+        ends = batch.edge_index[:, batch.edge_attr[:, 0] > 0].T.tolist()
+        quality = dict(zip(map(tuple, ends), predicted[0][8 * i : 8 * i + 8], strict=True))
+        expected = [(quality[a, b] + quality[b, a]) / 2 for a, b in [*EDGES][:4]]
+        np.testing.assert_allclose(contacts["pred_network"], expected, atol=1e-6)
+
+
+def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
+    _, _, found = contacts_in(packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")}))
+    assert found == []
+    scores = [Score("T", "d", 0.5, None, residues=residues(**{"A:1": 0.5}))]
+    assert why_no_contacts(scores).startswith("contacts.csv is empty: the scorer looks at edges")
+    assert why_no_contacts([]) == why_no_contacts([scores[0]._replace(contacts=b"x")]) == ""
+
+
+def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
+    return np.array([(*row, np.nan) for row in rows], CONTACTS).tobytes()
+
+
+def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_decoys(tmp_path):
+    """A:1–B:1 is shared by all, A:2–B:2 by none; the names are the letters of the structures, here all alanine."""
+    own = residues(**{"A:1": 0.5, "A:2": 0.5, "=B:1": 0.5, "B:1": 0.5, "B:2": 0.5})
+    contacts = known_contacts((0, 3, 3.4, 0, 0.5), (1, 4, 3.456, 3, 0.25))
+    scores = [Score("=T", name, 0.5, None, residues=own, contacts=contacts) for name in "ab"]
+    scores.append(Score("alone", "c", 0.5, None, residues=own, contacts=contacts))
+    have = {"a": {1, 2}, "b": {1}, "c": {1}}
+    found = with_agreement(scores, lambda key: Compared(key[1], content(have[key[1]])), {})
+    assert [residue.residue_name for residue in found[0].residues] == ["ALA", "ALA", "", "ALA", "ALA"]
+    write_contacts(tmp_path / "contacts.csv", found)
+    header, *lines = (tmp_path / "contacts.csv").read_text().splitlines()
+    assert header.split(",") == [*ContactRow._fields]
+    assert lines[:2] == [
+        "'=T,a,A,1,ALA,B,1,ALA,3.40,salt bridge,0.75,0.5,1.0",
+        "'=T,a,A,2,ALA,B,2,ALA,3.46,other,0.125,0.25,0.0",
+    ]
+    assert lines[4:] == [  # nobody can agree
+        "alone,c,A,1,ALA,B,1,ALA,3.40,salt bridge,0.5,0.5,",
+        "alone,c,A,2,ALA,B,2,ALA,3.46,other,0.25,0.25,",
+    ]
+    rows = contacts_of(tmp_path / "contacts.csv", "=T", "a")
+    assert rows[1] == ("=T", "a", "A", "2", "ALA", "B", "2", "ALA", 3.46, "other", 0.125, 0.25, 0.0)
+    assert len(rows) == 2
+    assert contacts_of(tmp_path / "contacts.csv", "=T", "c") == []
+
+
+# ---- structure files --------------------------------------------------------------------------------------
+
+COMPLEX = complex_of(
+    [
+        *alanine("A", 52, 0.0),
+        *alanine("A", 52, 4.0, insertion_code="A"),
+        *alanine("A", -3, 8.0),
+        *alanine("long", 7, 3.0, 5.0),
+        *alanine("long", 8, 30.0, 5.0),
+    ]
+)
+
+
+def atoms_of(key: tuple[str, str]) -> bytes:
+    """Of each decoy the same."""
+    return to_bytes(COMPLEX)
+
+
+def b_factors(path: Path) -> dict[str, set[float]]:
+    """Chain and residue → B-factors of its atoms."""
+    (model,) = gemmi.read_structure(str(path))
+    return {f"{chain.name}:{residue.seqid}": {atom.b_iso for atom in residue} for chain in model for residue in chain}
+
+
+def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
+    quality = residues(**{"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None})
+    write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], atoms_of)
+    path = tmp_path / "models/T/1_d0.cif"
+    found = b_factors(path)
+    expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
+    assert {name: round(value, 4) for name, (value,) in found.items()} == expected
+    (model,) = gemmi.read_structure(str(path))
+    atoms = [atom for chain in model for residue in chain for atom in residue]
+    assert [atom.name for atom in atoms] == [name.decode() for name in COMPLEX.atom_names]
+    assert all(atom.element.name == atom.name[0] for atom in atoms)
+    np.testing.assert_allclose([atom.pos.tolist() for atom in atoms], COMPLEX.xyz, atol=1e-9)
+
+
+def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(tmp_path):
+    def files(n_targets: int) -> list[str]:
+        targets = [f"T{i}" for i in range(n_targets)]
+        table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
+        scores = [Score(row.target, row.decoy, 0.5, None, residues=residues(**{"A:52": 0.5})) for row in table]
+        write_models(tmp_path / "models", table, scores, atoms_of)
+        return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
+
+    assert files(MANY) == sorted(f"T{i}/1_d1.cif" for i in range(MANY))
+    assert files(1) == ["T0/1_d1.cif", "T0/2_d2.cif", "T0/3_d3.cif"]  # and what was there before is gone
+
+
+@pytest.mark.parametrize(
+    ("atom", "residue", "element"),
+    [("CA", "CA", "Ca"), ("CL1", "LIG", "Cl"), ("C1'", "LIG", "C"), ("FE", "HEM", "Fe"), ("O", "HOH", "O")],
+)
+def test_ligands_keep_their_elements(tmp_path, atom, residue, element):
+    ligand = Atom(atom, residue, "L", 1, 20.0, 0.0, 0.0, het=True, element=element)
+    complex_ = read_complex(write(tmp_path / "d.pdb", pdb([*pair(), ligand])))
+    model = gemmi.make_structure_from_block(gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0])[0]
+    assert model["L"][0][0].element.name == element
+    assert model["A"][0]["CA"][0].element.name == "C"

@@ -1,0 +1,202 @@
+"""The answer on top of a score page and at the end of `toporank score`: the best decoy, and what speaks against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from toporank.building.coverage import CoverageRow
+from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.agreement import disagreements
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.leakage import LeakageRow
+from toporank.ranking.ranked import ComparedDecoy, ranking
+from toporank.report.answer import answers, shown, summary
+from toporank.report.results import Study, joined_results
+from toporank.scorer.prediction import Estimate, Score
+from toporank.structures.identity import Status
+
+
+def study(
+    scores, lost=(), domain="", sd=0.01, copies=(), twins=(), leakage=(), network=None, clusters=(), iptm=(), least=()
+) -> Study:
+    """One target with these predicted DockQ, best first; decoys a, b, c …; `lost` are statuses of others.
+
+    least : predicted DockQ of the worst interface of each, by which they are then ranked.
+    """
+    names = "abcdefgh"[: len(scores)]
+    rows = [
+        CoverageRow("T", name, Status.OK, "graphs", "", None, "", 2, 20, "x", dict(copies).get(name, ""))
+        for name in names
+    ]
+    rows += [CoverageRow("T", f"z{i}", status, "read", "why", None, "", 2, 0, "x") for i, status in enumerate(lost)]
+    table = ranking(
+        rows,
+        [Score("T", name, score, sd, pred_network=network) for name, score in zip(names, scores, strict=True)],
+        [InterfaceRow("T", n, "A:B", 9, 9, 4.0, value, None, "", "ok") for n, value in zip(names, least, strict=False)],
+        "min_interface" if least else "complex",
+        comparison=[ComparedDecoy("T", n, dict(clusters).get(n, 1), 0.5, dict(twins).get(n, "")) for n in names],
+        estimates={("T", name): Estimate(0.1, 0.9, domain) for name in names},
+    )
+    said = [Confidence("T", name, "chai1", iptm=value) for name, value in zip(names, iptm, strict=False)]
+    known = {
+        "leakage": {"bench": list(leakage)},
+        "confidence": {"bench": said},
+        "disagreements": {"bench": disagreements(table, said)},
+    }
+    return Study(["bench"], joined_results("bench", rows, table), {}, None, {}, {}, **known)
+
+
+def answer(*given, **more) -> dict:
+    (found,) = answers(study(*given, **more))
+    return {**found, "caveats": [*found["caveats"].values()]}
+
+
+def test_the_best_decoy_and_the_next_one():
+    found = answer([0.7, 0.6])
+    assert (found["best"].decoy, found["best"].pred_capri, found["best"].pred_low) == ("a", "medium", 0.1)
+    assert found["next"] == "Next is b with 0.60, 0.10 behind"
+    assert found["caveats"] == []
+
+
+def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
+    """The score, by which it is ranked, is the highest of several and too high."""
+    given = study([0.85, 0.82])
+    expected = {"a": 0.45, "b": 0.44}
+    rows = [row._replace(expected_dockq=expected[row.decoy]) for row in given.results]
+    (found,) = answers(replace(given, results=rows))
+    assert (found["best"].shown_dockq, found["best"].shown_capri, found["place"]) == (0.45, "acceptable", 1)
+    assert shown(found["best"]) == "expected DockQ"
+    assert found["next"] == "Next is b with 0.82 for its score, 0.03 behind"
+    assert summary([found]) == "Of 1 target the best model is predicted to be acceptable for 1"
+
+
+def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
+    meeting = [InterfaceRow("T", "a", name, 9, n, 4.0, 0.7, None, "", "ok") for name, n in (("A:B", 80), ("A:C", 40))]
+    given = replace(study([0.7]), interfaces={"bench": meeting}, antibodies={"bench": {"T": {"A", "B"}}})
+    assert answers(given)[0]["hint"].startswith("A and B look like one antibody: say partners=A+B:C")
+
+
+def test_one_with_the_same_interface_is_called_so():
+    assert answer([0.7, 0.69], twins=[("b", "a")])["next"].endswith("; its interface is nearly the same")
+
+
+def test_a_copy_of_the_best_is_not_the_next():
+    assert answer([0.9, 0.9, 0.5], copies=[("b", "a")])["next"].startswith("Next is c ")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            {"domain": "9 chains, training had 2 to 6"},
+            "out of domain, so that score and interval are an extrapolation: 9",
+        ),
+        ({"sd": 0.2}, "b is as good (0.60): the networks disagree by 0.20"),
+        ({"sd": 0.2, "twins": [("b", "a")]}, "the networks disagree about it by 0.20"),
+        (
+            {"leakage": [LeakageRow("T", "yes", "1ABC", 0.9, "it shares a chain with 1ABC")]},
+            "seen in training, so that",
+        ),
+        ({"network": 0.9}, "the networks alone predict 0.90 (high)"),
+    ],
+)
+def test_whatever_speaks_against_it_is_said_in_words(more, words):
+    (caveat,) = answer([0.7, 0.6], **more)["caveats"]
+    assert caveat.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("more", "rival"),
+    [
+        ({}, ["b is as good (0.69)"]),
+        ({"sd": 0.05}, ["b is as good (0.69): the networks disagree by 0.05"]),
+        ({"twins": [("b", "a")]}, []),
+        ({"twins": [("a", "b")]}, []),
+        ({"copies": [("b", "a")]}, []),
+    ],
+)
+def test_another_decoy_is_as_good_within_the_disagreement_unless_it_is_nearly_the_same(more, rival):
+    assert answer([0.7, 0.69, 0.5], **more)["caveats"] == rival
+
+
+def test_a_cluster_that_is_not_the_best_is_told():
+    found = answer([0.7, 0.66, 0.66, 0.5], clusters=[("b", 2), ("c", 2)])["caveats"]
+    assert found == ["its cluster ranks only number 2"]
+
+
+def test_a_predictor_that_prefers_another_decoy_is_heard():
+    found = answer([0.7, 0.3, 0.25], iptm=[0.7, 0.9, 0.6])["caveats"]
+    assert found == ["the predictor prefers b (ipTM 0.9), here number 2 of 3"]
+
+
+def test_a_predictor_that_doubts_what_the_scorer_likes_is_heard():
+    (doubt,) = answer([0.7, 0.5], iptm=[0.26, 0.2])["caveats"]
+    assert doubt == "the predictor itself doubts it: ipTM 0.26, below 0.6"
+    assert answer([0.7, 0.5], iptm=[0.61, 0.2])["caveats"] == []
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ([Status.PARTNER_APART, Status.PARTNER_APART], "2 of 4 models have no score: 2 partner apart"),
+        ([Status.UNREADABLE], "1 of 3 models has no score: 1 unreadable"),
+    ],
+)
+def test_decoys_without_score_are_counted(lost, words):
+    assert answer([0.7, 0.6], lost=lost)["lost"] == words
+
+
+def test_a_target_that_is_new_has_no_caveat():
+    assert answer([0.7, 0.6], leakage=[LeakageRow("T", "no", "1ABC", 0.1, "new")])["caveats"] == []
+
+
+def test_of_wrong_decoys_the_best_is_no_answer():
+    assert answer([0.2, 0.1])["caveats"][0].startswith("no model is predicted to be acceptable")
+
+
+def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
+    assert answer([0.2, 0.6], least=[0.18, 0.05])["caveats"] == []
+    found = answer([0.69, 0.7], least=[0.6, 0.5])
+    assert found["caveats"] == []
+    assert found["ranked_by"] == "its weakest interface: 0.60"
+    assert found["next"] == "Next is b with 0.50, 0.10 behind"
+    assert answer([0.69, 0.3], least=[0.6, 0.59])["caveats"] == ["b is as good (0.59)"]
+
+
+def test_a_single_decoy_and_none_at_all():
+    """Only trees look at the other decoys of a target."""
+    assert answer([0.9], network=0.9)["caveats"] == ["a single model: scores are more reliable with several"]
+    assert answer([0.9])["caveats"] == []
+    found = answer([], lost=[Status.NO_INTERFACE])
+    assert (found["best"], found["caveats"]) == (None, [])
+    assert found["lost"] == "1 of 1 model has no score: 1 no interface"
+
+
+def test_many_targets_are_summed_up_by_class():
+    found = [answer([score]) for score in (0.9, 0.85, 0.3)] + [answer([], lost=[Status.FAILED])]
+    expected = "Of 4 targets the best model is predicted to be high for 2, acceptable for 1 and unknown for 1"
+    assert summary(found) == expected
+    assert summary(found[:1]) == "Of 1 target the best model is predicted to be high for 1"
+
+
+def apart(structure: float, confidence: float) -> list[str]:
+    """What is said of a model whose structure and confidence speak for these DockQ."""
+    row = CoverageRow("T", "a", Status.OK, "graphs", "", None, "", 2, 20, "x")
+    known = {"pred_structure": structure, "pred_confidence": confidence}
+    table = ranking([row], [Score("T", "a", (structure + confidence) / 2, None, **known)])
+    (found,) = answers(Study(["s"], joined_results("s", [row], table), {}, None, {}, {}))
+    return [text for code, text in found["caveats"].items() if code == "apart"]
+
+
+def test_where_structure_and_confidence_speak_for_different_classes_it_is_said_who_doubts():
+    doubts = "the structure looks right, the predictor doubts it: 0.69 by structure, 0.09 by confidence"
+    assert apart(0.69, 0.09) == [doubts]
+    sure = "the predictor is sure of it, the structure does not look right: 0.10 by structure, 0.70 by confidence"
+    assert apart(0.1, 0.7) == [sure]
+
+
+@pytest.mark.parametrize(("structure", "confidence"), [(0.5, 0.79), (0.45, 0.55), (0.1, 0.22)])
+def test_a_small_contrast_and_one_within_a_class_are_none(structure, confidence):
+    assert apart(structure, confidence) == []

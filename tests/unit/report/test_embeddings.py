@@ -1,0 +1,177 @@
+"""Pooled vectors of decoys: the table of them, and the map on the page."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from _shown import scored_example
+
+from toporank.errors import RecordError
+from toporank.report.decoy_map import STEPS, maps_for_script
+from toporank.report.page import render
+from toporank.report.results import _vectors, by_target
+from toporank.scorer.embeddings import principal_places, read_embeddings, write_embeddings
+from toporank.scorer.prediction import Score
+
+NAMES = ("near1", "mid1", "mid2", "far1")
+
+
+@pytest.fixture
+def checkpoint() -> str:
+    return "1" * 64
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_row_for_each_decoy_and_none_for_its_interfaces(tmp_path, checkpoint):
+    path = tmp_path / "embeddings.parquet"
+    scores = [Score("NA", "1", 0.5, None, pooled=(0.25, -1.5)), Score("NA", "1", 0.5, None, "A:B", pooled=(1.0, 1.0))]
+    write_embeddings(path, scores, checkpoint)
+    table = pd.read_parquet(path)
+    assert table.columns.tolist() == ["target", "decoy", "v0", "v1"]
+    assert table.to_numpy().tolist() == [["NA", "1", 0.25, -1.5]]
+    assert {key: vector.tolist() for key, vector in read_embeddings(path).items()} == {("NA", "1"): [0.25, -1.5]}
+
+
+def test_a_table_without_decoys_can_be_read(tmp_path, checkpoint):
+    write_embeddings(tmp_path / "none.parquet", [], checkpoint)
+    assert read_embeddings(tmp_path / "none.parquet") == {}
+
+
+def test_vectors_of_another_checkpoint_are_not_used(tmp_path, checkpoint):
+    path = tmp_path / "training_vectors.parquet"
+    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0,))], checkpoint)
+    assert len(read_embeddings(path, checkpoint)) == 1
+    assert read_embeddings(path, "2" * 64) == {}
+
+
+# ---- the axes ---------------------------------------------------------------------------------------------
+
+
+def test_the_plane_holds_what_lies_in_a_plane_and_says_how_much():
+    """Of points in a plane, distances on the map are those between them; variances are of a 3 : 1 ellipse."""
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    flat = np.column_stack([3 * np.cos(angle), np.sin(angle)])
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 2)))[0]
+    places, _, shares = principal_places(flat @ axes.T + 7, np.zeros((0, 5)), 2)
+    assert np.linalg.norm(places[3] - places[17]) == pytest.approx(np.linalg.norm(flat[3] - flat[17]))
+    assert shares == pytest.approx([0.9, 0.1])
+
+
+def test_others_lie_along_the_same_axes():
+    vectors = np.random.default_rng(1).normal(size=(30, 6))
+    places, others, _ = principal_places(vectors, vectors[4:6], 2)
+    assert others == pytest.approx(places[4:6])
+
+
+def test_equal_vectors_make_a_map_too():
+    places, _, shares = principal_places(np.ones((4, 3)), np.zeros((0, 3)), 2)
+    assert places.tolist() == [[0, 0]] * 4
+    assert shares.tolist() == [0, 0]
+
+
+def damaged(whole: bytes) -> dict[str, bytes]:
+    """What may stand in the place of a table."""
+    names = {"target": ["T"] * 2, "decoy": ["a", "b"]}
+    tables = {
+        "no vectors": {"v0": [1.0, 2.0]},
+        "texts": {**names, "v0": ["1", "2"]},
+        "unknown entries": {**names, "v0": [1.0, None]},
+        "not a number": {**names, "v0": [1.0, float("nan")]},
+        "infinite": {**names, "v0": [1.0, float("inf")]},
+    }
+    contents = {
+        "empty": b"",
+        "junk": b"PAR1 junk PAR1",
+        "cut": whole[:-9],
+        "changed": whole[:20] + bytes(20) + whole[40:],
+    }
+    for name, columns in tables.items():
+        stream = io.BytesIO()
+        pq.write_table(pa.table(columns), stream)
+        contents[name] = stream.getvalue()
+    return contents
+
+
+def test_a_damaged_table_is_named_with_a_remedy(tmp_path, checkpoint):
+    path = tmp_path / "embeddings.parquet"
+    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0, 2.0))], checkpoint)
+    for what, content in damaged(path.read_bytes()).items():
+        path.write_bytes(content)
+        with pytest.raises(RecordError, match=r"embeddings\.parquet: not a table of vectors.*\(delete it") as caught:
+            read_embeddings(path)
+        assert len(str(caught.value).splitlines()) == 1, what
+
+
+# ---- the map ----------------------------------------------------------------------------------------------
+
+
+def mapped(study):
+    """The maps of a study whose vectors are drawn at random."""
+    for target in dict.fromkeys(row.target for row in study.decoys):
+        rng = np.random.default_rng(len(target) + ord(target[0]))
+        study.vectors.setdefault("bench", {}).update({(target, name): rng.normal(size=4) for name in NAMES})
+    return maps_for_script(study)
+
+
+def test_two_targets_with_the_same_names_have_their_own_places(tmp_path):
+    maps = mapped(scored_example(tmp_path, ("S", "T")))
+    assert maps["all"]["t"] == [0] * 4 + [1] * 4
+    assert maps["all"]["i"] == [0, 1, 2, 3] * 2
+    assert set(maps["each"]) == {"0", "1"}
+    for shown in (maps["all"], *maps["each"].values()):
+        assert {len(column) for column in shown["c"]} == {len(shown["i"])}
+        assert {min(column) for column in shown["c"]} == {0}
+        assert max(map(max, shown["c"])) == STEPS
+
+
+def test_with_decoys_of_the_training_the_axes_are_theirs(tmp_path):
+    study = scored_example(tmp_path)
+    study.training_vectors.extend(
+        np.diag([9.0, 3.0, 0.0, 0.0]) @ v for v in np.random.default_rng(2).normal(size=(50, 4))
+    )
+    maps = mapped(study)
+    assert [len(column) for column in maps["all"]["c"]] == [4 + 50] * len(maps["all"]["c"])
+    assert sum(maps["all"]["v"][:2]) == maps["all"]["v"][2] == 100
+    assert len(maps["each"]["0"]["c"][0]) == 4
+
+
+def test_distances_between_decoys_are_kept_but_for_rounding(tmp_path):
+    study = scored_example(tmp_path)
+    draw = np.random.default_rng(3)
+    vectors = draw.normal(size=(4, 4))
+    study.vectors["bench"] = {("1AVZ", name): vector for name, vector in zip(NAMES, vectors, strict=True)}
+    (shown,) = maps_for_script(study)["each"].values()
+    order = [[row.decoy for row in by_target(study.decoys)[0][1]][i] for i in shown["i"]]
+    places, known = np.array(shown["c"]).T, vectors[[NAMES.index(name) for name in order]]
+    between = [np.linalg.norm(a[:, None] - a[None], axis=2)[np.triu_indices(4, 1)] for a in (places, known)]
+    assert between[0] / between[1] == pytest.approx(np.full(6, (between[0] / between[1])[0]), rel=0.01)
+
+
+def test_without_vectors_there_is_no_map(tmp_path):
+    assert maps_for_script(scored_example(tmp_path)) == {}
+
+
+def test_vectors_of_the_training_of_another_length_are_left_out(tmp_path):
+    study = scored_example(tmp_path)
+    study.training_vectors.extend(np.ones(7) for _ in range(5))
+    assert len(mapped(study)["all"]["c"][0]) == 4
+
+
+def test_a_damaged_file_of_vectors_costs_the_map_and_the_page_says_so(tmp_path):
+    (tmp_path / "embeddings.parquet").write_bytes(b"junk")
+    study = replace(scored_example(tmp_path), no_map=[])
+    assert _vectors(lambda: read_embeddings(tmp_path / "embeddings.parquet"), study.no_map) == {}
+    page = render(study)
+    assert "The map lacks what a file should tell" in page
+    assert "embeddings.parquet: not a table of vectors" in page
+    assert '<canvas id="map"' not in page
+    assert "near1" in page
+    assert 'id="map-section"' not in render(scored_example(tmp_path))

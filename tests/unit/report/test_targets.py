@@ -1,0 +1,92 @@
+"""targets.csv: one row for each target, most promising first."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from toporank.building.coverage import CoverageRow
+from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.leakage import LeakageRow
+from toporank.ranking.ranked import ranking
+from toporank.report.answer import verdict
+from toporank.report.results import Study, joined_results
+from toporank.report.targets import target_rows, targets_text
+from toporank.scorer.prediction import Estimate, Score
+from toporank.structures.identity import Status
+
+
+def covered(target: str, decoy: str, status: str = Status.OK) -> CoverageRow:
+    known = {name: "" for name in CoverageRow._fields}
+    numbers = {"n_chains": 2, "n_interface_residues": 60, "dockq": None, "model": 0}
+    return CoverageRow(
+        **{**known, **numbers, "target": target, "decoy": decoy, "status": status, "path": f"in/{decoy}"}
+    )
+
+
+@pytest.fixture
+def study() -> Study:
+    """A target that its predictor is sure of, one with two models of two predictors, a wrong one, and one unread."""
+    coverage = [covered("sure", "a"), covered("two", "b"), covered("two", "c"), covered("bad", "d")]
+    coverage += [covered("bad", "e", Status.UNREADABLE), covered("lost", "f", Status.UNREADABLE)]
+    dockq = {("sure", "a"): 0.8, ("two", "b"): 0.4, ("two", "c"): 0.5, ("bad", "d"): 0.1}
+    scores = [Score(*key, value, None, pred_structure=value, pred_confidence=0.6) for key, value in dockq.items()]
+    chance = {"sure": 0.9, "two": 0.5, "bad": 0.1}
+    trusted = {key: Estimate(0.0, 0.9, "", value, chance[key[0]]) for key, value in dockq.items()}
+    table = ranking(coverage, scores, estimates=trusted)
+    said = [Confidence("sure", "a", "Boltz", iptm=0.9, low_plddt=0.1), Confidence("two", "b", "Boltz")]
+    said += [Confidence("two", "c", "ColabFold", iptm=0.4)]
+    seen = [LeakageRow(**{name: "" for name in LeakageRow._fields} | {"target": "two", "seen_in_training": "no"})]
+    results = joined_results("s", coverage, table)
+    return Study(["s"], results, {}, None, {}, {}, confidence={"s": said}, leakage={"s": seen})
+
+
+def test_every_target_has_one_row_the_most_promising_first(study):
+    rows = target_rows(study)
+    assert [(row.target, row.best, row.verdict) for row in rows] == [
+        ("sure", "a", "likely"), ("two", "c", "doubtful"), ("bad", "d", "wrong"), ("lost", "", ""),
+    ]  # fmt: skip
+    assert [(row.n_models, row.n_scored) for row in rows] == [(1, 1), (2, 2), (2, 1), (1, 0)]
+
+
+def test_a_row_says_what_is_known_of_the_best_model(study):
+    sure, two, *_ = target_rows(study)
+    assert (sure.file, sure.dockq, sure.pred_high, sure.p_acceptable, sure.iptm, sure.low_plddt) == (
+        "in/a", 0.8, 0.9, 0.9, 0.9, 0.1,
+    )  # fmt: skip
+    assert (two.predictors, two.iptm, two.seen_in_training, two.pred_structure) == ("Boltz, ColabFold", 0.4, "no", 0.5)
+
+
+def test_what_speaks_against_it_stands_as_codes_and_in_words(study):
+    _, two, bad, lost = target_rows(study)
+    assert two.caveats == "predictor_doubts"
+    assert two.why == "the predictor itself doubts it: ipTM 0.40, below 0.6"
+    assert bad.caveats.split() == ["none_acceptable", "apart"]
+    assert "1 of 2 models has no score: 1 unreadable" in bad.why
+    assert (lost.caveats, lost.why) == ("", "1 of 1 model has no score: 1 unreadable")
+
+
+def test_the_file_has_the_rows_and_empty_cells_for_what_is_unknown(study):
+    rows = list(csv.DictReader(io.StringIO(targets_text(study))))
+    assert [row["target"] for row in rows] == ["sure", "two", "bad", "lost"]
+    assert rows[3]["dockq"] == rows[0]["ipsae"] == ""
+
+
+@pytest.mark.parametrize(
+    ("dockq", "chance", "expected"),
+    [
+        (0.3, 0.75, "likely"), (0.6, 0.74, "doubtful"), (0.6, 0.25, "wrong"),
+        (0.1, None, "wrong"), (0.3, None, "doubtful"), (0.5, None, "likely"), (0.9, None, "likely"),
+    ],
+)  # fmt: skip
+def test_a_verdict_goes_by_the_probability_and_without_one_by_the_class(dockq, chance, expected):
+    trusted = {("T", "a"): Estimate(0.0, 1.0, "", dockq, chance)}
+    coverage = [covered("T", "a")]
+    table = ranking(coverage, [Score("T", "a", dockq, None)], estimates=trusted)
+    assert verdict(joined_results("s", coverage, table)[0]) == expected
+
+
+def test_without_a_score_there_is_no_verdict():
+    assert verdict(None) == ""

@@ -1,0 +1,241 @@
+"""Natives to sample, what the workflow asks of them, and the decoys of one: these need OpenMM."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from structures_text import EXAMPLES, alanine, pdb
+from toporank.app.config import load_config
+from toporank.app.workflow import jobs
+from toporank.app.workflow.preflight import Preflight, preflight
+from toporank.app.workflow.progress import Build
+from toporank.app.workflow.to_sample import natives_to_sample, sampling_problems
+from toporank.errors import NativeError, RefinementError
+from toporank.files.atomic import write_text
+from toporank.inputs.labels import read_labels
+from toporank.sampling import sides, target
+from toporank.sampling.rows import Row, read_rows, write_rows
+from toporank.sampling.unbound import two_partners, unbound_files
+from toporank.structures.complex import Complex
+from toporank.structures.identity import Status
+from toporank.structures.read import read_complex
+from toporank.structures.write import write_structure
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def natives(*files: str) -> None:
+    for name in files:
+        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("natives", name).write_text(pdb(alanine("A", 1, 0.0)))
+
+
+def config(**sampling):
+    return load_config({"sampling": sampling})
+
+
+# ---- natives ----------------------------------------------------------------------------------------------
+
+
+def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex():
+    assert two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
+    assert two_partners("", list("AB")) == (("A",), ("B",))
+
+
+@pytest.mark.parametrize(("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")])
+def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
+    with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
+        two_partners(given, list(chains))
+
+
+def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():
+    natives("T/native.pdb", "T/unbound_b.pdb", "T/unbound_a.cif.gz", "T/other.pdb", "T/unbound_notes.txt", "U.pdb")
+    assert [path.name for path in unbound_files(Path("natives/T/native.pdb"))] == ["unbound_a.cif.gz", "unbound_b.pdb"]
+    assert unbound_files(Path("natives/U.pdb")) == []
+
+
+# ---- in the workflow --------------------------------------------------------------------------------------
+
+
+def test_each_target_is_a_job_with_its_files_and_partners():
+    natives("T/native.pdb", "T/unbound_r.pdb", "U.pdb")
+    Path("partners.csv").write_text("target,partners\nT,B+C:A\n")
+    sampling = natives_to_sample(config(natives="natives", partners="partners.csv"), Path("elsewhere"))
+    t, u = (SimpleNamespace(target=name) for name in "TU")
+    assert sampling.folders() == ["results/sampling/T", "results/sampling/U"]
+    assert (sampling.native(t), sampling.unbound(t)) == ("natives/T/native.pdb", ["natives/T/unbound_r.pdb"])
+    assert (sampling.partners(t), sampling.partners(u)) == ("A:B+C", "")
+
+
+def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
+    natives("T.pdb", "U.pdb")
+    chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "targets": ["U"]})
+    sampling = natives_to_sample(chosen, Path("elsewhere"))
+    assert list(sampling.natives) == ["U"]
+    assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
+    assert sampling.folders() == sampling.collected() == ["results/sampling/U"]
+    write_rows(Path("results/sampling/T/poses.csv"), [])
+    Path("results/sampling/unfinished").mkdir()
+    assert sampling.collected() == ["results/sampling/T", "results/sampling/U"]  # labels of decoys that are there
+
+
+def test_what_is_missing_is_said_with_its_remedy(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "name the folder" in sampling_problems(config(), Path("elsewhere"), installed=True)[0]
+    missing, folder = sampling_problems(config(natives="nowhere"), Path("elsewhere"), installed=True)
+    assert missing.endswith("not installed (pip install -r requirements-sampling.txt)")
+    assert "nowhere" in folder
+    natives()
+    Path("natives").mkdir()
+    (empty,) = sampling_problems(config(natives="natives"), Path("elsewhere"), installed=False)
+    assert "no natives in natives" in empty
+
+
+class Wildcards(SimpleNamespace):
+    def keys(self):
+        return vars(self).keys()
+
+
+def dag(*rules: str):
+    """Jobs that a run will do, all of target T."""
+    of_target = {"wildcards": Wildcards(target="T"), "output": ["results/sampling/T"]}
+    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), **of_target) for name in rules]
+    return SimpleNamespace(needrun_jobs=lambda: needed)
+
+
+def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_openmm():
+    check = Preflight(problems=["no decoys yet"], unsampled=["no OpenMM"])
+    assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
+    assert jobs.problems(dag("build_chunk"), check) == ["no decoys yet"]
+    assert jobs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no OpenMM"]
+
+
+def test_only_labelling_by_natives_needs_natives():
+    check = preflight(config(), Path("elsewhere"), choices=config().choices(), check_dssp=False)
+    (refused,) = set(jobs.problems(dag("label_decoys"), check)) - set(check.problems)
+    assert refused == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+    assert jobs.problems(dag("build_graphs"), check) == check.problems
+
+
+def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
+    run = dag("sample_target", "sample_tables")
+    assert jobs.claimed(run) == {"sampling"}
+    (part,) = counts = jobs.sampling_jobs(run, config(natives="natives", decoys=24))
+    assert counts[part] == 24
+    now = iter([0.0, 10.0])
+    build = Build("sampling", counts, lambda: next(now))
+    write_text(part.path, "6\t1\n")
+    build.look()
+    assert build.line() == "sampling: 6/24 decoys, 1 without result, 25 % done, 0.6/s, 30 s left"
+
+
+def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
+    rows = [Row("T", "T_0001", "A:H+L", "0.5", "medium"), Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b")]
+    write_rows(Path("labels.csv"), rows)
+    assert read_rows(Path("labels.csv")) == rows
+    named = [Row("=T", "=T_0001", Reason="-")]
+    write_rows(Path("others.csv"), named)
+    assert "\n'=T,'=T_0001," in Path("others.csv").read_text()
+    assert read_rows(Path("others.csv")) == named
+    labels = read_labels(Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1)
+    assert [(label.target, label.decoy, label.dockq) for label in labels] == [
+        ("T", "T_0001", 0.5),
+        ("U", "U_0001", 0.1),
+    ]
+
+
+# ---- one target -------------------------------------------------------------------------------------------
+
+
+def sampled(native: Path, unbound: list[Path] | None = None, given: str = "") -> list[Row]:
+    return target.sample(
+        "T", native, unbound or [], given, Path("out"), decoys=2, n_rotations=10, seed=1, note=lambda *counts: None
+    )
+
+
+def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
+    Path("bad.pdb").write_text("no structure\n")
+    (row,) = sampled(Path("bad.pdb"))
+    assert (row.Target, row.Status, row.DockQ) == ("T", Status.UNREADABLE, "")
+    (row,) = sampled(EXAMPLES / "1PPE/near1.pdb.gz", given="A:B:C")
+    assert row.Status == Status.NO_NATIVE
+    assert "two can be docked" in row.Reason
+
+
+def test_a_file_of_one_partner_may_have_chains_that_the_native_has_not():
+    text = gzip.decompress((EXAMPLES / "1PPE/near1.pdb.gz").read_bytes()).decode()
+    complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
+    bound = [sides.partner(complex_, chain) for chain in complex_.chains]
+    for side, other in ((0, 1), (1, 0)):
+        stranger = complex_.chains[other]
+        lines = (f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line for line in text.splitlines())
+        Path("unbound_x.pdb").write_text("\n".join(lines))
+        free = target._unbound([Path("unbound_x.pdb")], bound)
+        assert free[other] is bound[other]
+        assert free[side] is not bound[side]
+        assert free[side].chains == bound[side].chains
+
+
+def of_size(dockq: float, size: float) -> SimpleNamespace:
+    """A minimised pose, as far as the last choice looks at it."""
+    return SimpleNamespace(scores=SimpleNamespace(dockq=dockq), properties=(size, 0.0))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
+    telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
+    with pytest.raises(RefinementError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
+        target._last_choice(telling, 12, np.random.default_rng(1))
+    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
+    mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
+    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+
+
+def piece(complex_: Complex, centre: np.ndarray) -> Complex:
+    """The residues within 16 Å of a point."""
+    return sides._selected(complex_, np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16)
+
+
+@pytest.fixture
+def small(monkeypatch) -> Path:
+    """A native of two small partners: what lies around an interface."""
+    pytest.importorskip("openmm")
+    pytest.importorskip("pdbfixer")
+    complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
+    sides = [sides.partner(complex_, chain) for chain in complex_.chains]
+    middle = min(sides, key=lambda side: len(side.residues)).xyz.mean(axis=0)
+    return write_structure(Path("small"), sides.joined(piece(side, middle) for side in sides))
+
+
+def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
+    rows = sampled(small)
+    good = [row for row in rows if row.Status == Status.OK]
+    assert [row.Model for row in good] == ["T_0001", "T_0002"]
+    for row in good:
+        decoy = read_complex(Path("out", f"{row.Model}.pdb.gz"))
+        assert decoy.chains == read_complex(small).chains
+        assert not decoy.is_hydrogen.any()
+        first, second = (
+            decoy.xyz[[decoy.residues[r].chain == chain for r in decoy.residue_of]] for chain in decoy.chains
+        )
+        assert np.linalg.norm(first[:, None] - second, axis=-1).min() >= 2.5
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    assert sampled(small) == rows
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(small):
+    stranger = write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
+    rows = sampled(small, [stranger])
+    (refused,) = (row for row in rows if row.Form == "unbound")
+    assert refused.Status == Status.UNREADABLE
+    assert "7 residues in common with 29 of the native" in refused.Reason
+    assert any(row.Status == Status.OK for row in rows)

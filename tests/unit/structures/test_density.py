@@ -1,0 +1,150 @@
+"""Complexes packed more densely than matter can be are refused before any pair of atoms is made."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from structures_text import EXAMPLES, Atom, ca_trace, pdb, write
+from toporank.errors import StructureError
+from toporank.features import interface
+from toporank.features.interface import CaCutoff, ca_cutoff_interface
+from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.structures import neighbours
+from toporank.structures.complex import Complex
+from toporank.structures.density import MAX_CA, MAX_HEAVY, check_density, most_in_a_cube
+from toporank.structures.read import read_complex
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def decoy() -> Complex:
+    return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
+
+
+def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
+    """Copies in one place, each with chains of its own and its atoms moved by about `blur` Å."""
+    n, atoms, k = len(one.residues), len(one.xyz), np.arange(count)
+    moves = np.random.default_rng(0).normal(0.0, blur, (count, atoms, 3))
+    return replace(
+        one,
+        residues=tuple(r._replace(chain=f"{r.chain}{i}") for i in range(count) for r in one.residues),
+        names=one.names * count,
+        parents=one.parents * count,
+        xyz=(one.xyz + moves).reshape(-1, 3),
+        atom_names=np.tile(one.atom_names, count),
+        residue_of=np.tile(one.residue_of, count) + np.repeat(k, atoms) * n,
+        ca=np.where(np.tile(one.ca, count) >= 0, np.tile(one.ca, count) + np.repeat(k, n) * atoms, -1),
+    )
+
+
+# ---- what passes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*")), ids=lambda path: path.name)
+def test_no_cube_of_an_example_is_half_as_full_as_the_limits(path):
+    complex_ = read_complex(path)
+    assert most_in_a_cube(complex_.xyz, 0) < MAX_HEAVY / 2
+    assert most_in_a_cube(complex_.xyz[complex_.ca[complex_.ca >= 0]], 0) < MAX_CA / 2
+
+
+def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
+    many = copies(decoy, 4, blur=0.3)
+    check_density(many)
+    assert most_in_a_cube(many.xyz, 0) > 0.6 * MAX_HEAVY
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
+    choices["topology"](decoy, np.flatnonzero(decoy.ca >= 0)[:1])  # compiles, if nothing has yet
+    tracemalloc.start()
+    found = choices["interface"](many).index
+    topology = choices["topology"](many, found)
+    choices["nodes"](many, found, topology)
+    choices["edges"](many, found)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 4 * np.count_nonzero(decoy.ca >= 0)
+    assert peak < 500 * MIB
+
+
+def test_hydrogens_do_not_count(decoy):
+    heavy = copies(decoy, 4)
+    names = np.concatenate([heavy.atom_names, np.full(len(heavy.xyz), b"HB2", dtype="S8")])
+    order = np.argsort(np.tile(heavy.residue_of, 2), kind="stable")
+    check_density(
+        replace(
+            heavy,
+            xyz=np.tile(heavy.xyz, (2, 1))[order],
+            atom_names=names[order],
+            residue_of=np.tile(heavy.residue_of, 2)[order],
+            ca=np.where(heavy.ca >= 0, np.argsort(order)[heavy.ca], -1),
+        )
+    )
+
+
+# ---- what is refused --------------------------------------------------------------------------------------
+
+
+def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do(decoy):
+    with pytest.raises(StructureError) as error:
+        check_density(copies(decoy, 8))
+    assert re.fullmatch(
+        r"\d{2,3} residues within a cube of 10 Å, where a protein has about 8"
+        r" \(are coordinates in another unit, or many copies in one place\?\)",
+        error.value.reason,
+    )
+
+
+def test_side_chains_count_too(decoy):
+    """Eight atoms for each there was, in the residues that there are."""
+    n = len(decoy.xyz)
+    crowd = replace(
+        decoy,
+        xyz=np.repeat(decoy.xyz, 8, axis=0),
+        atom_names=np.repeat(decoy.atom_names, 8),
+        residue_of=np.repeat(decoy.residue_of, 8),
+        ca=np.where(decoy.ca >= 0, 8 * decoy.ca, -1),
+    )
+    assert len(crowd.xyz) == 8 * n
+    with pytest.raises(StructureError, match=r"\d{3} heavy atoms within a cube of 10 Å"):
+        check_density(crowd)
+
+
+def test_coordinates_in_nanometres_are_refused_with_the_remedy(decoy):
+    with pytest.raises(StructureError, match=r"look like nanometres: .* 0\.38 apart, not 3\.8 Å \(multiply them by 10"):
+        check_density(replace(decoy, xyz=decoy.xyz / 10))
+
+
+def test_twenty_thousand_residues_in_one_place_are_refused_in_little_memory(tmp_path):
+    places = np.random.default_rng(0).uniform(0.0, 9.0, (20_000, 3)).round(3)
+    chains = "ABCDEFGHIJ"
+    atoms = (Atom("CA", "ALA", chains[i % 10], i // 10 + 1, *xyz) for i, xyz in enumerate(places.tolist()))
+    path = write(tmp_path / "d.pdb", pdb(atoms))
+    tracemalloc.start()
+    with pytest.raises(StructureError, match="20000 residues within a cube"):
+        read_complex(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * MIB
+
+
+def test_an_interface_of_too_many_contacts_is_refused(monkeypatch):
+    grid = np.stack(np.unravel_index(np.arange(1000), (10, 10, 10)), axis=1) * 4.0
+    complex_ = ca_trace(("AB"[i % 2], i, "", tuple(xyz)) for i, xyz in enumerate(grid))
+    contacts = ca_cutoff_interface(CaCutoff(), complex_).contacts.sum() // 2
+    monkeypatch.setattr(interface, "MAX_CONTACTS", contacts)
+    ca_cutoff_interface(CaCutoff(), complex_)
+    monkeypatch.setattr(interface, "MAX_CONTACTS", contacts - 1)
+    with pytest.raises(StructureError, match=rf"more than {contacts - 1} pairs of residues .* within 10 Å"):
+        ca_cutoff_interface(CaCutoff(), complex_)
+
+
+def test_pairs_are_the_same_however_many_are_made_at_once(decoy, monkeypatch):
+    expected = ca_cutoff_interface(CaCutoff(), decoy)
+    monkeypatch.setattr(neighbours, "PAIRS_AT_ONCE", 7 * len(decoy.residues))
+    found = ca_cutoff_interface(CaCutoff(), decoy)
+    for name in ("index", "contacts", "nearest"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))

@@ -1,0 +1,327 @@
+"""What a decoy is called, which files are decoys, and how files are written."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toporank.errors import ConfigError
+from toporank.files.atomic import atomic
+from toporank.inputs.folders import find_decoys
+from toporank.structures.identity import FORMATS, LONGEST_NAME, Decoy, ResidueId, split_suffix, structure_format
+
+
+def lay(folder: Path, *names: str) -> Path:
+    """Empty files with these names below `folder`."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder
+
+
+def found(folder: Path) -> list[tuple[str, str, str]]:
+    return [(d.target, d.name, os.path.basename(d.path)) for d in find_decoys("set", folder)]
+
+
+# ---- suffixes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("filename", "stem", "suffix"),
+    [
+        ("a.pdb", "a", ".pdb"),
+        ("a.pdb.gz", "a", ".pdb.gz"),
+        ("a.ent", "a", ".ent"),
+        ("a.ent.gz", "a", ".ent.gz"),
+        ("a.cif.gz", "a", ".cif.gz"),
+        ("a.mmcif", "a", ".mmcif"),
+        ("A.PDB", "A", ".PDB"),
+        ("a.Cif.GZ", "a", ".Cif.GZ"),
+        ("model.v2.pdb", "model.v2", ".pdb"),
+        ("1abc.pdb.cif", "1abc.pdb", ".cif"),
+        ("rank 1 (β-Faß).pdb.gz", "rank 1 (β-Faß)", ".pdb.gz"),
+        ("a..pdb", "a.", ".pdb"),
+    ],
+)
+def test_only_the_structure_suffix_is_taken_off_a_name(filename, stem, suffix):
+    assert split_suffix(filename) == (stem, suffix)
+
+
+@pytest.mark.parametrize(
+    "filename", ["a", "pdb", ".pdb", ".cif.gz", "a.gz", "a.pdb.txt", "a.pdb.gz.gz", "a.pdb ", "a.pdbqt", "a.pdb.7z", ""]
+)
+def test_other_names_are_not_structures(filename):
+    assert split_suffix(filename) is None
+
+
+@settings(max_examples=60)
+@given(
+    stem=st.text(st.characters(exclude_characters="/\0"), min_size=1).filter(lambda s: s.strip(".")),
+    suffix=st.sampled_from([s + z for s in FORMATS for z in ("", ".gz")]),
+)
+def test_stem_and_suffix_put_together_are_the_name_again(stem, suffix):
+    assert split_suffix(stem + suffix) == (stem, suffix)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.pdb", ("pdb", False)),
+        ("a.ENT.GZ", ("pdb", True)),
+        ("a.cif", ("mmcif", False)),
+        ("a.MMCIF.gz", ("mmcif", True)),
+    ],
+)
+def test_the_suffix_tells_the_format_in_any_case(name, expected):
+    assert structure_format(Path("some.dir", name)) == expected
+
+
+def test_a_wrong_suffix_is_refused_with_the_ones_that_are_right():
+    with pytest.raises(ConfigError, match=r"x\.txt: not a structure file name .*\.pdb, \.ent, \.cif, \.mmcif.*\.gz"):
+        structure_format(Path("folder/x.txt"))
+
+
+# ---- residues ---------------------------------------------------------------------------------------------
+
+
+def test_residues_sort_by_chain_then_number_then_insertion_code():
+    order = [("A", -3), ("A", 2), ("A", 10), ("A", 10, "A"), ("A", 10, "B"), ("A", 11), ("AA", 1), ("B", -1)]
+    residues = [ResidueId(*r) for r in order]
+    assert sorted(reversed(residues)) == residues
+
+
+def test_a_residue_prints_as_chain_number_and_insertion_code():
+    assert [str(ResidueId("H", 52, "A")), str(ResidueId("Heavy", -3))] == ["H:52A", "Heavy:-3"]
+
+
+# ---- finding decoys ---------------------------------------------------------------------------------------
+
+
+def test_folders_are_targets_and_files_in_them_decoys_in_order_of_name(tmp_path):
+    lay(tmp_path, "T2/b.pdb", "T1/z.cif.gz", "T1/a.ent", "T1/m.v2.pdb.gz")
+    assert found(tmp_path) == [
+        ("T1", "a", "a.ent"),
+        ("T1", "m.v2", "m.v2.pdb.gz"),
+        ("T1", "z", "z.cif.gz"),
+        ("T2", "b", "b.pdb"),
+    ]
+
+
+def test_files_that_are_not_structures_and_hidden_ones_are_passed_over(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/README.md", "T/labels.csv", "T/.b.pdb", ".T/c.pdb", ".d.pdb", "notes.txt")
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/deeper.pdb/b.pdb", "T/deeper/c.pdb")
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_a_flat_folder_is_one_target_with_the_folder_s_name(tmp_path):
+    folder = lay(tmp_path / "my decoys", "a.pdb", "b.cif")
+    assert found(folder) == [("my decoys", "a", "a.pdb"), ("my decoys", "b", "b.cif")]
+
+
+def test_a_flat_folder_given_as_the_working_directory_still_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(lay(tmp_path / "here", "a.pdb"))
+    assert found(Path(".")) == [("here", "a", "a.pdb")]
+
+
+def test_the_same_decoy_name_may_stand_in_two_targets(tmp_path):
+    assert len(found(lay(tmp_path, "T1/a.pdb", "T2/a.pdb"))) == 2
+
+
+@pytest.mark.parametrize("twins", [("T/a.pdb", "T/a.cif"), ("T/a.pdb", "T/a.pdb.gz"), ("T/a.ent", "T/a.pdb")])
+def test_two_files_of_one_identity_are_an_error_that_names_both(tmp_path, twins):
+    lay(tmp_path, *twins)
+    with pytest.raises(ConfigError) as error:
+        find_decoys("set", tmp_path)
+    assert all(str(tmp_path / twin) in str(error.value) for twin in twins)
+    assert "'a'" in str(error.value)
+    assert "'T'" in str(error.value)
+
+
+def test_spaces_and_letters_of_any_alphabet_are_kept_in_names(tmp_path):
+    assert found(lay(tmp_path, "Zielprotein ß/Modell №1.pdb")) == [("Zielprotein ß", "Modell №1", "Modell №1.pdb")]
+
+
+# ---- names that no table or artefact can have ----------------------------------------------------------------
+
+
+UNPRINTABLE = ["a\tb", "a\nb", "a\rb", "a\x1b[31m", "a\x7f", "a\u2028b", "a\u202eb", "\udcff", "a\u00a0b"]
+
+
+@pytest.mark.parametrize("name", UNPRINTABLE)
+@pytest.mark.parametrize("place", ["T/{}.pdb", "{}/a.pdb", "T/seed-1_sample-0/{}.cif"])
+def test_an_unprintable_name_refuses_its_own_file_only(tmp_path, name, place):
+    lay(tmp_path, "T/good.pdb", place.format(name))
+    refused, good = sorted(find_decoys("set", tmp_path), key=lambda decoy: decoy.refused == "")
+    assert (good.key, good.refused) == (("T", "good"), "")
+    whose = "folder" if place.startswith("{") else "file"
+    assert refused.refused == f"the name of the {whose} holds a character that cannot be printed (rename it)"
+    assert (refused.target + refused.name).isprintable()
+    assert refused.path == str(tmp_path / place.format(name))
+
+
+@pytest.mark.parametrize("letter", ["x", "ß", "№"])
+def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_path, letter):
+    size = len(letter.encode())
+    longest, longer = letter * (LONGEST_NAME // size), letter * (LONGEST_NAME // size + 1)
+    lay(tmp_path, f"T/{longest}.pdb", f"T/{longer}.pdb", f"{longer}/a.pdb")
+    decoys = find_decoys("set", tmp_path)
+    assert [bool(decoy.refused) for decoy in decoys if decoy.name == longest] == [False]
+    refused = [decoy for decoy in decoys if decoy.refused]
+    assert len(refused) == 2
+    for decoy in refused:
+        assert re.search(r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused)
+        atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.parquet", "")  # has room
+
+
+def test_names_that_look_alike_when_shown_stay_apart(tmp_path):
+    lay(tmp_path, "T/a\tb.pdb", "T/a\nb.pdb", "T/a_b.pdb", f"T/{'x' * 245}1.pdb", f"T/{'x' * 245}2.pdb")
+    decoys = find_decoys("set", tmp_path)
+    assert len({decoy.key for decoy in decoys}) == 5
+    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [decoy.key for decoy in decoys]
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf", "=1+1", "@SUM(A1)", "CON", "nul", "a.", "{x}", "%s", "a'b", 'a"b', "a,b;c", "a\\b", " a"]
+)
+def test_names_that_only_other_programs_take_amiss_are_kept(tmp_path, name):
+    lay(tmp_path, f"T/{name}.pdb", f"{name}/a.pdb")
+    assert sorted(decoy.key for decoy in find_decoys("set", tmp_path)) == sorted([("T", name), (name, "a")])
+    assert not any(decoy.refused for decoy in find_decoys("set", tmp_path))
+
+
+def test_names_that_differ_in_case_only_are_different_decoys(tmp_path):
+    lay(tmp_path, "T/a.pdb", "T/A.pdb", "t/a.pdb")
+    if len(list(tmp_path.glob("*/*"))) < 3:
+        pytest.skip("this file system does not tell capitals")
+    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [("T", "A"), ("T", "a"), ("t", "a")]
+
+
+def test_two_unprintable_files_of_one_identity_are_an_error_that_can_be_printed(tmp_path):
+    lay(tmp_path, "T\n/a\tb.pdb", "T\n/a\tb.cif")
+    with pytest.raises(ConfigError, match="are both decoy") as error:
+        find_decoys("set", tmp_path)
+    assert str(error.value).isprintable()
+
+
+def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
+    with pytest.raises(ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"):
+        find_decoys("set", tmp_path / "nowhere")
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be listed"):
+        find_decoys("set", lay(tmp_path, "file") / "file")
+
+
+def test_an_empty_folder_holds_no_decoys(tmp_path):
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize("leads_to", ["gone.pdb", "a.pdb"], ids=["nowhere", "in a circle"])
+def test_a_link_to_no_file_is_still_listed_so_that_it_is_not_dropped_silently(tmp_path, leads_to):
+    (tmp_path / "T").mkdir()
+    (tmp_path / "T" / "a.pdb").symlink_to(leads_to)
+    assert found(tmp_path) == [("T", "a", "a.pdb")]
+
+
+def test_identity_leaves_the_path_out():
+    one, other = Decoy("s", "T", "a", "x/a.pdb"), Decoy("s", "T", "a", "y/a.cif")
+    assert one.key == other.key == ("T", "a")
+
+
+# ---- writing files ----------------------------------------------------------------------------------------
+
+
+def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tmp_path):
+    atomic.write_text(tmp_path / "deep" / "file.txt", "Å\n")
+    assert (tmp_path / "deep" / "file.txt").read_bytes() == "Å\n".encode()
+    assert os.listdir(tmp_path / "deep") == ["file.txt"]
+
+
+def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def fail() -> None:
+        with atomic.replacing(path) as temporary:
+            temporary.write_text("half of the n")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_text_that_cannot_be_written_leaves_the_old_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        atomic.write_text(path, "new" * 10000 + "\ud800")
+    assert path.read_text() == "old"
+
+
+def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with atomic.replacing(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "ß" * 127])
+def test_a_name_as_long_as_names_can_be_is_written(tmp_path, name):
+    atomic.write_text(tmp_path / name, "new")
+    (tmp_path / "source").write_text("other")
+    atomic.link_or_copy(tmp_path / "source", tmp_path / name)
+    assert (tmp_path / name).read_text() == "other"
+
+
+def test_two_that_write_one_file_in_one_process_do_not_get_in_each_other_s_way(tmp_path):
+    path = tmp_path / "file"
+    with atomic.replacing(path) as first, atomic.replacing(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+
+
+def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):
+    path = tmp_path / "file"
+    assert atomic.write_text_if_changed(path, "a")
+    os.utime(path, (1, 1))
+    assert not atomic.write_text_if_changed(path, "a")
+    assert path.stat().st_mtime == 1
+    assert atomic.write_text_if_changed(path, "b")
+    assert (path.read_text(), path.stat().st_mtime > 1) == ("b", True)
+
+
+def test_sha256_is_that_of_the_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(b"\0\r\n\xff" * 70000)
+    assert atomic.sha256(tmp_path / "file") == hashlib.sha256(b"\0\r\n\xff" * 70000).hexdigest()
+
+
+def test_link_or_copy_gives_the_same_content_with_and_without_links(tmp_path, monkeypatch):
+    source = tmp_path / "source"
+    source.write_text("content")
+    atomic.link_or_copy(source, tmp_path / "linked")
+    assert (tmp_path / "linked").samefile(source)
+
+    def refuse(*_):
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    atomic.link_or_copy(source, tmp_path / "copied")
+    assert (tmp_path / "copied").read_text() == "content"
+    assert not (tmp_path / "copied").samefile(source)

@@ -1,0 +1,297 @@
+"""Partners: how they are said, and that the interface lies between them and nowhere else."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from building import build
+from structures_text import EXAMPLES
+from toporank.building.chunks.chunk import artefact, interface_graphs
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import CoverageRow, coverage_table
+from toporank.errors import ConfigError
+from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.files.pyg_file import Graph, read_graph
+from toporank.inputs.complexes import BY_FOLDER, group
+from toporank.structures.identity import Decoy, Status
+from toporank.structures.partners import parse_partners, partners_of, partners_text, read_partners
+from toporank.structures.sketch import sketch
+
+CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
+
+# ---- how they are said ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "partners"),
+    [
+        ("A:B", (("A",), ("B",))),
+        ("H+L:A", (("A",), ("H", "L"))),
+        (" L + H : A ", (("A",), ("H", "L"))),
+        ("A:B:C", (("A",), ("B",), ("C",))),
+        ("Heavy+light:1", (("1",), ("Heavy", "light"))),
+        ("A%2BB%3AC:H%3AL", (("A+B:C",), ("H:L",))),
+        ("=1%2B1:100%25", (("100%",), ("=1+1",))),
+    ],
+)
+def test_partners_are_the_same_in_whatever_order_they_are_said(text, partners):
+    assert parse_partners(text) == partners
+    assert parse_partners(partners_text(partners)) == partners
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("H+L", "'H+L' is one partner, at least two are needed (join chains by + and part partners by :, such as"),
+        ("HL", "'HL' is one partner, at least two are needed"),
+        ("H+L:", "'H+L:' has a partner or chain without a name"),
+        ("H++L:A", "'H++L:A' has a partner or chain without a name"),
+        ("", "'' has a partner or chain without a name"),
+        ("H+L:A+H", "'H+L:A+H' names chain 'H' twice"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_partners_is_said(text, problem):
+    with pytest.raises(ConfigError) as error:
+        parse_partners(text)
+    assert str(error.value).startswith(f"partners: {problem}")
+
+
+def test_a_table_gives_the_partners_of_each_target(tmp_path):
+    path = tmp_path / "partners.csv"
+    path.write_text("Target;Partners\n1AVZ;H+L:A\n2I25;B:A\n")
+    assert read_partners(path) == {"1AVZ": "A:H+L", "2I25": "A:B"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("T,H+L\n", "line 2: 'H+L' is one partner"),
+        ("T,A:B\nT,A:C\n", "line 3: target 'T' has other partners in an earlier line"),
+        (",A:B\n", "line 2: a row without target"),
+    ],
+)
+def test_a_wrong_row_is_named(tmp_path, rows, problem):
+    (tmp_path / "partners.csv").write_text(f"target,partners\n{rows}")
+    with pytest.raises(ConfigError, match=r"partners\.csv, ") as error:
+        read_partners(tmp_path / "partners.csv")
+    assert problem in str(error.value)
+
+
+def test_a_table_goes_before_what_is_said_of_all_and_must_agree_with_labels():
+    decoys = [("T", "a"), ("U", "a"), ("V", "a")]
+    of_labels = {("V", "a"): "B:C"}
+    assert partners_of(decoys, "A:B", {"T": "A:H+L"}, of_labels) == {decoys[0]: "A:H+L", decoys[1]: "A:B",
+                                                                      decoys[2]: "B:C"}  # fmt: skip
+    assert partners_of(decoys, "", {}, {}) == {}
+    with pytest.raises(ConfigError, match=r"partners of V/a are B:C in the labels and A:B in the table"):
+        partners_of(decoys, "", {"V": "A:B"}, of_labels)
+
+
+# ---- graphs -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+LINES = [
+    line
+    for line in gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes()).decode().splitlines()
+    if line.startswith("ATOM")
+]
+FIRST, SECOND = sorted({line[21] for line in LINES})
+MIDDLE = 110
+"""A residue number that parts the first chain in two, which both touch the second."""
+
+
+def written(
+    name: str, chain: Callable[[str, int], str], shift: dict[str, float] | None = None, more: str = ""
+) -> Decoy:
+    """The example with chains renamed by old name and residue number; `""` is left out; moved along x, in Å."""
+    by_chain: dict[str, list[str]] = {}
+    for line in LINES:
+        new = chain(line[21], int(line[22:26]))
+        x = float(line[30:38]) + (shift or {}).get(new, 0.0)
+        by_chain.setdefault(new, []).append(f"{line[:21]}{new}{line[22:30]}{x:8.3f}{line[38:]}\n")
+    by_chain.pop("", None)
+    path = Path("in", f"{name}.pdb")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join("".join(lines) + "TER\n" for lines in by_chain.values()) + more + "END\n")
+    return Decoy("ds", "T", name, path)
+
+
+def whole(chain: str, number: int) -> str:
+    return chain
+
+
+def cut(chain: str, number: int) -> str:
+    """The first chain as H and L, the second as A."""
+    return "A" if chain == SECOND else "H" if number < MIDDLE else "L"
+
+
+def graphs_of(*decoys: tuple[Decoy, str]) -> list[Graph]:
+    """The graphs of decoys with these partners."""
+    rows = built(*decoys)
+    assert [row.status for row in rows] == [Status.OK] * len(rows), [row.reason for row in rows]
+    return [read_graph(Path("results/ds/graphs/T", f"{row.decoy}.pt")) for row in rows]
+
+
+def built(*decoys: tuple[Decoy, str]) -> list[LedgerRow]:
+    partners = {decoy.key: partners_text(parse_partners(text)) for decoy, text in decoys if text}
+    rows = build([decoy for decoy, _ in decoys], CHOICES, Store(Path("store")), partners=partners)
+    return [next(row for row in rows if row.key == decoy.key) for decoy, _ in decoys]
+
+
+def told(*decoys: tuple[Decoy, str]) -> dict[str, CoverageRow]:
+    """Coverage of built decoys."""
+    seen = {d.path: sketch(Path(d.path)) for d, _ in decoys}
+    found = {d.name: d for d in group([d for d, _ in decoys], seen, BY_FOLDER, "in").decoys}
+    plan = [
+        PlannedDecoy(*d.key, str(d.path), 1, 0, "", "", text, 0, found[d.name].lacks, found[d.name].spare)
+        for d, text in decoys
+    ]
+    return {row.decoy: row for row in coverage_table(plan, built(*decoys), [])}
+
+
+def test_partners_of_one_chain_each_are_no_other_graph_byte_for_byte():
+    built((written("plain", whole), ""), (written("said", whole), f"{SECOND}:{FIRST}"))
+    plain, said = (Path(f"results/ds/graphs/T/{name}.pt").read_bytes() for name in ("plain", "said"))
+    assert plain == said
+
+
+def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
+    """Cut in two and joined by the partners, a chain meets the other as before; only DSSP sees the cut."""
+    plain, joined = graphs_of((written("plain", whole), ""), (written("cut", cut), "H+L:A"))
+    number = [name.split(":")[1] for name in plain.metadata["residues"]]
+    order = sorted(range(len(number)), key=lambda i: (plain.metadata["residues"][i][0] != SECOND, i))
+    assert [number[i] for i in order] == [name.split(":")[1] for name in joined.metadata["residues"]]
+    np.testing.assert_array_equal(plain.x[order, 32:], joined.x[:, 32:])  # topology
+    assert (plain.x[order] != joined.x).any(axis=1).sum() < len(order) / 2
+    place = np.argsort(order)
+    edges = {(place[i], place[j]): tuple(a) for (i, j), a in zip(plain.edge_index.T, plain.edge_attr, strict=True)}
+    assert edges == {(i, j): tuple(a) for (i, j), a in zip(joined.edge_index.T, joined.edge_attr, strict=True)}
+    assert joined.metadata["partners"] == "A:H+L"
+    assert "partners" not in plain.metadata
+
+
+def test_without_partners_the_cut_is_an_interface_of_its_own():
+    plain, apart = graphs_of((written("plain", whole), ""), (written("cut", cut), ""))
+    assert len(apart.x) > len(plain.x)
+
+
+def test_renaming_and_reordering_chains_and_swapping_partners_changes_nothing():
+    names = {"A": "Z", "H": "B", "L": "A"}
+    one, other = graphs_of(
+        (written("one", cut), "H+L:A"), (written("other", lambda chain, number: names[cut(chain, number)]), "Z:A+B")
+    )
+    number = [name.split(":") for name in one.metadata["residues"]]
+    same = [other.metadata["residues"].index(f"{names[chain]}:{n}") for chain, n in number]
+    np.testing.assert_allclose(other.x[same], one.x, atol=1e-5)
+    place = np.argsort(same)
+    edges = {(place[i], place[j]): a for (i, j), a in zip(other.edge_index.T, other.edge_attr, strict=True)}
+    assert len(edges) == len(one.edge_attr)
+    for (i, j), attributes in zip(one.edge_index.T, one.edge_attr, strict=True):
+        np.testing.assert_array_equal(edges[i, j], attributes)
+
+
+def test_a_far_chain_that_no_partner_names_changes_nothing():
+    far = "".join(f"{line[:21]}X{line[22:30]}{float(line[30:38]) + 300:8.3f}{line[38:]}\n" for line in LINES[:400])
+    plain, more = graphs_of((written("plain", cut), "H+L:A"), (written("more", cut, more=far), "H+L:A"))
+    assert plain.metadata["residues"] == more.metadata["residues"]
+    for name in ("x", "edge_index", "edge_attr"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(more, name))
+    row = told((written("more", cut, more=far), "H+L:A"))["more"]
+    assert row.status == Status.OK
+    assert row.reason.endswith("no partner names chain X: left out of the interface")
+
+
+@pytest.mark.parametrize("module", ["", "contacts"])
+def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
+    """As where a predictor was given a copy too many, which it put far away."""
+    if module:
+        choices = {stage: {"module": module} if stage in ("nodes", "edges") else {} for stage in DEFAULT_MODULES}
+        monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
+    far = [f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES]
+    far = "".join(line for line, old in zip(far, LINES, strict=True) if old[21] == FIRST)
+    plain, beside = graphs_of((written("plain", whole), ""), (written("beside", whole, more=far), ""))
+    for name in ("x", "edge_index", "edge_attr"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(beside, name))
+
+
+def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
+    decoy = written("all", cut)
+    (row,) = built((decoy, ""))
+    member = PlannedDecoy(*decoy.key, str(decoy.path), 1, 0, "")
+    known = (CHOICES, Store(Path("store")))
+    found = {name: digest for _, _, name, digest in interface_graphs([(member, row)], *known)}
+    assert sorted(found) == ["A:H", "A:L", "H:L"]
+    for name, digest in found.items():
+        content = artefact("graphs", digest, member, row, *known)
+        built((decoy, name))
+        assert content == Path("results/ds/graphs/T/all.pt").read_bytes()
+
+
+# ---- what becomes of a decoy ------------------------------------------------------------------------------
+
+
+def test_a_partner_that_touches_no_other_is_named_with_its_distance():
+    away = written("away", cut, {"A": 200.0})
+    rows = told((written("near", cut), ""), (away, ""))
+    assert rows["near"].status == Status.OK
+    assert rows["away"].status == Status.PARTNER_APART
+    assert rows["away"].reason.startswith("partner A touches no other (the closest is ")
+    assert 150 < float(rows["away"].reason.split(", ")[1].split()[0]) < 250
+    row = told((away, "H+L:A"))["away"]
+    assert (row.status, row.n_interface_residues) == (Status.PARTNER_APART, 0)
+    assert "partner A touches no other (the closest is H+L, " in row.reason
+
+
+def test_a_chain_that_the_other_decoys_have_is_missed():
+    less = written("less", lambda chain, number: "" if chain == SECOND else cut(chain, number))
+    rows = told(*((written(f"full{i}", cut), "") for i in range(2)), (less, ""))
+    assert (rows["less"].status, rows["less"].n_chains) == (Status.CHAIN_MISSING, 2)
+    assert rows["less"].reason == "of 3 protein chains that most models of the target have, 2: no A"
+    assert rows["full0"].status == Status.OK
+
+
+def test_a_single_chain_is_missed_where_others_have_two_and_cannot_be_read_where_none_has():
+    single = written("single", lambda chain, number: chain if chain == FIRST else "")
+    rows = told((single, ""), *((written(f"two{i}", whole), "") for i in range(2)))
+    assert rows["single"].status == Status.CHAIN_MISSING
+    assert rows["single"].reason.startswith(
+        "of 2 protein chains that most models of the target have, 1: no B; only one protein"
+    )
+    assert told((single, ""))["single"].status == Status.UNREADABLE
+
+
+def test_a_chain_more_than_the_other_decoys_have_is_no_fault_of_theirs():
+    rows = told(*((written(f"two{i}", whole), "") for i in range(3)), (written("three", cut), ""))
+    assert {row.status for row in rows.values()} == {Status.OK}
+
+
+def test_the_same_atoms_between_other_partners_are_no_copy():
+    """One touches as it is asked about, the other does not: what is said of one is not said of the other."""
+    first, second, third = (written(name, cut) for name in ("first", "second", "third"))
+    rows = told((first, "H+L:A"), (second, "H:L"), (third, "H+L:A"))
+    assert [rows[name].duplicate_of for name in ("first", "second", "third")] == ["", "", "first"]
+
+
+@pytest.mark.parametrize(
+    ("partners", "reason"),
+    [
+        ("H+L:B", "no protein chain 'B', only A, H, L"),
+        ("HL:A", "no protein chain 'HL', only A, H, L (join chains by +, such as H+L)"),
+        ("H+X:Y", "no protein chain 'X' and no 'Y', only A, H, L"),
+    ],
+)
+def test_a_partner_that_the_decoy_does_not_have_is_named(partners, reason):
+    row = told((written("cut", cut), partners))["cut"]
+    assert (row.status, row.n_chains, row.reason) == (Status.CHAIN_MISSING, 3, reason)

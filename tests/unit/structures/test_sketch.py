@@ -1,0 +1,146 @@
+"""A quick look into a structure file: its models, and the sequences of its chains as the reader has them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, write
+from toporank.building.target_chains import sequences
+from toporank.errors import StructureError
+from toporank.structures.read import read_complex
+from toporank.structures.sketch import sketch
+
+BOTH = pytest.mark.parametrize(("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"])
+
+
+def in_models(*models: str, mark: str = "MODEL     {:4d}\n") -> str:
+    return "".join(f"{mark.format(n)}{text}ENDMDL\n" for n, text in enumerate(models, 1))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.pdb*")) + sorted(EXAMPLES.rglob("*.cif*")), ids=str)
+def test_chains_and_sequences_are_those_of_the_reader(path):
+    found = sketch(path)
+    assert found.models == (1,)
+    assert dict(found.chains) == sequences(read_complex(path))
+
+
+@BOTH
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(tmp_path, as_text, name, suffix):
+    atoms = [
+        *alanine("B", 7, 0.0),
+        *changed(alanine("B", 8, 4.0), residue="MSE", het=True),
+        *changed(alanine("A", 1, 4.0, 9.0), residue="XYZ"),
+        *changed(alanine("A", 2, 8.0, 9.0), residue="HIE"),
+        Atom("P", "DA", "C", 1, 20.0, 0.0, 0.0),
+        Atom("CA", "GLY", "D", 1, 30.0, 0.0, 0.0, het=True),  # free glycine, a ligand
+        Atom("O", "HOH", "A", 301, 9.0, 9.0, 9.0, het=True),
+        *alanine("B", 9, 8.0),  # a chain goes on behind others
+    ]
+    path = write(tmp_path / f"{name}{suffix}", as_text(atoms))
+    assert sketch(path).chains == (("B", "AMA"), ("A", "XH"))
+    assert dict(sketch(path).chains) == sequences(read_complex(path))
+
+
+@BOTH
+def test_a_residue_whose_atoms_stand_apart_is_one(tmp_path, as_text, name):
+    one, two = alanine("A", 1, 0.0), alanine("A", 2, 4.0)
+    path = write(tmp_path / name, as_text([*one[:2], *two, *one[2:], *alanine("B", 1, 9.0)]))
+    assert sketch(path).chains == (("A", "AA"), ("B", "A"))
+
+
+@BOTH
+def test_a_chain_that_is_written_twice_is_one(tmp_path, as_text, name):
+    path = write(tmp_path / name, as_text([*pair(), *changed(alanine("B", 1, 5.1), chain="C")]))
+    assert sketch(path).chains == (("A", "A"), ("B", "A"))
+
+
+# ---- models -----------------------------------------------------------------------------------------------
+
+
+def test_models_have_the_numbers_of_the_file(tmp_path):
+    text = pdb(pair())
+    assert sketch(
+        write(tmp_path / "a.pdb", f"MODEL        3\n{text}ENDMDL\nMODEL       12\n{text}ENDMDL\nEND\n")
+    ).models == (3, 12)
+    assert sketch(write(tmp_path / "a.cif", mmcif([*changed(pair(), model=3), *changed(pair(), model=12)]))).models == (
+        3,
+        12,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        in_models(pdb(pair()), pdb(pair())),
+        in_models(pdb(pair()), pdb(pair()), mark=""),
+        f"{pdb(pair())}ENDMDL\n{pdb(pair())}",
+        f"MODEL        1\n{pdb(pair())}MODEL        2\n{pdb(pair())}",
+        in_models(pdb(pair()), pdb(pair())).replace("ENDMDL\n", "ENDMDL\nEND\n"),
+        in_models("", pdb(pair()), "", pdb(pair()), mark=""),
+        "MODEL        7\nENDMDL\n" + in_models(pdb(pair()), pdb(pair())),
+    ],
+    ids=[
+        "both marks",
+        "ENDMDL alone",
+        "nothing behind the last",
+        "MODEL alone",
+        "END behind each",
+        "empty ones",
+        "an empty one",
+    ],
+)
+def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
+    assert sketch(write(tmp_path / "d.pdb", text)).models == (1, 2)
+
+
+@BOTH
+def test_chains_are_those_of_the_first_model(tmp_path, as_text, name):
+    other = changed(alanine("C", 1, 0.0), model=2)
+    text = mmcif([*pair(), *other]) if as_text is mmcif else in_models(pdb(pair()), pdb(other))
+    assert sketch(write(tmp_path / name, text)).chains == (("A", "A"), ("B", "A"))
+
+
+def test_thousands_of_models_take_time_by_their_size_only(tmp_path):
+    def seconds(models: int) -> float:
+        path = write(tmp_path / "d.pdb", in_models(*[pdb(pair())] * models))
+        start = time.process_time()
+        assert len(sketch(path).models) == models
+        return time.process_time() - start
+
+    assert seconds(8000) < 40 * seconds(1000) + 0.5
+
+
+# ---- what is refused --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("d.pdb", ""),
+        ("d.pdb", "REMARK nothing\n"),
+        ("d.pdb", mmcif(pair())),
+        ("d.cif", pdb(pair())),
+        ("d.cif", "data_x\n"),
+        ("d.cif", mmcif(pair(), without=["Cartn_x"])),
+        ("d.pdb", b"\x1f\x8b damaged"),
+        ("d.pdb", pdb(changed(pair(), x="********"))),
+        ("d.pdb", f"{pdb(alanine('A', 1, 0.0))}END\n{pdb(alanine('B', 1, 5.0))}"),
+        ("d.pdb", in_models(pdb(changed(pair(), x="********")), pdb(pair()))),
+        ("d.pdb", in_models(pdb(pair())[:40] + "\n", pdb(pair()))),
+    ],
+)
+def test_a_file_that_the_reader_refuses_is_refused_in_the_same_words(tmp_path, name, text):
+    path = write(tmp_path / name, text)
+    with pytest.raises(StructureError) as of_reader:
+        read_complex(path)
+    with pytest.raises(StructureError) as of_sketch:
+        sketch(path)
+    assert str(of_sketch.value) == str(of_reader.value)
+
+
+def test_what_is_not_there_is_refused(tmp_path):
+    with pytest.raises(StructureError, match="cannot be read"):
+        sketch(tmp_path / "d.pdb")
