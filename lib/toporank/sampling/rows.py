@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.files.atomic import spreadsheets
+from toporank.files import spreadsheets
 from toporank.structures.identity import Status
 
 

@@ -33,7 +33,7 @@ from toporank.app.commands.running import (
 )
 from toporank.app.config import load_config
 from toporank.errors import ConfigError
-from toporank.files.atomic import unpacking
+from toporank.files import unpacking
 from toporank.files.unpacking import unpacked
 from toporank.layout import repository
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.errors import ConfigError
-from toporank.files.atomic import atomic
+from toporank.files import atomic
 from toporank.inputs.folders import find_decoys
 from toporank.structures.identity import FORMATS, LONGEST_NAME, Decoy, ResidueId, split_suffix, structure_format
 
