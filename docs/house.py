@@ -45,7 +45,12 @@ def draw(axis: plt.Axes, library: Path, when: str) -> None:
     for one, others in arrows.items():
         for other in others:
             both = one in arrows[other]
-            style = {"color": UP if both else DOWN, "lw": 1.2 if both else 0.6, "alpha": 0.9 if both else 0.5, "zorder": 1}
+            style = {
+                "color": UP if both else DOWN,
+                "lw": 1.2 if both else 0.6,
+                "alpha": 0.9 if both else 0.5,
+                "zorder": 1,
+            }
             axis.plot(*zip(at[one], at[other], strict=True), **style)
     box = {"boxstyle": "round,pad=0.3", "fc": "#e0f2f1", "ec": "#00796b", "lw": 0.8}
     for room, (x, y) in at.items():

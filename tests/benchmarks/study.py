@@ -29,8 +29,8 @@ PLAIN = [{"name": "standard"}]
 
 BY_TRAINING_SET = {"scaling": "training_set"}
 PER_DECOY = {"scaling": "per_decoy"}
-PUBLISHED_NODES = {**PER_DECOY, "orientation": "file"}
-STANDARD_NODES = {**BY_TRAINING_SET, "orientation": "principal_axes"}
+PUBLISHED_NODES = {"module": "dssp_topology", **PER_DECOY, "orientation": "file"}
+STANDARD_NODES = {"module": "dssp_topology", **BY_TRAINING_SET, "orientation": "principal_axes"}
 FEATURES = {
     "v11": {"nodes": PUBLISHED_NODES, "edges": {"module": "legacy", **PER_DECOY}},
     "v24": {"nodes": PUBLISHED_NODES, "edges": {"module": "multiscale", "scaling": "none"}},

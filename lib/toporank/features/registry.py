@@ -25,8 +25,8 @@ from toporank.settings import checked, did_you_mean
 DEFAULT_MODULES = {
     "interface": "interface/ca_cutoff/v1",
     "topology": "topology/persistence/v1",
-    "nodes": "nodes/dssp_topology/v1",
-    "edges": "edges/legacy_v11",
+    "nodes": "nodes/contacts/v1",
+    "edges": "edges/contacts/v1",
 }
 """The stages with a choice of module, and the choice when none is named."""
 

@@ -42,8 +42,8 @@ def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
     assert {stage: choice.module.alias for stage, choice in config.choices().items()} == {
         "interface": "ca_cutoff",
         "topology": "persistence",
-        "nodes": "dssp_topology",
-        "edges": "legacy",
+        "nodes": "contacts",
+        "edges": "contacts",
     }
     assert Hyperparameters().model_dump(include={"learning_rate", "batch_size", "accumulate", "max_epochs"}) == {
         "learning_rate": 0.005,

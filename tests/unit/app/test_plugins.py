@@ -123,7 +123,7 @@ def test_the_modules_of_the_manual_compute_what_they_say(install):
     topology = np.zeros((len(residues), 0))
     nodes, theirs = (
         choices["nodes"](complex_, residues, topology),
-        registry.choose("nodes", {})(complex_, residues, topology),
+        registry.choose("nodes", {"module": "dssp_topology"})(complex_, residues, topology),
     )
     assert choices["nodes"].columns[:2] == ["hydropathy", "rasa"]
     np.testing.assert_array_equal(nodes.values[:, 1:], theirs.values)

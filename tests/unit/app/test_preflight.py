@@ -23,7 +23,7 @@ from toporank.app.workflow.preflight import (
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
 from toporank.errors import CheckpointError, ConfigError
-from toporank.features.registry import DEFAULT_MODULES, records, resolve
+from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.inputs.labels import read_split_labels
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Status
@@ -264,7 +264,8 @@ def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
 
 def test_a_network_that_is_to_see_columns_which_the_graphs_lack_is_a_problem_before_anything_is_built():
     sweep = {"configs": [{"name": "less", "sees": "contacts"}]}
-    (problem,) = check(GOOD, training={"sweep": sweep}).problems
+    fewer = {"nodes": {"module": "dssp_topology"}}
+    (problem,) = check(GOOD, features=fewer, training={"sweep": sweep}).problems
     assert problem.startswith("sees: contacts: nodes/dssp_topology/v1 does not extend nodes/contacts/v1 (leave `sees`")
 
 
@@ -343,7 +344,7 @@ def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
 
 
 def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
-    older = features(12.0)
+    older = {**features(12.0), "nodes": choose("nodes", {"module": "dssp_topology"}).record()}
     del older["nodes"]["dssp"], older["nodes"]["orientation"]
     write_description("older.ckpt", features=older)
     settings = load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"})

@@ -347,7 +347,7 @@ def test_alone_nothing_is_buried_shared_or_clashing(decoy, nodes):
 
 def test_other_columns_are_those_of_the_dssp_module(decoy, nodes):
     topology = np.arange(2.0 * len(nodes)).reshape(-1, 2)
-    plain = choose("nodes", {})(decoy, nodes, topology)
+    plain = choose("nodes", {"module": "dssp_topology"})(decoy, nodes, topology)
     found = choose("nodes", {"module": "contacts"})(decoy, nodes, topology)
     np.testing.assert_array_equal(found.values[:, len(OWN) :], plain.values)
     assert found.lost == plain.lost

@@ -74,8 +74,9 @@ def test_a_preset_leaves_nothing_to_defaults(name):
     assert records(resolve(PRESETS[name])) == PRESETS[name]
 
 
-def test_the_preset_differs_from_the_defaults_in_what_the_manual_says(repository):
-    default = records(load_config({}).choices())
+def test_the_preset_differs_from_the_defaults_of_its_modules_in_what_the_manual_says(repository):
+    modules = {stage: {"module": record["module"]} for stage, record in records(COMPAT).items()}
+    default = records(load_config({"features": modules}).choices())
     differing = {
         f"`{stage}: {{{key}: {value}}}`"
         for stage, record in records(COMPAT).items()
@@ -304,7 +305,9 @@ def test_a_decoy_gets_the_published_features_and_the_published_score(name: str, 
     assert not any(nodes.lost)
     np.testing.assert_allclose(nodes.values, published["x"], rtol=0, atol=1e-6)
 
-    ours = choose("nodes", {"scaling": "per_decoy", "orientation": "file"})(complex_, residues, topology)
+    ours = choose("nodes", {"module": "dssp_topology", "scaling": "per_decoy", "orientation": "file"})(
+        complex_, residues, topology
+    )
     assert ours.lost == nodes.lost
     one_square = 1 / min(MAX_ACCESSIBILITY.values())
     np.testing.assert_allclose(ours.values[:, 0], published["x"][:, 0], rtol=0, atol=one_square)

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from toporank.learning import kernels
+from toporank.learning.kernels import attention
 from toporank.learning.graphs import GraphBatch
-from toporank.learning.kernels import Adjacency, attend, join
+from toporank.learning.kernels.attention import Adjacency, attend, join
 from toporank.learning.network import DockQNet
 from toporank.learning.topoqa.pyg_network import PlainNetwork
 
@@ -144,7 +144,7 @@ def test_without_compiled_loops_it_is_the_same(monkeypatch, dropout):
     """As on a GPU, and within torch.compile."""
     ours, plain = both(dropout)
     expected = outcome(plain, some_batch())
-    monkeypatch.setattr(kernels, "_by_loops", lambda tensor: False)
+    monkeypatch.setattr(attention, "_by_loops", lambda tensor: False)
     assert_same(outcome(ours, some_batch()), expected, 1e-6)
 
 
@@ -171,7 +171,7 @@ def test_two_threads_differ_from_one_by_rounding_alone():
 
 def test_torch_operations_in_bfloat16_agree_with_single_precision_to_its_eight_bits(monkeypatch):
     """As on a GPU with `precision: bf16-mixed`; scores and gradients themselves are of single precision."""
-    monkeypatch.setattr(kernels, "_by_loops", lambda tensor: False)
+    monkeypatch.setattr(attention, "_by_loops", lambda tensor: False)
     batch = some_batch()
     scores, gradients = outcome(both()[0], batch)
     with torch.autocast("cpu", torch.bfloat16):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch_geometric.data import Data
 
 from toporank.learning.graphs import GraphBatch
-from toporank.learning.kernels import Adjacency
+from toporank.learning.kernels.attention import Adjacency
 from toporank.learning.network import DockQNet, EdgeAwareGATv2
 
 WIDTHS = (5, 3)
