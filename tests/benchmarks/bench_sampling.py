@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=lib python tests/benchmarks/bench_sampling.py NATIVES PARTNERS [--out FOLDER]
 
-NATIVES and PARTNERS are what `sampling.unbound` and `sampling.sides` name. Each native is sampled by a process of
+NATIVES and PARTNERS are what `sampling.natives` and `sampling.partners` name. Each native is sampled by a process of
 its own, as the workflow does it, and a target that is there is not made again. Everything is measured on the files
 that were written.
 """

@@ -30,5 +30,5 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
         what = (
             f"{len(found)} partners, two can be docked" if partners else f"{len(found)} chains, and no partners given"
         )
-        raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.sides`")
+        raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
     return found

@@ -504,12 +504,12 @@ def contacts(alpha_carbons) -> set[tuple[str, str]]:
 def test_the_nodes_are_the_residues_at_the_interface(graph, contacts):
     expected = sorted({a for a, _ in contacts}, key=lambda name: (name[0], int(name[2:])))
     assert graph.metadata["residues"] == expected
-    assert graph.x.shape == (len(expected), 172)
+    assert graph.x.shape == (len(expected), 182)
 
 
 @pytest.mark.parametrize(
     ("left_out", "columns"),
-    [({"topology": "none"}, slice(0, 32)), ({"nodes": "topology_only"}, slice(32, None))],
+    [({"topology": "none"}, slice(0, 42)), ({"nodes": "topology_only"}, slice(42, None))],
 )
 def test_features_can_be_left_out_to_learn_what_they_are_worth(tmp_path, build, graph, left_out, columns):
     (tmp_path / "in").symlink_to(build.folder / "in")
@@ -535,7 +535,7 @@ def test_the_first_edge_feature_is_the_distance(graph, alpha_carbons):
 
 
 def test_every_feature_is_named_and_finite(graph):
-    assert len(graph.metadata["node_columns"]) == len(set(graph.metadata["node_columns"])) == 172
+    assert len(graph.metadata["node_columns"]) == len(set(graph.metadata["node_columns"])) == 182
     assert len(graph.metadata["edge_columns"]) == 11
     for values in (graph.x, graph.edge_attr):
         assert np.isfinite(values).all()

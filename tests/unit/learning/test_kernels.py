@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from toporank.learning.kernels import attention
 from toporank.learning.graphs import GraphBatch
+from toporank.learning.kernels import attention
 from toporank.learning.kernels.attention import Adjacency, attend, join
 from toporank.learning.network import DockQNet
 from toporank.learning.topoqa.pyg_network import PlainNetwork

@@ -210,9 +210,9 @@ def small(monkeypatch) -> Path:
     pytest.importorskip("openmm")
     pytest.importorskip("pdbfixer")
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
-    sides = [sides.partner(complex_, chain) for chain in complex_.chains]
-    middle = min(sides, key=lambda side: len(side.residues)).xyz.mean(axis=0)
-    return write_structure(Path("small"), sides.joined(piece(side, middle) for side in sides))
+    both = [sides.partner(complex_, chain) for chain in complex_.chains]
+    middle = min(both, key=lambda side: len(side.residues)).xyz.mean(axis=0)
+    return write_structure(Path("small"), sides.joined(piece(side, middle) for side in both))
 
 
 def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
