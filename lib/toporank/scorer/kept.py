@@ -20,6 +20,7 @@ class Kept:
     """The answers of a scorer. precision : of the numbers of graphs."""
 
     def __init__(self, scorer: Scorer, precision: str):
+        self._boxes: dict[str, Box] = {}
         networks = [scorer.digests[path] for path in (scorer.checkpoint, *scorer.members)]
         self._of = {
             "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None, "precision": precision,
@@ -32,8 +33,10 @@ class Kept:
         return {**self._of, "graph": graph, "part": part}
 
     def has(self, store: Store, target: str, graph: str, part: bool) -> bool:
-        """Whether a graph was judged."""
-        return self.box(store, target).known(KIND, self.key(graph, part)) is not None
+        """Whether a graph was judged before this object was first asked about its target."""
+        if target not in self._boxes:
+            self._boxes[target] = self.box(store, target)
+        return self._boxes[target].known(KIND, self.key(graph, part)) is not None
 
     @staticmethod
     def box(store: Store, target: str) -> Box:
