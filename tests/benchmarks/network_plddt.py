@@ -27,7 +27,8 @@ from toporank.learning.weights import load_weights, predict_all
 
 PREDICTED = "af2-boltz"
 DATASETS = (PREDICTED, "docked", "antibody", "rigid", "membrane")
-HIDDEN = {"shown": 0.0, "hidden": 1.0}
+VARIANTS = {"with": (0.5, {"pLDDT shown": 0.0, "pLDDT hidden": 1.0}), "without": (None, {"no columns": None})}
+"""Share of the decoys whose pLDDT is hidden, in training and when the network is judged; None: no columns of it."""
 COLUMNS = ["plddt", "plddt_known"]
 NETWORK = {"local_weight": 1.0, "learning_rate": 0.002, "weight_decay": 0.001, "loss": "bce", "dropout": 0.1}
 SCHEDULE = {"batch_size": 32, "accumulate": 1, "max_epochs": 20, "early_stop_patience": 6, "plateau_patience": 2}
@@ -46,25 +47,23 @@ def main() -> None:
     hyperparameters = {**NETWORK, **SCHEDULE, "heads": 4, "sampling": "cluster_balanced"}
     run = Run.parse("plddt", {"seed": 222, "hyperparameters": hyperparameters, "selection": {}}, None)
     rows = []
-    for kind in ("with", "without"):
-        if kind == "with":
-            train.open_graphs = lambda *given: with_plddt(original(*given), plddt, 0.5)
-        else:
-            train.open_graphs = original
+    for kind, (hidden, judged_at) in VARIANTS.items():
+        train.open_graphs = lambda *given, hidden=hidden: with_plddt(original(*given), plddt, hidden)
         for fold in args.folds:
             out = args.out / kind / f"fold{fold}"
             train.train_run(run, packs, 1, out, args.out / f"store_{kind}", splits=table, fold=fold)
             network, _ = load_weights(out / "best_loss.ckpt")
-            for shown, share in HIDDEN.items():
-                graphs = original(packs, packs)
-                store = GraphStore.of(with_plddt(graphs, plddt, share) if kind == "with" else graphs)
+            for name, share in judged_at.items():
+                store = GraphStore.of(with_plddt(original(packs, packs), plddt, share))
                 store = store.some(np.flatnonzero([fold_of.get(target) == fold for target in store.target]))
                 (found,) = predict_all([network], store)
                 both = (found.score + found.local).numpy() / 2
-                sets = [DATASETS[part] for part in store.part_of]
-                rows += zip([f"{kind}, {shown}"] * len(both), sets, store.target, both, store.dockq, strict=True)
-    for key, part in pd.DataFrame(rows, columns=["kind", "set", "target", "said", "dockq"]).groupby(["kind", "set"]):
-        print(*key, *judged(part.dropna()))
+                where = [(name, DATASETS[part]) for part in store.part_of]
+                values = zip(store.target, store.decoy, both, store.dockq, strict=True)
+                rows += [(*place, *value) for place, value in zip(where, values, strict=True)]
+    table = pd.DataFrame(rows, columns=["kind", "set", "target", "decoy", "pred_dockq", "dockq"]).dropna()
+    for key, part in table.groupby(["kind", "set"]):
+        print(*key, *judged(part))
 
 
 def read_plddt(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
@@ -81,8 +80,10 @@ def read_plddt(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-def with_plddt(graphs: PackedGraphs, plddt: dict, hidden: float) -> PackedGraphs:
+def with_plddt(graphs: PackedGraphs, plddt: dict, hidden: float | None) -> PackedGraphs:
     """Graphs with `COLUMNS`; a share of the decoys that have pLDDT do without."""
+    if hidden is None:
+        return graphs
     random, parts = np.random.default_rng(7), []
     for number, part in enumerate(graphs.parts):
         nodes = np.asarray(part["x"])
@@ -100,12 +101,11 @@ def with_plddt(graphs: PackedGraphs, plddt: dict, hidden: float) -> PackedGraphs
 
 def judged(part: pd.DataFrame) -> list[float]:
     """Ranking loss, Spearman per target and pooled, and MSE; targets whose models differ by 0.1 DockQ or more count."""
-    rankable = [rows for _, rows in part.groupby("target") if len(rows) > 2 and np.ptp(rows["dockq"]) >= 0.1]
-    losses = [rows["dockq"].max() - rows["dockq"].to_numpy()[rows["said"].argmax()] for rows in rankable]
-    orders = [metrics.spearman(rows["said"], rows["dockq"]) for rows in rankable]
-    error = float(((part["said"] - part["dockq"]) ** 2).mean())
-    values = [np.mean(losses), np.nanmean(orders), metrics.spearman(part["said"], part["dockq"]), error]
-    return [round(float(value), 3) for value in values]
+    targets, models = metrics.per_target(part).set_index("target"), part.groupby("target")["dockq"]
+    rankable = targets[(models.max() - models.min() >= 0.1) & (models.size() > 2)]
+    error = ((part["pred_dockq"] - part["dockq"]) ** 2).mean()
+    means = rankable[["ranking_loss", "spearman"]].mean()
+    return [round(float(value), 3) for value in (*means, metrics.spearman(part["dockq"], part["pred_dockq"]), error)]
 
 
 if __name__ == "__main__":

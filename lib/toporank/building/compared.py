@@ -24,7 +24,7 @@ these they are read anew each time, which takes a third of a millisecond."""
 
 
 class ComparedDecoy(NamedTuple):
-    """A decoy with a graph, and its `comparing.decoys.Comparison`; a copy has that of the first but is no twin."""
+    """A decoy with a graph and its `comparing.decoys.Comparison`. A copy has that of the first, but no twin."""
 
     target: str
     decoy: str

@@ -52,7 +52,7 @@ def environment(*packages: str) -> Environment:
 
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
     """What the template shows. An entry that is empty or None leaves its section out."""
-    learning_curves, assessed = training_content(study), assessment_content(study)
+    training, assessed = training_content(study), assessment_content(study)
     profiles = residue_view.profiles_for_script(study)
     return {
         "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
@@ -65,7 +65,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "coverage": run_card.coverage(study),
         "leakage": run_card.leakage(study),
         "confidence": confidence_columns.sections(study),
-        **learning_curves,
+        **training,
         "targets": rankings.target_lines(study, assessed.pop("metrics")),
         **assessed,
         **answer_content(study),

@@ -33,7 +33,7 @@ class Kept:
         return {**self._of, "graph": graph, "part": part}
 
     def has(self, store: Store, target: str, graph: str, part: bool) -> bool:
-        """Whether a graph was judged before this object was first asked about its target."""
+        """Whether the store had the answer for a graph when its target was first asked about."""
         if target not in self._boxes:
             self._boxes[target] = self.box(store, target)
         return self._boxes[target].known(KIND, self.key(graph, part)) is not None

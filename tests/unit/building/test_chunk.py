@@ -323,7 +323,9 @@ STRAY = "\nOTHER = 0\n"
 
 
 def files_of(package: str) -> list[Path]:
-    return sorted((code.LIBRARY / package).glob("*.py"))
+    found = sorted((code.LIBRARY / package).glob("*.py"))
+    assert found, package
+    return found
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ class Box:
         entry = self._entry(name)
         if entry is not None:
             self._store.reused[kind] += 1
-            if entry.kept is None:  # a thin store has its checksum alone
+            if entry.kept is None:  # a thin store keeps only the checksum
                 return replace(entry, kept=partial(self._again, name, entry, make))
             return entry
         return self._new(name, make)

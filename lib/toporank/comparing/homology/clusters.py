@@ -1,6 +1,6 @@
 """Targets that share a chain: clusters, splits and folds that keep them together, and the nearest training target.
 
-Everywhere `kmers` gives the sequences of each target that are to be compared (kind `protein`), none for a
+Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`), none for a
 target without such a chain. The order of targets never matters.
 """
 

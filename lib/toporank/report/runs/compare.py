@@ -155,9 +155,8 @@ def _alone(one: TargetRow | None, other: TargetRow | None) -> PairRow:
 
 def _relation(a: TargetRow, b: TargetRow) -> str:
     """The code of how the DockQ of both best models stand to each other."""
-    missing = a.dockq is None, b.dockq is None
-    if any(missing):
-        return SCORED[((False, True), (True, False), (True, True)).index(missing)]
+    if a.dockq is None or b.dockq is None:
+        return SCORED[0 if a.dockq is not None else 1 if b.dockq is not None else 2]
     if abs(b.dockq - a.dockq) < CLOSE:
         return SAME
     ahead = int(b.dockq > a.dockq)
