@@ -23,7 +23,7 @@ from toporank.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.scorer.calibration import Identity, calibrate, estimates
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.expected import held_against_others
-from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
+from toporank.scorer.make import OF_MADE, SEED, Evidence, TrainingTable, for_calibration, make_scorer
 from toporank.scorer.tree_inputs import NETWORK, VOTES
 
 ALONE = "scorer, each decoy alone"
@@ -74,13 +74,16 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, help="written: what was measured")
     parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
+    parser.add_argument("--made-weight", type=float, default=OF_MADE, help="of made decoys (default: %(default)s)")
+    parser.add_argument("--against", type=Path, help="predictions.csv.gz of another scorer: target by target")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
     known = read_table(args.study / layout.FOLD_PREDICTIONS)["dataset"]
     study = CrossValidation(args.study, known.unique())
     runs, said = study.runs(args.config), {}
     for i, run in enumerate(runs):
-        table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
+        evidence = study.with_networks(run), study.descriptors, study.names, study.similarity
+        table = TrainingTable(*evidence, MADE, args.made_weight)
         found = (ablations if args.ablations else answers)(table, SEED + i)
         if args.published:
             found["published weights of TopoQA"] = published(study.decoys, args.published)
@@ -88,6 +91,10 @@ def main() -> None:
             said.setdefault(answer, []).append(values)
     result = judged(study.decoys, said)
     print(markdown(result))
+    if args.against:
+        apart = differences(study.decoys, said, read_table(args.against))
+        print(apart.round(3).to_string(index=False))
+        result = pd.concat([result, apart])
     if args.tables:
         name = "ablations" if args.ablations else "metrics"
         args.tables.mkdir(parents=True, exist_ok=True)
@@ -98,7 +105,8 @@ def main() -> None:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
     if args.out:
         evidence = study.evidence(runs[0])
-        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED)
+        made = {"made": MADE, "made_weight": args.made_weight}
+        scorer = make_scorer(evidence, args.out, **made, calibrated_on=PREDICTED)
         decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
         print_coverage(evidence, decoys, scorer.identity)
 
@@ -113,6 +121,37 @@ def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.
     keep = ["dataset", "target", "decoy", "group", "cluster", "fold", "dockq"]
     table = decoys[keep].assign(**columns).round(6)
     table.to_csv(path, index=False, compression={"method": "gzip", "mtime": 0})  # without the time, the same bytes
+
+
+def differences(decoys: pd.DataFrame, said: dict[str, list[np.ndarray]], other: pd.DataFrame) -> pd.DataFrame:
+    """How far the scorer is above another, target by target; intervals by bootstrap over clusters.
+
+    other : its predictions. Decoys made around natives are left out: those of another study have the same names.
+    """
+    keys, rows = ["dataset", "target", "decoy"], []
+    kept = decoys.assign(row=np.arange(len(decoys)))[~decoys["group"].isin(MADE)]
+    both = kept.merge(other.drop(columns=["group", "cluster", "dockq"]), on=keys, how="inner", validate="1:1")
+    for answer, column in (("scorer", "scorer"), (ALONE, "alone")):
+        pairs = zip(said[answer], (f"{column}{end}" for end in ("", "_2", "_3")), strict=True)
+        rounds = [(both.assign(p=ours[both["row"]]), both[theirs].to_numpy()) for ours, theirs in pairs]
+        for group, own in both.groupby("group"):
+            names = own["cluster"].unique()
+            times = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
+            apart = sum(
+                of_each(own, ours.loc[own.index, "p"].to_numpy()) - of_each(own, theirs[own.index])
+                for ours, theirs in rounds
+            ) / len(rounds)  # fmt: skip
+            for metric, name in (("ranking_loss", "ranking_loss"), ("spearman_per_target", "spearman")):
+                found = of_clusters(apart.reset_index(), name, names, times)
+                rows.append((f"{answer} − the other", group, len(names), metric, *found))
+    return pd.DataFrame(rows, columns=["answer", "group", "clusters", "metric", "value", "low", "high"])
+
+
+def of_each(decoys: pd.DataFrame, p: np.ndarray) -> pd.DataFrame:
+    """Ranking loss and Spearman of each target worth ranking, by target and cluster."""
+    table = decoys.assign(p=p)
+    parts = {key: of_targets(own, own["p"].to_numpy()) for key, own in table.groupby(["dataset", "target"])}
+    return pd.concat(parts).reset_index(level=2, drop=True).set_index("cluster", append=True)
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -1,11 +1,12 @@
 """Lays out the natives of which the decoys of the scorer's training set are made.
 
-    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT
+    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 450]
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. At most two natives
 of a cluster are taken, first those of which unbound partners are known, and none larger than 450 residues, with an
-interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other.
+interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With --residues, the larger ones
+of these natives are left out.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ def main() -> None:
     parser.add_argument("first", type=Path)
     parser.add_argument("second", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--residues", type=int, default=RESIDUES, help="at most (default: %(default)s)")
     args = parser.parse_args()
     natives = args.out / "natives"
     natives.mkdir(parents=True, exist_ok=True)
     table = pd.concat([first_release(args.first, args.second), second_release(args.second)], ignore_index=True)
     table = table.sort_values("unbound", ascending=False, kind="stable").groupby("cluster").head(A_CLUSTER)
+    table = table[table["residues"] <= args.residues]
     table = table.sort_values("target")
     ids = [id_ for id_ in table["id"] if id_]
     unpacked = args.out / "unpacked"
@@ -60,13 +63,14 @@ def first_release(first: Path, second: Path) -> pd.DataFrame:
         target = path.name.removesuffix("_bound.pdb.gz")
         residues = sum(line.startswith("ATOM") and line[12:16] == " CA " for line in _lines(path))
         if residues <= RESIDUES:
-            rows.append({"target": target, "id": "", "partners": "A:B", "cluster": clusters[target], "unbound": True})
+            known = {"partners": "A:B", "cluster": clusters[target], "unbound": True, "residues": residues}
+            rows.append({"target": target, "id": "", **known})
     return pd.DataFrame(rows)
 
 
 def second_release(folder: Path) -> pd.DataFrame:
     table = pd.read_csv(folder / "natives.csv")
-    residues = table["n_res_receptor"] + table["n_res_ligand"]
+    table["residues"] = residues = table["n_res_receptor"] + table["n_res_ligand"]
     table = table[(residues <= RESIDUES) & (table["ca_pairs10"] >= PAIRS) & (table["pairs_per_res"] <= PAIRS_A_RESIDUE)]
     partners = [":".join("+".join(side) for side in text.split(":")) for text in table["partners"]]
     unbound = table["has_unbound"].isin(["both", "receptor", "ligand"])
@@ -77,6 +81,7 @@ def second_release(folder: Path) -> pd.DataFrame:
             "partners": partners,
             "cluster": table["cluster"],
             "unbound": unbound,
+            "residues": table["residues"],
         }
     )
 
