@@ -62,6 +62,7 @@ def score(
     scorer: PathLike | Scorer | None = None,
     confidence: bool = True,
     targets: str = BY_SEQUENCE,
+    plddt: str | None = None,
     mask_disorder: bool = False,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
@@ -74,6 +75,8 @@ def score(
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
     confidence : whether the predictor's own confidence counts in the score
     targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
+    plddt : whether the B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by default the files and
+        their numbers decide
     mask_disorder : whether residues in runs of 10 or more with a pLDDT below 50 are left out of the models; then
         `n_masked` has their number and `pred_unmasked` the score that the model has otherwise (docs/confidence.md)
     cache : folder that keeps what was computed, so that the same models cost little the next time; the
@@ -97,7 +100,7 @@ def score(
     >>> table.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder}
+    chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder, "plddt": plddt}
     found, notes = _scored(models, partners, scorer, cache, **chosen)
     frame = _frame(columns_of(found.table), found.table)
     frame.attrs["notes"] = notes

@@ -153,6 +153,15 @@ def test_partners_targets_and_an_open_scorer_are_taken():
     pd.testing.assert_frame_equal(said, plain)
 
 
+def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
+    model = tmp_path / "model.pdb"
+    model.write_text(pdb_with(NEAR, np.linspace(40.0, 95.0, 300)))
+    known, unknown = (toporank.score([model], plddt=said) for said in ("b_factor", "none"))
+    assert 0 <= known.loc[0, "pred_confidence"] <= 1
+    assert known.loc[0, "pred_dockq"] != known.loc[0, "pred_structure"] == unknown.loc[0, "pred_dockq"]
+    assert "pred_confidence" not in unknown or unknown["pred_confidence"].isna().all()
+
+
 def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
     shutil.copy(NEAR, tmp_path / "near1.pdb.gz")
     (tmp_path / "partners.csv").write_text(f"target,partners\n{tmp_path.name},A:X\n")

@@ -53,16 +53,18 @@ def settings_of(
     confidence: bool,
     scorer: Path | None,
     mask_disorder: bool = False,
+    plddt: str | None = None,
 ) -> dict[str, Any]:
     """The configuration that scores a folder; keys that have their default are left out.
 
     name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
-    own counts. mask_disorder : whether disordered residues are left out.
+    own counts. mask_disorder : whether disordered residues are left out. plddt : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
     settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
     settings |= {} if confidence else {"use_confidence": False}
     settings |= {"mask_disorder": True} if mask_disorder else {}
+    settings |= {"plddt": plddt} if plddt else {}
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
@@ -79,9 +81,8 @@ def score(args: argparse.Namespace) -> int:
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
-    settings = settings_of(given.folder, given.name, args.partners, **chosen, mask_disorder=args.mask_disorder)
-    if args.plddt:
-        settings["plddt"] = args.plddt
+    chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt}
+    settings = settings_of(given.folder, given.name, args.partners, **chosen)
     load_config(settings)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):
