@@ -272,6 +272,14 @@ def test_residues_numbered_otherwise_are_aligned_and_an_exchange_keeps_its_place
     assert matched(WHOLE, trace(mutant)).tolist() == [*range(5, 100)]
 
 
+@pytest.mark.parametrize(("length", "place"), [(10, 9), (9, -1)])
+def test_numbers_count_where_nine_residues_of_ten_agree(length, place):
+    """An alignment gives an exchange at the end no place, numbers do."""
+    whole = trace(WHOLE.sequence[:length])
+    last = "W" if whole.sequence[-1] != "W" else "A"
+    assert matched(whole, trace(whole.sequence[:-1] + last)).tolist() == [*range(length - 1), place]
+
+
 def test_a_missing_loop_is_no_shift():
     sequence = WHOLE.sequence[:30] + WHOLE.sequence[42:]
     assert matched(WHOLE, trace(sequence)).tolist() == [*range(30), *range(42, 100)]

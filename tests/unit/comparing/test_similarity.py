@@ -127,6 +127,11 @@ def test_less_than_two_fifths_of_the_kmers_do_not_link():
     assert shared == ["t2", "t1"]  # 36 of 116 and 56 of 116
 
 
+def test_two_fifths_of_the_kmers_do_link():
+    shared = [clusters({"t1": [A[:54]], "t2": [A[:n] + chain(9, 54 - n)]})["t2"] for n in (23, 24)]
+    assert shared == ["t2", "t1"]  # 19 of 50 and 20 of 50
+
+
 LACTALBUMIN = (
     "KQLTKCEVFRELKDLKGYGGVSLPEWVCTTFHTSGYDTQAIVQNNDSTEYGLFQINNKIWCKDDQNPHSSNICNISCDKFLDDDLTDDIMCVKKILDKVGINYWLAHKALCSEKLDQW"
     "LCEKL"

@@ -51,6 +51,12 @@ def test_where_all_are_thought_to_be_wrong_all_votes_count_the_same():
     np.testing.assert_allclose(found.weighted, found.consensus)
 
 
+def test_decoys_that_share_just_half_of_their_contacts_are_not_alike():
+    found = voted([range(10), {*range(5), *range(20, 25)}], [0.5, 0.5])
+    assert found.nearest.tolist() == [0.5, 0.5]
+    assert found.alike.tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_a_decoy_that_is_alone_has_no_votes(n):
     found = votes(iter([np.ones(1)] * n), np.full(n, 0.5))

@@ -324,6 +324,13 @@ def test_of_alternate_residues_at_one_place_only_one_stays(read):
     assert len(complex_.xyz) == 9
 
 
+def test_of_alternate_residues_of_the_same_occupancy_the_first_stays(read):
+    serine = changed(alanine("A", 1, 0.0), residue="SER", altloc="A", occupancy=0.5)
+    glycine = changed(alanine("A", 1, 0.1)[:4], residue="GLY", altloc="B", occupancy=0.5)
+    complex_ = read(pdb([*serine, *glycine, *alanine("B", 1, 5.0)]))
+    assert {complex_.names[r] for r in complex_.residue_of} == {"SER", "ALA"}
+
+
 def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
     later = [Atom("HA", "ALA", "A", 1, 0.5, 0.5, 0.5)]
     complex_ = read(pdb([*alanine("A", 1, 0.0), *alanine("B", 1, 5.0), *later]))
