@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
 
-from conftest import CONFIG, DECOYS, EXAMPLE, make_study
+from conftest import CONFIG, DECOYS, EXAMPLE, REPOSITORY, make_study
 from toporank.scorer.scorer import Scorer
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_scorer_is_made_scores_and_is_refused_when_a_byte_changed(tmp_path):
+def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(tmp_path):
     """Three targets are too few for intervals; the fourth has no interface."""
     study = make_study(tmp_path / "home", {**DECOYS, "1EMV": ["near1.pdb.gz"]})
     contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
     study.configure(features=contacts, training={**CONFIG["training"], "split_by": "cluster", "folds": 3})
-    printed = study.run("make_scorer").stdout
+    command = [sys.executable, "-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+    done = subprocess.run(command, cwd=study.home, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    named = [line for line in done.stdout.splitlines() if line.startswith("results/")]
+    assert named == ["results/final", "results/scorer", "results/report.html"]
+    printed = study.home.joinpath("logs/cross_validation/scorer.log").read_text()
     assert "toy: the scorer was trained on decoys of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")
     without = (

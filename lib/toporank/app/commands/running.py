@@ -109,7 +109,7 @@ def claimed(folder: Path) -> Path:
 def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool:
     """Make a target of the workflow in `out`; whether it is there now, and not only something about it was asked.
 
-    args : with `running_arguments`. Raises RunError with the reason when it fails.
+    target : its name, or several with spaces between. args : with `running_arguments`. Raises RunError with the reason when it fails.
     """
     if not _compiled():
         print("The first run compiles first, which takes about a minute.", flush=True)
@@ -140,7 +140,7 @@ def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Nam
     arguments += ["--profile", str(repository() / "slurm")] if args.slurm else []
     if args.cores or not args.slurm:
         arguments += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
-    return [*arguments, target, "--configfile", str(config.absolute()), *args.snakemake_args]
+    return [*arguments, *target.split(), "--configfile", str(config.absolute()), *args.snakemake_args]
 
 
 def _run(arguments: list[str], out: Path, progress: Progress) -> list[str]:

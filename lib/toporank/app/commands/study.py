@@ -17,11 +17,11 @@ from toporank.layout import repository
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
-    "train": ("all", OF_STUDY, "the study of a configuration, from models to report"),
+    "train": ("all make_scorer", OF_STUDY, "the study of a configuration, from models to report and scorer"),
     "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of models whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }
-"""Command → target of the workflow, the results that are named at the end (`*`: every data set), and help."""
+"""Command → targets of the workflow, the results that are named at the end (`*`: every data set), and help."""
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
