@@ -109,7 +109,8 @@ def claimed(folder: Path) -> Path:
 def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool:
     """Make a target of the workflow in `out`; whether it is there now, and not only something about it was asked.
 
-    target : its name, or several with spaces between. args : with `running_arguments`. Raises RunError with the reason when it fails.
+    target : its name, or several with spaces between. args : with `running_arguments`. Raises RunError with the reason
+    when it fails.
     """
     if not _compiled():
         print("The first run compiles first, which takes about a minute.", flush=True)
