@@ -18,7 +18,6 @@ def main() -> None:
     parser.add_argument("--run", required=True, help="whose networks in all folds are those of the scorer")
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True, help="that chooses their checkpoints")
     parser.add_argument("--made", nargs="*", default=[], help="groups of decoys that were made around natives")
-    parser.add_argument("--made-weight", type=float, required=True, help="of each of their decoys in the trees")
     parser.add_argument("--calibrated-on", nargs="*", default=[], help="groups that intervals come from")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
@@ -26,9 +25,7 @@ def main() -> None:
 
     try:
         evidence = CrossValidation(Path(), args.datasets, args.store).evidence(args.run, args.rule)
-        scorer = make_scorer(
-            evidence, args.out, made=args.made, made_weight=args.made_weight, calibrated_on=args.calibrated_on
-        )
+        scorer = make_scorer(evidence, args.out, made=args.made, calibrated_on=args.calibrated_on)
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{args.out}: {len(scorer.members)} networks, learned from {len(evidence.decoys):,} decoys ({scorer.digest})")

@@ -23,7 +23,7 @@ from toporank.metrics import MIN_DECOYS, ranking_loss, spearman
 from toporank.scorer.calibration import Identity, calibrate, estimates
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.expected import held_against_others
-from toporank.scorer.make import OF_MADE, SEED, Evidence, TrainingTable, for_calibration, make_scorer
+from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
 from toporank.scorer.tree_inputs import NETWORK, VOTES
 
 ALONE = "scorer, each decoy alone"
@@ -74,7 +74,6 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, help="written: what was measured")
     parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
-    parser.add_argument("--made-weight", type=float, default=OF_MADE, help="of made decoys (default: %(default)s)")
     parser.add_argument("--against", type=Path, help="predictions.csv.gz of another scorer: target by target")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
@@ -82,8 +81,7 @@ def main() -> None:
     study = CrossValidation(args.study, known.unique())
     runs, said = study.runs(args.config), {}
     for i, run in enumerate(runs):
-        evidence = study.with_networks(run), study.descriptors, study.names, study.similarity
-        table = TrainingTable(*evidence, MADE, args.made_weight)
+        table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
         found = (ablations if args.ablations else answers)(table, SEED + i)
         if args.published:
             found["published weights of TopoQA"] = published(study.decoys, args.published)
@@ -105,8 +103,7 @@ def main() -> None:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
     if args.out:
         evidence = study.evidence(runs[0])
-        made = {"made": MADE, "made_weight": args.made_weight}
-        scorer = make_scorer(evidence, args.out, **made, calibrated_on=PREDICTED)
+        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED)
         decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
         print_coverage(evidence, decoys, scorer.identity)
 

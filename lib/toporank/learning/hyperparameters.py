@@ -241,9 +241,6 @@ class Making(Section):
         description="Groups of decoys that were made around natives: trees count them less, and intervals do not come"
         " from them. A group is that of the labels, or the data set.",
     )
-    made_weight: float = Field(
-        0.4, ge=0, le=1, description="Weight of each of these decoys in the trees; others have 1."
-    )
     calibrated_on: list[str] = Field(
         [], description="Groups of decoys that intervals come from, such as will be scored; all but `made` if empty."
     )

@@ -77,21 +77,16 @@ class Evidence:
 
 
 def make_scorer(
-    evidence: Evidence,
-    out: Path,
-    *,
-    made: Collection[str] = (),
-    made_weight: float = OF_MADE,
-    calibrated_on: Collection[str] = (),
+    evidence: Evidence, out: Path, *, made: Collection[str] = (), calibrated_on: Collection[str] = ()
 ) -> Scorer:
     """Write a scorer into a folder, scorer.json last, and open it.
 
-    made : groups of decoys made around natives, which weigh `made_weight` in the trees and are not calibrated on.
+    made : groups of decoys made around natives, which weigh less in the trees and are not calibrated on.
     calibrated_on : groups that intervals come from; by default all that are not `made`.
     Without descriptors it has no trees, with decoys of fewer than `calibration.FOLDS` clusters no calibration: it says
     so itself. Raises TrainingError when LightGBM is needed and not installed.
     """
-    table = TrainingTable.of(evidence, made, made_weight) if evidence.names else None
+    table = TrainingTable.of(evidence, made) if evidence.names else None
     _start_anew(out)
     _write_networks(evidence, out)
     versions = {}
@@ -166,7 +161,7 @@ class TrainingTable:
     """All decoys as trees see them: among all decoys of their target, among some at random, and alone.
 
     So the number of decoys of a target tells nothing, and a single decoy has a score.
-    decoys : as in `Evidence`. made : groups that weigh `made_weight`, others 1.
+    decoys : as in `Evidence`. made : groups that weigh less.
     """
 
     def __init__(
@@ -176,11 +171,10 @@ class TrainingTable:
         names: list[str],
         similarity: Similarity,
         made: Collection[str] = (),
-        made_weight: float = OF_MADE,
     ):
         self.decoys, self.names, self.descriptors = decoys, names, descriptors
         self.judges = [[*names, *(f"{name}{ABOVE}" for name in names), *VOTES], [*NETWORK, *VOTES]]
-        self.weight = np.where(decoys["group"].isin(made), made_weight, 1.0)
+        self.weight = np.where(decoys["group"].isin(made), OF_MADE, 1.0)
         self.weight = self.weight / np.sqrt(decoys.groupby("cluster")["dockq"].transform("size").to_numpy())
         known = dict(zip(names, descriptors.T, strict=True))
         self.seen = [known] * 3
@@ -198,10 +192,9 @@ class TrainingTable:
         ]
 
     @classmethod
-    def of(cls, evidence: Evidence, made: Collection[str], made_weight: float = OF_MADE) -> TrainingTable:
+    def of(cls, evidence: Evidence, made: Collection[str]) -> TrainingTable:
         """That of all decoys of some evidence."""
-        known = evidence.decoys, evidence.descriptors, evidence.names, evidence.similarity
-        return cls(*known, made, made_weight)
+        return cls(evidence.decoys, evidence.descriptors, evidence.names, evidence.similarity, made)
 
     def _among(
         self, known: dict[str, np.ndarray], groups: list[np.ndarray], similarity: Similarity

@@ -73,18 +73,6 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     assert "| sampled | 24 | 24 |" in card
 
 
-def test_trees_learn_nothing_from_decoys_of_no_weight(evidence, tmp_path):
-    sampled = evidence.decoys["group"] == "sampled"
-    wrong = replace(evidence, decoys=evidence.decoys.assign(dockq=evidence.decoys["dockq"].mask(sampled, 0.99)))
-
-    def trees(known, weight):
-        scorer = make_scorer(known, tmp_path / "out", made=["sampled"], made_weight=weight)
-        return scorer.trees.read_bytes()
-
-    assert trees(evidence, 0.0) == trees(wrong, 0.0)
-    assert trees(evidence, 0.4) != trees(wrong, 0.4)
-
-
 def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, tmp_path):
     make_scorer(evidence, tmp_path / "one")
     (tmp_path / "two/ensemble").mkdir(parents=True)

@@ -309,7 +309,7 @@ class Jobs:
         making = self.config.training.scorer
         groups = {"--made": making.made, "--calibrated-on": making.calibrated_on}
         named = [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
-        return " ".join([f"--run {self.config.scorer_run} --made-weight {making.made_weight}", *named])
+        return " ".join([f"--run {self.config.scorer_run}", *named])
 
     def scorer_summaries(self) -> list[str]:
         """summary.json of the run without each of the folds whose networks the scorer has."""
