@@ -64,6 +64,7 @@ def score(
     targets: str = BY_SEQUENCE,
     plddt: str | None = None,
     mask_disorder: bool = False,
+    rank_by: str | None = None,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
     """Score and rank models, as the command `toporank score` does.
@@ -79,6 +80,7 @@ def score(
         their numbers decide
     mask_disorder : whether residues in runs of 10 or more with a pLDDT below 50 are left out of the models; then
         `n_masked` has their number and `pred_unmasked` the score that the model has otherwise (docs/confidence.md)
+    rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or `"mean_interface"`
     cache : folder that keeps what was computed, so that the same models cost little the next time; the
         `.toporank/store` of an earlier command will do. By default nothing is kept
 
@@ -100,8 +102,8 @@ def score(
     >>> table.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    chosen = {"targets": targets, "confidence": confidence, "mask_disorder": mask_disorder, "plddt": plddt}
-    found, notes = _scored(models, partners, scorer, cache, **chosen)
+    chosen = {"confidence": confidence, "mask_disorder": mask_disorder, "plddt": plddt, "rank_by": rank_by}
+    found, notes = _scored(models, partners, scorer, cache, targets=targets, **chosen)
     frame = _frame(columns_of(found.table), found.table)
     frame.attrs["notes"] = notes
     return frame

@@ -40,6 +40,7 @@ PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
 GroupBy = Literal["sequence", "folder"] | None
+RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
@@ -189,7 +190,7 @@ class Config(Section):
         description="Whether disordered residues, runs of 10 or more with a pLDDT below 50, are left out of models"
         " before anything is computed; see docs/confidence.md.",
     )
-    rank_by: Literal["complex", "min_interface", "mean_interface"] = Field(
+    rank_by: RankBy = Field(
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
         " of its interfaces. docs/partners.md says when which is right.",

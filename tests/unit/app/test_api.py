@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import toporank
+from complexes import ANTIBODY, antibody_decoys, read_atoms
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank import layout
@@ -107,6 +108,17 @@ def test_the_command_and_the_function_say_the_same_of_models_with_a_disordered_t
     best = rows[0]
     assert (target["n_masked"], target["pred_unmasked"]) == (best["n_masked"], best["pred_unmasked"])
     assert ("masked" in target["caveats"].split()) == (best["n_masked"] != "0")
+
+
+def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
+    antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
+    table = toporank.score(tmp_path / "given", rank_by="min_interface")
+    worst = table.loc[table["status"] == "ok", "min_interface"]
+    assert len(worst) == 2
+    assert worst.is_monotonic_decreasing
+    assert (worst < table.loc[worst.index, "mean_interface"]).all()
+    with pytest.raises(ConfigError, match="rank_by"):
+        toporank.score(tmp_path / "given", rank_by="best_interface")
 
 
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):

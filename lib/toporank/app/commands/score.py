@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from toporank.app.commands.given import PARTNERS, chains_of_models, check_partners, look_at, name_of, partners_setting
 from toporank.app.commands.running import LOG, SETTINGS, claimed, make, only_shows
-from toporank.app.config import load_config
+from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
@@ -28,6 +28,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--partners", help=PARTNERS)
     what = "models with the same chains are a target (sequence), or those in one folder (folder)"
     parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
+    decides = "what the ranking goes by: complex (the default), its worst interface, or the mean of all"
+    parser.add_argument("--rank-by", choices=get_args(RankBy), help=decides)
     of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     apart = "score by the structure alone, whatever the predictor says of its models"
@@ -54,17 +56,18 @@ def settings_of(
     scorer: Path | None,
     mask_disorder: bool = False,
     plddt: str | None = None,
+    rank_by: str | None = None,
 ) -> dict[str, Any]:
     """The configuration that scores a folder; keys that have their default are left out.
 
     name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
-    own counts. mask_disorder : whether disordered residues are left out. plddt : as in the configuration.
+    own counts. mask_disorder : whether disordered residues are left out. plddt, rank_by : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
     settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
     settings |= {} if confidence else {"use_confidence": False}
     settings |= {"mask_disorder": True} if mask_disorder else {}
-    settings |= {"plddt": plddt} if plddt else {}
+    settings |= {key: value for key, value in {"plddt": plddt, "rank_by": rank_by}.items() if value}
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
@@ -81,7 +84,7 @@ def score(args: argparse.Namespace) -> int:
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
-    chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt}
+    chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt, "rank_by": args.rank_by}
     settings = settings_of(given.folder, given.name, args.partners, **chosen)
     load_config(settings)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
