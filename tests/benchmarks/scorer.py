@@ -27,6 +27,7 @@ from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration,
 from toporank.scorer.tree_inputs import NETWORK, VOTES
 
 ALONE = "scorer, each decoy alone"
+FOLDS = 5
 DRAWS = 1000
 """Of the bootstrap over clusters."""
 FEWEST = 5
@@ -75,11 +76,18 @@ def main() -> None:
     parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
     parser.add_argument("--against", type=Path, help="predictions.csv.gz of another scorer: target by target")
+    cuts = "judge the scorer on this many ways to cut clusters into folds instead"
+    parser.add_argument("--foldings", type=int, default=0, help=cuts)
+    parser.add_argument("--networks", type=Path, help="predictions.csv.gz of other networks, for --foldings")
     parser.add_argument("--ablations", action="store_true", help="judge what groups and descriptors are worth instead")
     args = parser.parse_args()
     known = read_table(args.study / layout.FOLD_PREDICTIONS)["dataset"]
     study = CrossValidation(args.study, known.unique())
     runs, said = study.runs(args.config), {}
+    if args.foldings:
+        networks = read_table(args.networks) if args.networks else None
+        print(folded(study, runs[0], args.foldings, networks).round(3).to_string())
+        return
     for i, run in enumerate(runs):
         table = TrainingTable(study.with_networks(run), study.descriptors, study.names, study.similarity, MADE)
         found = (ablations if args.ablations else answers)(table, SEED + i)
@@ -106,6 +114,30 @@ def main() -> None:
         scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED)
         decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
         print_coverage(evidence, decoys, scorer.identity)
+
+
+def folded(study: CrossValidation, run: str, n: int, networks: pd.DataFrame | None) -> pd.DataFrame:
+    """Metrics of the scorer, mean and standard deviation over ways to cut the clusters into folds of the trees.
+
+    networks : predictions that take the place of those of the study's networks, as far as they are known.
+    """
+    decoys, clusters, found = study.with_networks(run), sorted(study.decoys["cluster"].unique()), []
+    if networks is not None:
+        keys = ["dataset", "target", "decoy"]
+        of_others = decoys[keys].merge(networks[[*keys, "network"]], on=keys, how="left", validate="1:1")["network"]
+        decoys["pred_dockq"] = of_others.mask(decoys["group"].isin(MADE)).fillna(decoys["pred_dockq"])
+    for i in range(n):
+        of_cluster = dict(zip(clusters, np.random.default_rng(i).permutation(len(clusters)) % FOLDS, strict=True))
+        table = decoys.assign(fold=decoys["cluster"].map(of_cluster))
+        trees = TrainingTable(table, study.descriptors, study.names, study.similarity, MADE)
+        judged_ = table.assign(**trees.judged(SEED + i))
+        for answer, column in (("scorer", "predicted"), (ALONE, "alone")):
+            for group, own in judged_.groupby("group"):
+                p, y = own[column].to_numpy(), own["dockq"].to_numpy()
+                means = of_targets(own, p)[["ranking_loss", "spearman"]].mean()
+                found.append((answer, group, *means, spearman(y, p), ((y - p) ** 2).mean()))
+    names = ["answer", "group", *METRICS]
+    return pd.DataFrame(found, columns=names).groupby(["answer", "group"]).agg(["mean", "std"])
 
 
 def write_predictions(path: Path, decoys: pd.DataFrame, said: dict[str, list[np.ndarray]]) -> None:
