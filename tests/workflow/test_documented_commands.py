@@ -159,6 +159,13 @@ def command_without_jobs(text: str, clone: Path) -> None:
     as_it_is(as_a_module(text) + (" -n" if "--snakemake-args" in text else " --snakemake-args -n"), clone)
 
 
+def with_the_networks_alone(text: str, clone: Path) -> None:
+    """With those of the example's sweep; test_make_scorer.py scores with a complete scorer."""
+    assert text.endswith(" --scorer results/scorer")
+    of_sweep = text.replace("results/scorer", "results/final")
+    run(as_a_module(f"{of_sweep} -o {clone.parent / 'scored_by_networks'}"), clone)
+
+
 def of_small_answers(text: str, clone: Path) -> None:
     """The folders that it names were scored, as far as tables say."""
     runs = text.partition(" --")[0].split()[2:]
@@ -282,10 +289,10 @@ HOW: dict[str, How] = {
     r"toporank score FOLDER": scored_as_it_ships,
     r"toporank figure .*": draws,
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
+    r"toporank score FOLDER --scorer results/\S+": with_the_networks_alone,
     r"toporank (score|train|label|report) .*": command_without_jobs,
     r"toporank (compare|merge) .*": of_small_answers,
     r"pipx install \.": on_the_path,
-    r"snakemake --cores \d score --config score_decoys=FOLDER scorer=results/\S+": as_it_is,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake --profile profiles/(kubernetes|aws) --directory /data/run all": where_a_folder_is_shared,
     r"snakemake --profile profiles/htcondor all": with_a_plug_in,
