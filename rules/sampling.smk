@@ -50,9 +50,10 @@ rule sample_target:
         partners=SAMPLING.partners,
         decoys=CONFIG.sampling.decoys,
         rotations=CONFIG.sampling.rotations,
+        rigid="" if CONFIG.sampling.minimise else "--rigid",
         seed=CONFIG.sampling.seed,
         code=jobs.step_code(REPOSITORY, "sample_target.py"),
     shell:
         "sample_target.py --target {wildcards.target:q} --native {input.native:q} --unbound {input.unbound:q}"
         " --partners={params.partners:q} --decoys {params.decoys} --rotations {params.rotations}"
-        " --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+        " --seed {params.seed} {params.rigid} --output {output:q} > {log:q} 2>&1"

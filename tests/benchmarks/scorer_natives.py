@@ -1,12 +1,12 @@
 """Lays out the natives of which the decoys of the scorer's training set are made.
 
-    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 450]
+    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 450] [--a-cluster 2]
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. At most two natives
 of a cluster are taken, first those of which unbound partners are known, and none larger than 450 residues, with an
-interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With --residues, the larger ones
-of these natives are left out.
+interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With fewer --residues, the larger
+ones of these natives are left out; with more, more natives are looked at.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ def main() -> None:
     parser.add_argument("second", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--residues", type=int, default=RESIDUES, help="at most (default: %(default)s)")
+    parser.add_argument("--a-cluster", type=int, default=A_CLUSTER, help="at most (default: %(default)s)")
     args = parser.parse_args()
     natives = args.out / "natives"
     natives.mkdir(parents=True, exist_ok=True)
-    table = pd.concat([first_release(args.first, args.second), second_release(args.second)], ignore_index=True)
-    table = table.sort_values("unbound", ascending=False, kind="stable").groupby("cluster").head(A_CLUSTER)
+    largest = max(args.residues, RESIDUES)
+    releases = [first_release(args.first, args.second, largest), second_release(args.second, largest)]
+    table = pd.concat(releases, ignore_index=True)
+    table = table.sort_values("unbound", ascending=False, kind="stable").groupby("cluster").head(args.a_cluster)
     table = table[table["residues"] <= args.residues]
     table = table.sort_values("target")
     ids = [id_ for id_ in table["id"] if id_]
@@ -55,23 +58,23 @@ def main() -> None:
     )
 
 
-def first_release(first: Path, second: Path) -> pd.DataFrame:
+def first_release(first: Path, second: Path, largest: int) -> pd.DataFrame:
     """Docking Benchmark complexes, chains A and B, each with its unbound partners."""
     clusters = pd.read_csv(second / "first_sets_clusters.csv").query("set == 'perturbed'").set_index("id")["cluster"]
     rows = []
     for path in sorted((first / "natives").glob("*_bound.pdb.gz")):
         target = path.name.removesuffix("_bound.pdb.gz")
         residues = sum(line.startswith("ATOM") and line[12:16] == " CA " for line in _lines(path))
-        if residues <= RESIDUES:
+        if residues <= largest:
             known = {"partners": "A:B", "cluster": clusters[target], "unbound": True, "residues": residues}
             rows.append({"target": target, "id": "", **known})
     return pd.DataFrame(rows)
 
 
-def second_release(folder: Path) -> pd.DataFrame:
+def second_release(folder: Path, largest: int) -> pd.DataFrame:
     table = pd.read_csv(folder / "natives.csv")
     table["residues"] = residues = table["n_res_receptor"] + table["n_res_ligand"]
-    table = table[(residues <= RESIDUES) & (table["ca_pairs10"] >= PAIRS) & (table["pairs_per_res"] <= PAIRS_A_RESIDUE)]
+    table = table[(residues <= largest) & (table["ca_pairs10"] >= PAIRS) & (table["pairs_per_res"] <= PAIRS_A_RESIDUE)]
     partners = [":".join("+".join(side) for side in text.split(":")) for text in table["partners"]]
     unbound = table["has_unbound"].isin(["both", "receptor", "ligand"])
     return pd.DataFrame(

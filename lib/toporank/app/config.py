@@ -143,6 +143,11 @@ class Sampling(Section):
     rotations: int = Field(
         600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
     )
+    minimise: bool = Field(
+        True,
+        description="Bend and minimise poses with OpenMM. Without it poses are rigid, as docking programs write them, and"
+        " cost a tenth.",
+    )
     seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
 
 

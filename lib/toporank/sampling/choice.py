@@ -14,6 +14,8 @@ SIZES = (0.65, 1.35)
 """Wanted sizes of interfaces, as multiples of the native's."""
 LEFT = (0.88, 0.75, 1.0, 1.0, 1.0, 1.0)
 """What minimisation leaves of the size of an interface in each class, about: wrong ones fit less well."""
+RIGID_SHARES, UNCHANGED = (0.40, 0.10, 0.10, 0.10, 0.12, 0.18), (1.0,) * len(SHARES)
+"""The same of rigid poses: where the partners are those of the native, programs find it or miss it."""
 RARE = 0.1
 """Classes of a smaller share do not limit the sizes."""
 FEW = 5
@@ -46,18 +48,26 @@ def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np
 
 
 def matched(
-    dockq: np.ndarray, size: np.ndarray, pool: np.ndarray, native: float, wanted: int, rng: np.random.Generator
+    dockq: np.ndarray,
+    size: np.ndarray,
+    pool: np.ndarray,
+    native: float,
+    wanted: int,
+    rng: np.random.Generator,
+    rigid: bool = False,
 ) -> np.ndarray:
-    """Indices of the chosen poses: `SHARES` of each class, equally from each pool, all of sizes by the same law.
+    """Indices of the chosen poses: the shares of each class, equally from each pool, all of sizes by the same law.
 
-    dockq, size, pool : of each pose, (n,). Sizes, as they will be once minimised, are drawn from `native` times
-    `SIZES` as far as all larger classes have poses of such sizes; the nearest pose is taken.
+    dockq, size, pool : of each pose, (n,). rigid : whether poses stay as they are. Sizes, as they will be once
+    minimised, are drawn from `native` times `SIZES` as far as all larger classes have poses of such sizes; the nearest
+    pose is taken.
     """
     of, pools = classes(dockq), np.unique(pool)
-    size = size * np.array(LEFT)[of]
+    size = size * np.array(UNCHANGED if rigid else LEFT)[of]
+    shares = RIGID_SHARES if rigid else SHARES
     groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(SHARES)) for p in pools]
-    taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
-    smallest, largest = _common_sizes([size[of == c] for c in range(len(SHARES)) if SHARES[c] > RARE], native)
+    taken = quotas([len(group) for group in groups], wanted, np.repeat(shares, len(pools)))
+    smallest, largest = _common_sizes([size[of == c] for c in range(len(shares)) if shares[c] > RARE], native)
     chosen: list[int] = []
     for group, n in zip(groups, taken, strict=True):
         left = group.tolist()
@@ -76,13 +86,16 @@ def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]
     return (smallest, largest) if smallest <= largest else ((smallest + largest) / 2,) * 2
 
 
-def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices of poses, about `SHARES` of each class, with properties that hardly correlate with DockQ by rank.
+def balanced(
+    dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator, rigid: bool = False
+) -> np.ndarray:
+    """Indices of poses, about the shares of each class, with properties that hardly correlate with DockQ by rank.
 
     properties : shape (k, n), the first the most important. From several random choices exchanges are made, the best
     first and each within a class of `COARSE`, as long as the sum of squared correlations falls.
     """
-    taken = quotas(np.bincount(classes(dockq), minlength=len(SHARES)), wanted, SHARES)
+    shares = RIGID_SHARES if rigid else SHARES
+    taken = quotas(np.bincount(classes(dockq), minlength=len(SHARES)), wanted, shares)
     members = [np.flatnonzero(classes(dockq) == c) for c in range(len(SHARES))]
     ranks = np.array([_ranks(values) for values in (dockq, *properties)])
     coarse = np.digitize(dockq, COARSE)

@@ -11,7 +11,7 @@ from toporank.errors import StructureError
 from toporank.sampling.bending import Modes, bend, softest_modes
 from toporank.sampling.docking import Docking, Pose, channels
 from toporank.sampling.quality import Reference
-from toporank.sampling.refinement import Refinement, whole
+from toporank.sampling.refinement import Refinement, Whole, unrefined, whole
 from toporank.sampling.sides import exchanged, joined, with_atoms
 from toporank.structures.complex import Complex
 
@@ -24,17 +24,18 @@ AWAY = np.array([1e3, 0.0, 0.0])
 
 
 class Form:
-    """Bound or unbound partners, ready to be docked, compared with the native, bent and minimised.
+    """Bound or unbound partners, ready to be docked, compared with the native and, unless rigid, bent and minimised.
 
     Raises RefinementError when OpenMM cannot handle them, StructureError when they hardly cover the native's interface.
 
-    partners : receptor and ligand, in the frame of the native.
+    partners : receptor and ligand, in the frame of the native. rigid : they stay as they are: nothing is built, bent
+    or minimised.
     """
 
-    def __init__(self, name: str, native: Native, partners: tuple[Complex, Complex], seed: int):
-        self.name, self.native = name, native
-        completed = [whole(side, seed + k) for k, side in enumerate(partners)]
-        self.refine = Refinement(*completed)
+    def __init__(self, name: str, native: Native, partners: tuple[Complex, Complex], seed: int, rigid: bool = False):
+        self.name, self.native, self.rigid = name, native, rigid
+        completed = [Whole(side, None) if rigid else whole(side, seed + k) for k, side in enumerate(partners)]
+        self.refine = unrefined if rigid else Refinement(*completed)
         self.heavy = [side.heavy for side in completed]
         receptor, ligand, _ = self.refine(completed[0].complex.xyz, completed[1].complex.xyz + AWAY)
         self.all = [replace(s.complex, xyz=xyz) for s, xyz in zip(completed, (receptor, ligand - AWAY), strict=True)]

@@ -21,12 +21,16 @@ BEST = 400
 """Poses of global docking that are kept, by score."""
 LOCAL = ((45.0, 14.0), (14.0, 5.0))
 """Local docking: largest rotation (degrees) and shift (Å) from the native, wide and narrow."""
+FOUND = (4.0, 2.0)
+"""The same for rigid partners, as narrow as where programs find the native."""
 LOCAL_SHARE = 0.2
 """Rotations of each, for each of global docking."""
 INTERFACE = 10.0
 """Å between CA atoms of an interface."""
 CLASH, OVERLAP = 3.0, 2.5
 """Å between heavy atoms: such clashes are balanced; a pose with a nearer pair is left out."""
+MOST_OVERLAPS = 5
+"""Nearer pairs that a rigid pose may have, as poses of docking programs do."""
 FEWEST_PAIRS = 20
 """CA pairs of the smallest interface."""
 SHRINKING = 1.5
@@ -65,7 +69,7 @@ def docked(form: Form, n: int, rng: np.random.Generator) -> list[Candidate]:
     receptor, ligand = form.shown
     found = [pose for r in rotations.even(n, rng) for pose in form.docking.poses(r, PEAKS)]
     found = [(pose, "global") for pose in sorted(found, key=lambda pose: -pose.score)[:BEST]]
-    for angle, shift in LOCAL:
+    for angle, shift in (*LOCAL, FOUND) if form.rigid else LOCAL:
         near = form.docking.centre, shift
         for rotation in rotations.near(int(np.ceil(LOCAL_SHARE * n)), angle, rng):
             found += [(pose, "local") for pose in form.docking.poses(rotation, PEAKS, near)]
@@ -93,7 +97,7 @@ def minimised(candidate: Candidate, bending: bool, rng: np.random.Generator) -> 
     xyz = [side[heavy] for side, heavy in zip((receptor, ligand), form.heavy, strict=True)]
     trees = [cKDTree(side) for side in xyz]
     overlaps = int(trees[0].count_neighbors(trees[1], OVERLAP))
-    if overlaps:
+    if overlaps > (MOST_OVERLAPS if form.rigid else 0):
         raise RefinementError(f"{overlaps} pairs of heavy atoms of both partners nearer than {OVERLAP:g} Å are left")
     pairs = ca_pairs(*(x[side.ca] for side, x in zip(form.shown, xyz, strict=True)))
     if len(pairs) < FEWEST_PAIRS:

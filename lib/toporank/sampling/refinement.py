@@ -37,7 +37,7 @@ LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True)
 class Whole:
-    """A partner with all atoms, hydrogens too, and OpenMM's topology of the same atoms."""
+    """A partner with all atoms, hydrogens too, and OpenMM's topology of the same atoms; None for a rigid partner."""
 
     complex: Complex
     topology: Any
@@ -118,6 +118,11 @@ class Refinement:
         if not (np.isfinite(found).all() and np.isfinite(energy)):
             raise RefinementError("the pose flies apart when it is minimised")
         return found[: self._split], found[self._split :], energy
+
+
+def unrefined(receptor: np.ndarray, ligand: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Rigid partners as they are, in the place of a `Refinement`; no energy is computed."""
+    return receptor, ligand, 0.0
 
 
 @functools.cache

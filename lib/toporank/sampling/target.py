@@ -63,6 +63,7 @@ def sample(
     decoys: int,
     n_rotations: int,
     seed: int,
+    rigid: bool = False,
     note: Callable[[int, int], None],
 ) -> list[Row]:
     """Write the decoys of a target into a folder; returns a row for each, and for everything that failed.
@@ -71,14 +72,14 @@ def sample(
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
     native : structure of the complex. unbound : structures of single partners. partners : see `unbound.two_partners`.
-    n_rotations : of global docking. note : called with the number of decoys for which there are poses enough, and of
+    n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number of decoys for which there are poses enough, and of
     poses that failed.
     """
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []
     rows: list[Row] = []
     try:
-        forms = _forms(target, native, unbound, partners, seed, failures)
+        forms = _forms(target, native, unbound, partners, seed, rigid, failures)
         made = math.ceil(MADE * decoys)
         chosen = _chosen(forms, n_rotations, int(TRIED * made), rng)
         refined = _refined(chosen, made, rng, target, failures, note)
@@ -94,17 +95,19 @@ def _failure(target: str, error: TopoRankError, **known: str) -> Row:
     return Row(target, Status=status, Reason=error.reason, **known)
 
 
-def _forms(target: str, path: Path, unbound: list[Path], partners: str, seed: int, failures: list[Row]) -> list[Form]:
+def _forms(
+    target: str, path: Path, unbound: list[Path], partners: str, seed: int, rigid: bool, failures: list[Row]
+) -> list[Form]:
     """The bound form and, where there is one, the unbound; or the row that says why there is none."""
     complex_ = read_complex(path)
     chains = two_partners(partners, complex_.chains)
     bound = sorted((partner(complex_, side) for side in chains), key=lambda side: -len(side.residues))
     native = Native(complex_, tuple(tuple(side.chains) for side in bound))
-    forms = [Form("bound", native, tuple(bound), seed)]
+    forms = [Form("bound", native, tuple(bound), seed, rigid)]
     if not unbound:
         return forms
     try:
-        forms.append(Form("unbound", native, _unbound(unbound, bound), seed))
+        forms.append(Form("unbound", native, _unbound(unbound, bound), seed, rigid))
     except (StructureError, RefinementError) as error:
         failures.append(_failure(target, error, Form="unbound"))
     return forms
@@ -134,7 +137,7 @@ def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Gen
     native = len(ca_pairs(*(side.xyz[side.ca] for side in forms[0].shown)))
     dockq, size = (np.array([getattr(pose, name) for pose in pool]) for name in ("dockq", "size"))
     origin = np.array([2 * forms.index(pose.form) + (pose.docking == "local") for pose in pool])
-    chosen = matched(dockq, size, origin, native, wanted, rng)
+    chosen = matched(dockq, size, origin, native, wanted, rng, forms[0].rigid)
     return [pool[i] for i in rng.permutation(chosen)]
 
 
@@ -153,7 +156,7 @@ def _refined(
         if len(done) == wanted:
             break
         try:
-            done.append(minimised(candidate, rng.random() < BENT, rng))
+            done.append(minimised(candidate, not candidate.form.rigid and rng.random() < BENT, rng))
         except (RefinementError, LabelError) as error:
             failures.append(_failure(target, error, Docking=candidate.docking, Form=candidate.form.name))
     strained = [one for one in done if one.energy > _highest_energy([other for other in done if one.is_like(other)])]
@@ -177,7 +180,7 @@ def _last_choice(refined: list[Refined], decoys: int, rng: np.random.Generator) 
     """The poses that become decoys, in random order. Raises RefinementError when their size would tell DockQ."""
     dockq = np.array([one.scores.dockq for one in refined])
     properties = np.array([one.properties for one in refined]).T
-    chosen = balanced(dockq, properties, decoys, rng)
+    chosen = balanced(dockq, properties, decoys, rng, refined[0].candidate.form.rigid)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
         what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"

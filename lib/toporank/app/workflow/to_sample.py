@@ -17,7 +17,7 @@ from toporank.settings import did_you_mean
 from toporank.structures.partners import is_file, read_partners
 
 NEEDED = ("openmm", "pdbfixer")
-"""Packages that only sampling needs."""
+"""Packages that only minimisation needs."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
     """Why no decoys can be sampled, a line each. installed : whether jobs run with the packages installed here."""
     if config.sampling.natives is None:
         return ["sampling.natives: not given (name the folder of the natives to sample)"]
-    missing = [package for package in NEEDED if installed and util.find_spec(package) is None]
+    needed = NEEDED if installed and config.sampling.minimise else ()
+    missing = [package for package in needed if util.find_spec(package) is None]
     remedy = "pip install -r requirements-sampling.txt"
     problems = [f"sampling: {' and '.join(missing)} not installed ({remedy})"] if missing else []
     try:
