@@ -2,7 +2,6 @@
 """Take the decoys of one chunk through all feature stages."""
 
 import argparse
-import functools
 import gc
 import json
 import logging
@@ -39,7 +38,7 @@ def main() -> None:
         labels = dockq_of(args.dataset, args.chunk) if args.labels else None
         store = Store(args.store, thin=args.judge is not None)
         kept = Kept(Scorer.open(args.judge), args.precision) if args.judge else None
-        run_chunk(args.dataset, args.chunk, choices, store, labels, kept and functools.partial(kept.has, store))
+        run_chunk(args.dataset, args.chunk, choices, store, labels, kept)
     except TopoRankError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit

@@ -5,8 +5,8 @@
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. At most two natives
 of a cluster are taken, first those of which unbound partners are known, and none larger than 450 residues, with an
-interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With fewer --residues, the larger
-ones of these natives are left out; with more, more natives are looked at.
+interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With fewer --residues, the
+larger ones of these natives are left out; with more, more natives are looked at.
 """
 
 from __future__ import annotations

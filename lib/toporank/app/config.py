@@ -145,8 +145,8 @@ class Sampling(Section):
     )
     minimise: bool = Field(
         True,
-        description="Bend and minimise poses with OpenMM. Without it poses are rigid, as docking programs write them, and"
-        " cost a tenth.",
+        description="Bend and minimise poses with OpenMM. Without it they are rigid, as docking programs write them, and"
+        " cost a twentieth.",
     )
     seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.chunks.ledger import Ledger, LedgerRow, read_outcomes
+from toporank.building.chunks.ledger import Ledger, LedgerRow, Recipes, read_outcomes
 from toporank.building.chunks.plan import Chunks, PlannedDecoy, chunk_names, read_chunk
 from toporank.building.chunks.published import Key
 from toporank.building.coverage import in_parts
@@ -50,8 +50,6 @@ class DecoyGap(NamedTuple):
     reason: str
 
 
-Recipes = Mapping[str, list[str]]
-"""Stage → code and module with parameters, as `stages.recipes` gives them."""
 Fate = tuple[LedgerRow, Recipes, PlannedDecoy]
 """What a ledger says of a decoy, by which recipes it was built, and what it was then."""
 

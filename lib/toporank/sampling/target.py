@@ -72,8 +72,8 @@ def sample(
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
     native : structure of the complex. unbound : structures of single partners. partners : see `unbound.two_partners`.
-    n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number of decoys for which there are poses enough, and of
-    poses that failed.
+    n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number
+    of decoys for which there are poses enough, and of poses that failed.
     """
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []

@@ -8,6 +8,7 @@ from typing import Any
 
 from toporank.building.chunks.store import Box, Store
 from toporank.code import code_of
+from toporank.features.registry import canonical
 from toporank.scorer.scorer import Scorer
 
 KIND = "judged"
@@ -17,7 +18,7 @@ PACKAGES = ("torch", "numpy", "numba")
 
 
 class Kept:
-    """The answers of a scorer. precision : of the numbers of graphs."""
+    """The answers of a scorer. precision : of the numbers of graphs. digest : of all they depend on but the graph."""
 
     def __init__(self, scorer: Scorer, precision: str):
         self._boxes: dict[str, Box] = {}
@@ -27,6 +28,7 @@ class Kept:
             "code": code_of(JUDGED_BY, without=("building.chunks", "building.coverage", "ranking")),
             "packages": [metadata.version(package) for package in PACKAGES],
         }  # fmt: skip
+        self.digest = hashlib.sha256(canonical(self._of).encode()).hexdigest()
 
     def key(self, graph: str, part: bool) -> dict[str, Any]:
         """What an answer depends on. graph : checksum. part : whether it is that of an interface of a decoy."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import logging
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from toporank import code
 from toporank.building.chunks import chunk
 from toporank.building.chunks.chunk import artefact, run_chunk
 from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
-from toporank.building.chunks.plan import deal, planned, write_plans
+from toporank.building.chunks.plan import deal, earlier_chunks, planned, write_plans
 from toporank.building.chunks.stages import Making, code_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
@@ -551,7 +552,7 @@ def test_a_thin_store_makes_a_forgotten_graph_anew_only_where_nobody_judged_it(e
 
     def built(judged: bool) -> Store:
         store = Store(Path("store"), thin=True)
-        run_chunk("ds", name, choices, store, judged=lambda *_: judged)
+        run_chunk("ds", name, choices, store, judge=Judge("one", judged))
         return store
 
     first = built(judged=False)
@@ -567,3 +568,103 @@ def test_a_thin_store_makes_a_forgotten_graph_anew_only_where_nobody_judged_it(e
     again.box(row.complex).forget("graphs")
     (member,) = planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {})
     assert artefact("graphs", row.graphs, member, row, choices, Store(Path("store"))) == whole
+
+
+class Judge:
+    """Has judged all graphs, or none."""
+
+    def __init__(self, digest: str, judged: bool = True):
+        self.digest, self.judged = digest, judged
+
+    def has(self, *_) -> bool:
+        return self.judged
+
+
+# ---- chunks that grow -------------------------------------------------------------------------------------
+
+
+def grown(toy: Toy, **how) -> tuple[list[LedgerRow], list[str]]:
+    """The rows of a chunk of all decoys there are, and the decoys that were looked at for it."""
+    toy.seen.clear()
+    chunks = deal(planned(find_decoys("ds", Path("in")), {}), 10)
+    write_plans("ds", chunks)
+    (name,) = chunks
+    rows = run_chunk("ds", name, {}, Store(Path("store")), **how)
+    return rows, sorted(path.stem for path, *_ in toy.seen)
+
+
+@pytest.fixture
+def kept_atoms(toy, monkeypatch) -> Toy:
+    """The toy, with the atoms of each decoy in a box of the store."""
+    monkeypatch.setattr(Toy, "complex", property(lambda self: Entry(self.digest, {}, b"")))
+    return toy
+
+
+def test_a_chunk_that_grows_looks_at_what_is_new_only(kept_atoms):
+    assert grown(kept_atoms)[1] == ["bad", "good1", "good2"]
+    Path("in/T/new.pdb").write_text("new atoms")
+    rows, seen = grown(kept_atoms)
+    assert seen == ["new"]
+    whole = run_chunk(
+        "ds", max(Path("results/ds/plan").glob("*.tsv"), key=os.path.getmtime).stem, {}, Store(Path("other"))
+    )
+    assert rows == whole
+    assert len(rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        (lambda: os.utime("in/T/good1.pdb", (1, 1)), ["good1", "new"]),
+        (lambda: Path("in/T/good1.pdb").write_text("more atoms than before"), ["good1", "new"]),
+        (lambda: shutil.rmtree("store"), ["bad", "good1", "good2", "new"]),
+        (lambda: shutil.rmtree("results/ds/ledger"), ["bad", "good1", "good2", "new"]),
+        (lambda: next(Path("results/ds/ledger").glob("*")).write_text("damaged"), ["bad", "good1", "good2", "new"]),
+    ],
+    ids=["time", "content", "store", "no ledger", "damaged ledger"],
+)
+def test_a_decoy_of_a_growing_chunk_is_looked_at_again_where_something_changed(kept_atoms, change, seen):
+    grown(kept_atoms)
+    Path("in/T/new.pdb").write_text("new atoms")
+    change()
+    assert grown(kept_atoms)[1] == seen
+
+
+def test_a_decoy_that_failed_is_tried_again_with_its_chunk(kept_atoms):
+    kept_atoms.trouble = FeatureError("no luck")
+    grown(kept_atoms)
+    kept_atoms.trouble = None
+    Path("in/T/new.pdb").write_text("new atoms")
+    rows, seen = grown(kept_atoms)
+    assert seen == ["bad", "new"]
+    assert {row.status for row in rows} == {Status.OK}
+
+
+def test_other_code_another_scorer_or_another_label_leave_nothing_of_an_earlier_chunk(kept_atoms, monkeypatch):
+    monkeypatch.setattr(chunk, "_hold_graphs", lambda *_: None)
+    every = ["bad", "good1", "good2", "new"]
+    grown(kept_atoms, judge=Judge("one"))
+    Path("in/T/new.pdb").write_text("new atoms")
+    assert grown(kept_atoms, judge=Judge("other"))[1] == every
+    Path("in/T/newer.pdb").write_text("newer atoms")
+    monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES | {"nodes": ["other code", "{}"]})
+    assert grown(kept_atoms, judge=Judge("other"))[1] == sorted([*every, "newer"])
+    Path("in/T/newest.pdb").write_text("newest atoms")
+    assert grown(kept_atoms, judge=Judge("other"), labels={("T", "new"): 0.5})[1] == ["new", "newest"]
+
+
+def test_a_chunk_that_was_split_still_knows_what_it_was_split_from():
+    for chunk_, earlier in {
+        "001-": [1],
+        "002-": [1],
+        "003-": [1],
+        "004-": [1, 2],
+        "007-": [1, 3],
+        "008-": [1, 2, 4],
+    }.items():
+        names = [f"{place:03d}-{'0' * 16}" for place in range(1, 10)]
+        for name in names:
+            write_ledger(Path(LEDGER.format(dataset="ds", chunk=name)), Ledger({}, []))
+        own = int(chunk_[:3])
+        found = {int(name[:3]) for name in earlier_chunks("ds", chunk_ + "f" * 16)}
+        assert found == {*earlier, own}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,9 @@ from toporank.building.chunks.plan import NAME, Current, chunk_names
 from toporank.errors import RecordError
 from toporank.features.interface import Meeting
 from toporank.files.atomic import write_text
+
+JUDGE = "judge"
+"""Beside the recipes, in the first line of the file."""
 
 
 class LedgerRow(NamedTuple):
@@ -51,11 +54,16 @@ class LedgerRow(NamedTuple):
         return {stage: digest for stage in layout.STAGES if (digest := getattr(self, stage))}
 
 
-class Ledger(NamedTuple):
-    """recipes : stage → code and module with parameters, as `stages.recipes` gives them."""
+Recipes = Mapping[str, list[str]]
+"""Stage → code and module with parameters, as `stages.recipes` gives them."""
 
-    recipes: dict[str, list[str]]
+
+class Ledger(NamedTuple):
+    """judge : digest of who was to judge the graphs of a thin store; otherwise empty."""
+
+    recipes: Recipes
     rows: list[LedgerRow]
+    judge: str = ""
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -64,8 +72,10 @@ def read_ledger(path: Path) -> Ledger:
         recipes, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
         if header.split("\t") != list(LedgerRow._fields):
             raise ValueError("other columns")
-        return Ledger(json.loads(recipes), [_row(line.split("\t")) for line in lines])
-    except (ValueError, TypeError) as error:
+        found = json.loads(recipes)
+        judge = found.pop(JUDGE, "")
+        return Ledger(found, [_row(line.split("\t")) for line in lines], judge)
+    except (ValueError, TypeError, AttributeError) as error:
         raise RecordError(f"not a ledger: {error}", where=path, remedy="delete it and run again") from error
 
 
@@ -94,8 +104,8 @@ def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> 
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
-    """Write a ledger in one step: the recipes, the names of the columns, a line for each decoy."""
-    recipes = json.dumps(ledger.recipes, separators=(",", ":"))
+    """Write a ledger in one step: the recipes and the judge, the names of the columns, a line for each decoy."""
+    recipes = json.dumps({**ledger.recipes, **({JUDGE: ledger.judge} if ledger.judge else {})}, separators=(",", ":"))
     lines = [recipes, "\t".join(LedgerRow._fields), *("\t".join(map(str, row)) for row in ledger.rows)]
     write_text(path, "\n".join([*lines, ""]))
 

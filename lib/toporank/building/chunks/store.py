@@ -78,6 +78,16 @@ class Store:
         """The box of this name, in hexadecimal digits; empty if it is not there."""
         return Box(self, self._path(name))
 
+    def use(self, name: str) -> bool:
+        """Whether a box is there; the time of its file shows its use."""
+        try:
+            os.utime(self._path(name))
+        except PermissionError:  # it is of someone else
+            return True
+        except FileNotFoundError:
+            return False
+        return True
+
     def find(self, name: str, kind: str, sha256: str) -> bytes | None:
         """The artefact in a box that has this checksum; None if it is not there.
 
