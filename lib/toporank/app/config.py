@@ -145,8 +145,7 @@ class Sampling(Section):
     )
     minimise: bool = Field(
         True,
-        description="Bend and minimise poses with OpenMM. Without it they are rigid, as docking programs write them, and"
-        " cost a twentieth.",
+        description="Bend and minimise poses with OpenMM; rigid ones, as docking programs make them, cost a twentieth.",
     )
     seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
 

@@ -47,7 +47,7 @@ def packed(
         if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
             touching = sum(meeting.contacts > 0 for meeting in meetings)
             several += [(built.plan[fate.key], fate)] if touching > 1 or row.status != Status.OK else []
-    parts = () if whole else interface_graphs(sorted(several), choices, store)
+    parts = () if whole else interface_graphs(sorted(several))
     return Packed(members, [_member(*part, choices, store) for part in parts], joined)
 
 

@@ -6,6 +6,7 @@ Decoys are as similar as they have common contacts: FCC, the fraction of the con
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -25,6 +26,8 @@ TWIN_SIMILARITY = 0.5
 """Least similarity of twins; it spares most superpositions."""
 AT_ONCE = 256
 """Decoys superposed on another one at a time."""
+REMEMBERED = 512
+"""Targets whose decoys stay in memory, 0.2 MB or so each: they are compared, vote and agree on residues."""
 
 
 class Comparison(NamedTuple):
@@ -207,12 +210,17 @@ class _Places:
 
 
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
-    """Decoys of one target, each residue in its place among those of the target."""
+    """Decoys of one target, each residue in its place among those of the target; nobody may change them."""
+    return _read(tuple((name, content, tuple(sorted(chain_map.items()))) for name, content, chain_map in decoys))
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     names, read = [], []
     variants: dict[tuple, Traces] = {}
     for name, content, chain_map in decoys:
         tensors = safetensors.numpy.load(content)
-        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes(), tuple(sorted(chain_map.items()))
+        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes(), chain_map
         if variant not in variants:  # most decoys of a target have the same residues
             variants[variant] = _traces(tensors)
         names.append(name)

@@ -26,7 +26,9 @@ def defused(value: Any) -> Any:
     >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
     ("'=1+1", '1AVZ', -0.5)
     """
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+    if not isinstance(value, str) or value[:1].isalnum():  # most texts begin with a letter or digit
+        return value
+    return f"'{value}" if FORMULA.match(value) else value
 
 
 def restored(value: Any) -> Any:

@@ -143,12 +143,12 @@ def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> by
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
     """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
     rows = (
-        ResidueRow(score.target, score.decoy, chain, number, residue.pred_quality, *residue[1:])
+        (score.target, score.decoy, chain, _number(number), residue.pred_quality, *residue[1:])
         for score in scores
         for residue in score.residues
         for chain, _, number in [residue.name.rpartition(":")]
     )
-    write_residue_rows(path, rows)
+    write_rows(path, COLUMNS, rows)
 
 
 def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:

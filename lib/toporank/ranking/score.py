@@ -66,10 +66,10 @@ def scored(
     Raises CheckpointError, GraphError, RecordError or StructureError, with the
     reason, when the scorer does not fit the graphs or something is damaged.
     """
-    scorer, found = networks.scorer, judged(networks, packed(coverage, built, choices, store), store, precision)
-    if store.thin:
-        for digest in {fate.complex for fate in built.fates.values() if fate.complex}:
-            store.box(digest).forget(GRAPHS)
+    scorer = networks.scorer
+    found, new = judged(networks, packed(coverage, built, choices, store), store, precision)
+    for digest in {built.fates[key].complex for key in new} if store.thin else ():
+        store.box(digest).forget(GRAPHS)
     contacts = stored_contacts(built, coverage, store)
     comparison = comparison_table(coverage, contacts)
     copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}

@@ -27,11 +27,13 @@ class Judged(NamedTuple):
     descriptors: dict[str, float]
 
 
-def judged(networks: Networks, packed: Packed, store: Store, precision: str = "float32") -> list[Judged]:
-    """What a scorer says of the graph of each decoy, then of that of each interface, in their order.
+def judged(
+    networks: Networks, packed: Packed, store: Store, precision: str = "float32"
+) -> tuple[list[Judged], set[tuple[str, str]]]:
+    """What a scorer says of the graph of each decoy, then of that of each interface, in their order; and what is new.
 
-    Only graphs that it has not judged before are read. precision : of packs. Raises CheckpointError or GraphError when
-    the scorer does not fit the graphs, or a score is not a number.
+    Only the graphs of new decoys, target and name, are read: the scorer has not judged them before. precision : of
+    packs. Raises CheckpointError or GraphError when the scorer does not fit the graphs, or a score is not a number.
     """
     members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
     kept = Kept(networks.scorer, precision)
@@ -51,7 +53,7 @@ def judged(networks: Networks, packed: Packed, store: Store, precision: str = "f
         for i in set(places[target]).intersection(new):
             box.obtain(KIND, keys[i], lambda i=i: _written(found[i]))
         box.save()
-    return [found[i] for i in range(len(members))]
+    return [found[i] for i in range(len(members))], {(members[i].target, members[i].decoy) for i in new}
 
 
 def _asked(networks: Networks, parts: Packed, precision: str) -> list[Judged]:

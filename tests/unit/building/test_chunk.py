@@ -44,7 +44,9 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, masked="", content=None) -> Toy:
+    def __call__(
+        self, path, digest, dockq, partners, choices, store, *, model=0, masked="", content=None, atoms_known=""
+    ) -> Toy:
         """In place of `Making`."""
         self.path, self.digest, self.content = path, digest, content
         self.seen.append((path, digest, dockq))
@@ -54,6 +56,8 @@ class Toy:
     @property
     def complex(self) -> Entry:
         return Entry("atoms of " + self.path.stem, {}, b"")
+
+    interfaces = {}  # noqa: RUF012 -- a toy has none
 
     def finish(self, stage: str) -> Entry:
         if self.path.stem == "bad" and stage == self.stage and self.trouble is not None:

@@ -447,7 +447,7 @@ def asked(checkpoint: Path, folder: Path, graphs: dict, store: Store, among: Seq
     """What is known of graphs by a store, or what the networks say."""
     found = [member._replace(sha256=sha256(member.graph)) for member in members(folder, graphs)]
     networks = Networks(Scorer.of(checkpoint, [*among], mean=bool(among)))
-    return [one.score for one in judged(networks, Packed(found[1:], found[:1], 0), store)]
+    return [one.score for one in judged(networks, Packed(found[1:], found[:1], 0), store)[0]]
 
 
 def test_what_a_scorer_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):

@@ -231,7 +231,7 @@ def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     (row,) = built((decoy, ""))
     member = PlannedDecoy(*decoy.key, str(decoy.path), 1, 0, "")
     known = (CHOICES, Store(Path("store")))
-    found = {name: digest for _, _, name, digest in interface_graphs([(member, row)], *known)}
+    found = {name: digest for _, _, name, digest in interface_graphs([(member, row)])}
     assert sorted(found) == ["A:H", "A:L", "H:L"]
     for name, digest in found.items():
         content = artefact("graphs", digest, member, row, *known)

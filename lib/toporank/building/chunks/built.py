@@ -28,7 +28,8 @@ class Built(NamedTuple):
 
     def made(self, key: Key, store: Store) -> Making:
         """What is made of a decoy that was built, without features."""
-        return making(self.plan[key], self.fates[key].structure_sha256, {}, store)
+        fate = self.fates[key]
+        return making(self.plan[key], fate.structure_sha256, {}, store, atoms_known=fate.complex)
 
 
 def read_built(dataset: str) -> Built:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from toporank import layout
-from toporank.building.chunks.ledger import Ledger, LedgerRow, Recipes, meetings_text, read_ledger, write_ledger
+from toporank.building.chunks.ledger import (
+    Ledger,
+    LedgerRow,
+    Recipes,
+    meetings_text,
+    parts_text,
+    read_ledger,
+    write_ledger,
+)
 from toporank.building.chunks.plan import PlannedDecoy, earlier_chunks, read_chunk
 from toporank.building.chunks.stages import Making, recipes
 from toporank.building.chunks.store import Store, cpu_seconds
@@ -132,6 +140,7 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store, ju
             reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
             row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
             row = row._replace(structure_sha256=digest, complex=made.complex.sha256)
+        row = row._replace(parts=parts_text(made.interfaces))
         if judge:
             _hold_graphs(member.target, made, store, judge)
     except (OSError, MemoryError, DsspMissingError):
@@ -162,21 +171,26 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def making(
-    member: PlannedDecoy, digest: str, choices: dict[str, Choice], store: Store, content: bytes | None = None
+    member: PlannedDecoy,
+    digest: str,
+    choices: dict[str, Choice],
+    store: Store,
+    content: bytes | None = None,
+    atoms_known: str = "",
 ) -> Making:
     """The artefacts of a planned decoy. choices : may be empty where no feature is asked for.
 
-    digest : of its file. content : of its file, where it was read before.
+    digest : of its file. content : of its file, where it was read before. atoms_known : as for `Making`.
     """
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    more = {"model": member.model, "masked": member.masked, "content": content}
+    more = {"model": member.model, "masked": member.masked, "content": content, "atoms_known": atoms_known}
     return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
 
 
 def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:
     """The artefacts of a decoy with the label that it had when it was built."""
-    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store)
+    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store, atoms_known=row.complex)
 
 
 def artefact(
@@ -201,14 +215,12 @@ def artefact(
 
 
 def interface_graphs(
-    decoys: Iterable[tuple[PlannedDecoy, LedgerRow]], choices: dict[str, Choice], store: Store
+    decoys: Iterable[tuple[PlannedDecoy, LedgerRow]],
 ) -> Iterator[tuple[PlannedDecoy, LedgerRow, str, str]]:
     """The built decoys with the name of each interface, and the checksum of its graph."""
     for member, row in decoys:
-        made = made_again(member, row, choices, store)
-        for name, entry in made.interfaces.items():
-            yield member, row, name, entry.sha256
-        made.save()
+        for name, digest in row.graphs_of_interfaces.items():
+            yield member, row, name, digest
 
 
 def decoy_content(member: PlannedDecoy) -> bytes:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building.chunks.plan import NAME, Current, chunk_names
+from toporank.building.chunks.store import Entry
 from toporank.errors import RecordError
 from toporank.features.interface import Meeting
 from toporank.files.atomic import write_text
@@ -23,7 +24,8 @@ class LedgerRow(NamedTuple):
     stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its partners meet, as
     `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file; empty if it has no
     interface. atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). dockq : the label in its graph.
-    complex, interface, topology, nodes, graphs : checksums of its artefacts; empty without one.
+    complex, interface, topology, nodes, graphs : checksums of its artefacts; empty without one. parts : those of the
+    graphs of its interfaces, as `parts_text` writes them, if it has several.
     """
 
     target: str
@@ -42,6 +44,15 @@ class LedgerRow(NamedTuple):
     topology: str = ""
     nodes: str = ""
     graphs: str = ""
+    parts: str = ""
+
+    @property
+    def graphs_of_interfaces(self) -> dict[str, str]:
+        """Name of each interface → checksum of its graph; an interface without a node has none."""
+        if self.parts:
+            return json.loads(self.parts)
+        touching = [meeting for meeting in read_meetings(self) if meeting.contacts]
+        return {touching[0].interface: self.graphs} if len(touching) == 1 else {}
 
     @property
     def key(self) -> tuple[str, str]:
@@ -87,6 +98,13 @@ def _row(cells: list[str]) -> LedgerRow:
 def meetings_text(meetings: Iterable[Meeting]) -> str:
     """How partners meet, as a row has it."""
     return json.dumps(list(meetings), separators=(",", ":"))
+
+
+def parts_text(graphs: Mapping[str, Entry]) -> str:
+    """The checksums of the graphs of several interfaces, as a row has them; of one it is that of the decoy."""
+    if len(graphs) < 2:
+        return ""
+    return json.dumps({name: entry.sha256 for name, entry in graphs.items()}, separators=(",", ":"))
 
 
 def read_meetings(row: LedgerRow) -> list[Meeting]:

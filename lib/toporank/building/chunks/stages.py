@@ -115,7 +115,8 @@ class Making:
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
     empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
     from 1; 0 for its only one. masked : residues that do not count, as `structures.masking.mask_text` writes them.
-    content : of the file, where it was read before.
+    content : of the file, where it was read before. atoms_known : checksum of the complex, where it was made before: it
+    is read only if somebody needs it.
     """
 
     path: Path
@@ -128,6 +129,7 @@ class Making:
     model: int = 0
     masked: str = ""
     content: bytes | None = field(default=None, repr=False)
+    atoms_known: str = ""
 
     def finish(self, stage: str) -> Entry:
         """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
@@ -148,6 +150,13 @@ class Making:
         """Atoms and residues, as `structures.stored` keeps them."""
         if self.part_of:
             return self.part_of.complex
+        if self.atoms_known:
+            return Entry(self.atoms_known, {}, lambda: self._read_complex.content)
+        return self._read_complex
+
+    @functools.cached_property
+    def _read_complex(self) -> Entry:
+        """The complex from the store, or from the file."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
