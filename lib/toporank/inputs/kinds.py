@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from toporank.comparing.homology.kmers import K, Sample, sample
-from toporank.comparing.native.alignment import align
+from toporank.comparing.homology.kmers import Sample, sample
+from toporank.comparing.native.alignment import align, most_identical
 
 LEAST_IDENTITY = 0.9
 """Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends, missing loops."""
@@ -49,22 +49,7 @@ def same_kind(one: str, other: str) -> bool:
     shorter, longer = sorted((one, other), key=len)
     if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
         return False
-    if _equal_letters(shorter, longer) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)):
-        return True  # which spares the alignment
-    alignment = align(longer, shorter)
-    return alignment.identity >= LEAST_IDENTITY and alignment.n_identical >= LEAST_COVERAGE * len(longer)
-
-
-def _equal_letters(shorter: str, longer: str) -> int:
-    """The most letters that are equal where the shorter sequence is laid on the longer one, without gaps.
-
-    It is laid where one of a few pieces of it first occurs.
-    """
-    starts = [i * (len(shorter) - K) // 4 for i in range(5)] if len(shorter) >= K else []
-    shifts = {longer.find(shorter[i : i + K]) - i for i in starts if shorter[i : i + K] in longer}
-    one, other = (np.frombuffer(text.encode(), np.uint8) for text in (shorter, longer))
-    overlaps = ((one[max(0, -by) :], other[max(0, by) :]) for by in shifts)
-    return max((int((a[: len(b)] == b[: len(a)]).sum()) for a, b in overlaps), default=0)
+    return most_identical(longer, shorter) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer))
 
 
 def same_protein(one: str, other: str) -> bool:
