@@ -83,7 +83,7 @@ def sample(
         made = math.ceil(MADE * decoys)
         chosen = _chosen(forms, n_rotations, int(TRIED * made), rng)
         refined = _refined(chosen, made, rng, target, failures, note)
-        rows = _written(target, _last_choice(refined, decoys, rng) if refined else [], folder, rng)
+        rows = _written(target, _last_choice(refined, decoys, rng, rigid) if refined else [], folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
@@ -176,11 +176,11 @@ def _highest_energy(alike: list[Refined]) -> float:
     return float(median + OUTLYING * np.median(np.abs(energies - median))) if len(alike) >= FEWEST_ALIKE else np.inf
 
 
-def _last_choice(refined: list[Refined], decoys: int, rng: np.random.Generator) -> list[Refined]:
+def _last_choice(refined: list[Refined], decoys: int, rng: np.random.Generator, rigid: bool = False) -> list[Refined]:
     """The poses that become decoys, in random order. Raises RefinementError when their size would tell DockQ."""
     dockq = np.array([one.scores.dockq for one in refined])
     properties = np.array([one.properties for one in refined]).T
-    chosen = balanced(dockq, properties, decoys, rng, refined[0].candidate.form.rigid)
+    chosen = balanced(dockq, properties, decoys, rng, rigid)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
         what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"

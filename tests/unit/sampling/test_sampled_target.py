@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from toporank.app.workflow import jobs
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.progress import Build
 from toporank.app.workflow.to_sample import natives_to_sample, sampling_problems
+from toporank.comparing.native.label import Native, label
 from toporank.errors import NativeError, RefinementError
 from toporank.files.atomic import write_text
 from toporank.inputs.labels import read_labels
@@ -205,10 +207,16 @@ def piece(complex_: Complex, centre: np.ndarray) -> Complex:
 
 
 @pytest.fixture
-def small(monkeypatch) -> Path:
-    """A native of two small partners: what lies around an interface."""
+def small(rigid_native) -> Path:
+    """A native of two small partners that can be minimised."""
     pytest.importorskip("openmm")
     pytest.importorskip("pdbfixer")
+    return rigid_native
+
+
+@pytest.fixture
+def rigid_native() -> Path:
+    """A native of two small partners: what lies around an interface."""
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
     both = [sides.partner(complex_, chain) for chain in complex_.chains]
     middle = min(both, key=lambda side: len(side.residues)).xyz.mean(axis=0)
@@ -239,3 +247,34 @@ def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampl
     assert refused.Status == Status.UNREADABLE
     assert "7 residues in common with 29 of the native" in refused.Reason
     assert any(row.Status == Status.OK for row in rows)
+
+
+def test_rigid_poses_keep_their_partners_as_they_are_and_need_no_openmm(rigid_native, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openmm", None)
+    monkeypatch.setitem(sys.modules, "pdbfixer", None)
+    given = {"decoys": 6, "n_rotations": 40, "seed": 7, "rigid": True, "note": lambda done, failed: None}
+    rows = target.sample("T", rigid_native, [], "", Path("out"), **given)
+    good = [row for row in rows if row.Status == Status.OK]
+    assert len(good) == 6
+    assert {row.Bent for row in good} == {"0.00"}
+    assert max(float(row.DockQ) for row in good) > 0.6
+    assert min(float(row.DockQ) for row in good) < 0.23
+    native, labelled = read_complex(rigid_native), Native(read_complex(rigid_native))
+    for row in good:
+        decoy = read_complex(Path("out", f"{row.Model}.pdb.gz"))
+        assert label(labelled, decoy).dockq == pytest.approx(float(row.DockQ), abs=0.002)
+        place = native.index()
+        for chain in native.chains:
+            kept = [i for i, residue in enumerate(decoy.residues) if residue.chain == chain]
+            theirs = native.xyz[native.ca[[place[decoy.residues[i]] for i in kept]]]
+            np.testing.assert_allclose(distances(decoy.xyz[decoy.ca[kept]]), distances(theirs), atol=0.01)
+
+
+def distances(xyz: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(xyz[:, None] - xyz, axis=-1)
+
+
+def test_rigid_poses_are_sampled_where_openmm_is_not_installed(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    natives("T/native.pdb")
+    assert sampling_problems(config(natives="natives", minimise=False), Path("elsewhere"), installed=True) == []
