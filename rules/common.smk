@@ -78,7 +78,7 @@ onstart:
     CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         parts = jobs.feature_jobs(workflow.dag, CHECK.chunks) | jobs.sampling_jobs(workflow.dag, CONFIG)
-        progress.watch(parts, logger, CONFIG.workflow.progress_seconds)
+        progress.watch(parts, logger, CONFIG.workflow.progress_seconds, here=not workflow.non_local_exec)
 
 
 onerror:

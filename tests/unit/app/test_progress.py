@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 
+import psutil
 import pytest
 
 from toporank.app.workflow.progress import Build, Part, duration, watch
@@ -109,6 +111,13 @@ def test_a_line_for_each_data_set_until_it_is_through(caplog):
         "a: 2/2 decoys, 0 without result, 100 %",  # nothing new of b
         "b: 2/2 decoys, 0 without result, 100 %",
     ]  # fmt: skip
+
+
+def test_a_line_says_how_much_memory_jobs_on_this_machine_take(caplog):
+    watched(caplog, [lambda jobs: None, all_done, all_done], here=True)
+    assert re.fullmatch(r"a: 0/2 decoys, 0 without result, 0 % done, \d+\.\d GB", caplog.records[0].message)
+    held = psutil.Process().memory_info().rss / 1e9
+    assert float(caplog.records[0].message.rpartition(", ")[2].removesuffix(" GB")) >= held - 0.1
 
 
 def test_a_build_that_is_soon_done_tells_nothing(caplog):

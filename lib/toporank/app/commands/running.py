@@ -56,16 +56,17 @@ class Progress:
         self._quarters = 0
 
     def show(self, line: str) -> None:
-        """Take note of a line of Snakemake."""
+        """Take note of a line of Snakemake, which speaks of decoys; a person reads of models."""
         decoys, steps = _DECOYS.match(line), _STEPS.match(line)
+        said = decoys[1].replace(" decoys,", " models,", 1) if decoys else ""
         if self._stream.isatty():
-            text = decoys[1] if decoys else f"step {steps[1]} of {steps[2]}" if steps else ""
+            text = said if decoys else f"step {steps[1]} of {steps[2]}" if steps else ""
             if text:
                 self._stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
                 self._stream.flush()
         elif decoys and int(decoys[2]) // 25 > self._quarters:
             self._quarters = int(decoys[2]) // 25
-            print(decoys[1], file=self._stream, flush=True)
+            print(said, file=self._stream, flush=True)
 
     def clear(self) -> None:
         """Remove the line from a terminal."""

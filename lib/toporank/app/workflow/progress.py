@@ -94,16 +94,31 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
 
 
+def memory() -> str:
+    """What this process and its jobs hold, such as `0.9 GB`."""
+    import psutil
+
+    own = psutil.Process()
+    held = 0
+    for process in (own, *own.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):  # a job has ended meanwhile
+            held += process.memory_info().rss
+    return f"{held / 1e9:.1f} GB"
+
+
 def watch(
     parts: Mapping[Part, int],
     logger: logging.Logger,
     seconds: float,
     sleep: Callable[[float], None] = time.sleep,
+    *,
+    here: bool = False,
 ) -> threading.Thread:
     """Report the progress of each data set, in a thread that ends with its jobs or with the process.
 
     parts : the jobs of this run and how many decoys each has; counts that earlier runs left are removed.
-    seconds : between two looks; `logger` gets the lines that are not those of the last time.
+    seconds : between two looks; `logger` gets the lines that are not those of the last time. here : whether jobs run on
+    this machine: then a line says how much memory they take.
     """
     decoys: dict[str, dict[Part, int]] = defaultdict(dict)
     for part, n in parts.items():
@@ -122,7 +137,7 @@ def watch(
             lines = [build.line() for build in running]
             for line in lines:
                 if line not in written:
-                    logger.info(line)
+                    logger.info(f"{line}, {memory()}" if here else line)
             written = lines
             sleep(seconds)
 
