@@ -6,8 +6,8 @@
 docs/scorer has predictions.csv.gz of the study. MODELS is the folder of the predicted models, <target>/<decoy>.pdb with
 pLDDT as B factors; LABELS a table with `target`, `decoy` and `partners`; STATED one with `predictor_rank` and
 `iptm_ptm`. CANDIDATES is a table of models with ipTM, ipSAE, LIS, pDockQ2 and DockQ, from which the curves of these
-measures come (`PAIR_CURVES`). Writes confidence.csv beside the predictions and, with --scorer, confidence.json into
-that scorer.
+measures come (`PAIR_CURVES`). Writes confidence.csv and reliability.csv beside the predictions, with --picture a
+drawing of the latter and, with --scorer, confidence.json into that scorer.
 
 Figures are means over the rounds of `scorer.py`, 95 % intervals by bootstrap over clusters.
 """
@@ -46,6 +46,7 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--pairs", type=Path, required=True)
     parser.add_argument("--scorer", type=Path, help="gets confidence.json")
+    parser.add_argument("--picture", type=Path, help="written: how often models are acceptable, by probability")
     args = parser.parse_args()
     text = {"target": str, "decoy": str, "cluster": str}
     predictions = pd.read_csv(args.tables / "predictions.csv.gz", dtype=text)
@@ -53,9 +54,14 @@ def main() -> None:
     table = with_confidence(predictions, args.models, args.labels, args.stated)
     print(*pair_curves(args.pairs), sep="\n")
     result = pd.concat([out_of_fold(table, begin, name) for name, begin in SETS.items()])
-    intervals = pd.concat([picked(table, begin, name) for name, begin in SETS.items()])
+    estimated = {name: estimates_of(table, begin) for name, begin in SETS.items()}
+    intervals = pd.concat([picked(sets, name) for name, sets in estimated.items()])
     found = pd.concat([result, intervals])
     found.round(4).to_csv(args.tables / "confidence.csv", index=False)
+    bins = reliability(estimated["all of 10"])
+    bins.round(4).to_csv(args.tables / "reliability.csv", index=False)
+    if args.picture:
+        draw(bins, args.picture)
     shown = found.pivot(index=["models", "answer"], columns="metric", values="value").round(3)
     print(shown.to_string())
     if args.scorer:
@@ -162,8 +168,10 @@ def z(rows: pd.DataFrame, column: str) -> np.ndarray:
     return ((rows[column] - of_target.transform("mean")) / (of_target.transform("std") + 1e-3)).to_numpy()
 
 
-def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
-    """How far the expected DockQ of the first model of each target is off, and how often its interval holds."""
+def estimates_of(table: pd.DataFrame, begin: str) -> dict[str, pd.DataFrame]:
+    """The models of one predictor, or of all, with bounds, expected DockQ and probability, in all rounds: the first of
+    each target, each among the others, each alone.
+    """
     parts, every, lone = [], [], []
     for each in ROUNDS:
         whole = in_round(table, each)
@@ -172,9 +180,14 @@ def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
         every.append(rows)
         by_itself = {name: rows[f"{name}_alone"] for name in ("low", "high", "mean", "p")}
         lone.append(rows.assign(**by_itself))
-    found = []
     sets = {"first of each target": parts, "each model among the others": every, "each model alone": lone}
-    for answer, rows in ((answer, pd.concat(of)) for answer, of in sets.items()):
+    return {answer: pd.concat(rows) for answer, rows in sets.items()}
+
+
+def picked(sets: dict[str, pd.DataFrame], name: str) -> pd.DataFrame:
+    """How far the expected DockQ of models is off, and how often its interval holds. sets : as from `estimates_of`."""
+    found = []
+    for answer, rows in sets.items():
         right = rows["dockq"] >= ACCEPTABLE
         error = calibration_error(rows["p"].to_numpy(), right.to_numpy(), cluster_weights(rows["cluster"]))
         found.append((answer, FITTED, rows["cluster"].nunique(), "calibration_error", error, np.nan, np.nan))
@@ -188,6 +201,42 @@ def picked(table: pd.DataFrame, begin: str, name: str) -> pd.DataFrame:
             found.append((answer, FITTED, rows["cluster"].nunique(), metric, *mean_of_clusters(rows["cluster"], value)))
     columns = ["answer", "group", "clusters", "metric", "value", "low", "high"]
     return pd.DataFrame(found, columns=columns).assign(models=name)
+
+
+def reliability(sets: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """In ten bins of the probability: its mean, and the share of models that are acceptable with its 95 % interval.
+
+    Each cluster weighs the same. sets : as from `estimates_of`.
+    """
+    found = []
+    for answer, rows in sets.items():
+        places = np.minimum((rows["p"].to_numpy() * 10).astype(int), 9)
+        for place, own in rows.groupby(places):
+            right = own["dockq"] >= ACCEPTABLE
+            weight = cluster_weights(own["cluster"])
+            share, mean = (float(np.average(values, weights=weight)) for values in (right, own["p"]))
+            _, low, high = mean_of_clusters(own["cluster"], right.astype(float))
+            n = len(own) // len(ROUNDS)
+            found.append((answer, place / 10, n, own["cluster"].nunique(), mean, share, low, high))
+    columns = ["answer", "from", "models", "clusters", "probability", "acceptable", "low", "high"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def draw(bins: pd.DataFrame, path: Path) -> None:
+    """A drawing of `reliability`."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams.update({"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8})
+    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3), sharey=True)
+    for ax, (answer, rows) in zip(axes, bins.groupby("answer", sort=False), strict=True):
+        ax.plot([0, 1], [0, 1], color="#bdbdbd", lw=0.8)
+        ends = np.abs(rows[["low", "high"]].T.to_numpy() - rows["acceptable"].to_numpy())
+        ax.errorbar(rows["probability"], rows["acceptable"], yerr=ends, fmt="o", ms=3, lw=0.8, color="#00796b")
+        ax.set(title=answer, xlim=(0, 1), ylim=(0, 1), xlabel="probability given", aspect="equal")
+    axes[0].set_ylabel("share with DockQ of 0.23 or more")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None}, facecolor="white")
 
 
 def calibration_error(p: np.ndarray, right: np.ndarray, weight: np.ndarray) -> float:
