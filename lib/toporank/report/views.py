@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -151,20 +150,22 @@ def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None
 
     touching : places of residues in contact. quality : B-factor of each residue, 0 everywhere if None.
     """
-    protein, text = complex_.is_protein, io.StringIO()
+    protein, lines = complex_.is_protein, [HEAD]
     whole = np.zeros(len(complex_.residues), dtype=bool)
     whole[touching] = True
     kept = protein[complex_.residue_of] & (whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE))
-    text.write(HEAD)
-    for n, i in enumerate(np.flatnonzero(kept), 1):
-        r = complex_.residue_of[i]
-        chain, number, insertion = complex_.residues[r]
-        name, b = complex_.atom_names[i].decode(), 0 if quality is None else round(quality[r])
-        x, y, z = complex_.xyz[i]
-        label = gemmi.cif.quote(name)
-        text.write(f"{n} {label} {name[0]} {complex_.parents[r]} {gemmi.cif.quote(chain)} {number} ")
-        text.write(f"{insertion.strip() or '?'} . 1 {b} ATOM {x:.1f} {y:.1f} {z:.1f}\n")
-    return text.getvalue()
+    b_factors = np.zeros(len(whole)) if quality is None else quality
+    of_residues = [
+        f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 {round(b)} ATOM"
+        for parent, (chain, number, insertion), b in zip(
+            complex_.parents, complex_.residues, b_factors.tolist(), strict=True
+        )
+    ]
+    shown = complex_.atom_names[kept].tolist(), complex_.residue_of[kept].tolist(), complex_.xyz[kept].tolist()
+    labels = {name: f"{gemmi.cif.quote(name.decode())} {name.decode()[0]}" for name in set(shown[0])}
+    for n, (name, r, (x, y, z)) in enumerate(zip(*shown, strict=True), 1):
+        lines.append(f"{n} {labels[name]} {of_residues[r]} {x:.1f} {y:.1f} {z:.1f}\n")
+    return "".join(lines)
 
 
 def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]) -> Complex:
