@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from toporank.sampling import choice
-from toporank.sampling.choice import LEFT, SHARES, balanced, classes, matched, quotas, spearman
+from toporank_sampling import choice
+from toporank_sampling.choice import LEFT, SHARES, balanced, classes, matched, quotas, spearman
 
 
 @pytest.fixture

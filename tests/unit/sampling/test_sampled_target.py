@@ -20,13 +20,13 @@ from toporank.comparing.native.label import Native, label
 from toporank.errors import NativeError, RefinementError
 from toporank.files.atomic import write_text
 from toporank.inputs.labels import read_labels
-from toporank.sampling import sides, target
-from toporank.sampling.rows import Row, read_rows, write_rows
-from toporank.sampling.unbound import two_partners, unbound_files
+from toporank.inputs.unbound import unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
+from toporank_sampling import sides, target
+from toporank_sampling.rows import Row, read_rows, write_rows
 
 
 @pytest.fixture(autouse=True)
@@ -48,14 +48,14 @@ def config(**sampling):
 
 
 def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex():
-    assert two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
-    assert two_partners("", list("AB")) == (("A",), ("B",))
+    assert sides.two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
+    assert sides.two_partners("", list("AB")) == (("A",), ("B",))
 
 
 @pytest.mark.parametrize(("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")])
 def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
     with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
-        two_partners(given, list(chains))
+        sides.two_partners(given, list(chains))
 
 
 def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():

@@ -15,18 +15,17 @@ import numpy as np
 from toporank.comparing.native.label import Native
 from toporank.errors import LabelError, NativeError, RefinementError, StructureError, TopoRankError
 from toporank.metrics import CAPRI_NAMES, capri_class
-from toporank.sampling import rotations
-from toporank.sampling.choice import balanced, matched, spearman
-from toporank.sampling.form import Form
-from toporank.sampling.poses import FEWEST_PAIRS, INTERFACE, SHRINKING, Candidate, Refined, ca_pairs, docked, minimised
-from toporank.sampling.rows import Row
-from toporank.sampling.sides import partner, superposed
-from toporank.sampling.unbound import two_partners
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
+from toporank_sampling import rotations
+from toporank_sampling.choice import balanced, matched, spearman
+from toporank_sampling.form import Form
+from toporank_sampling.poses import FEWEST_PAIRS, INTERFACE, SHRINKING, Candidate, Refined, ca_pairs, docked, minimised
+from toporank_sampling.rows import Row
+from toporank_sampling.sides import partner, superposed, two_partners
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +70,7 @@ def sample(
     The same arguments give the same decoys on one machine. A native that cannot be used is one row with the reason,
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
-    native : structure of the complex. unbound : structures of single partners. partners : see `unbound.two_partners`.
+    native : structure of the complex. unbound : structures of single partners. partners : see `sides.two_partners`.
     n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number
     of decoys for which there are poses enough, and of poses that failed.
     """
