@@ -26,6 +26,7 @@ from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
 from toporank_sampling import sides, target
+from toporank_sampling.choice import MINIMISED
 from toporank_sampling.rows import Row, read_rows, write_rows
 
 
@@ -195,10 +196,10 @@ def of_size(dockq: float, size: float) -> SimpleNamespace:
 def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
     telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
     with pytest.raises(RefinementError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
-        target._last_choice(telling, 12, np.random.default_rng(1))
-    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
+        target._last_choice(telling, 12, MINIMISED, np.random.default_rng(1))
+    assert len(target._last_choice(telling, 9, MINIMISED, np.random.default_rng(1))) == 9  # of so few, it may be chance
     mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
-    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+    assert len(target._last_choice([*telling, *mixed], 12, MINIMISED, np.random.default_rng(1))) == 12
 
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
