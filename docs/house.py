@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import ast
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -62,19 +63,27 @@ def draw(axis: plt.Axes, library: Path, when: str) -> None:
 
 
 def rooms(library: Path) -> dict[str, set[str]]:
-    """Room → rooms that its files import from. A room is a package, or a file beside the packages."""
+    """Room → rooms that its files import from.
+
+    A room is a package, a file beside the packages, or a package beside the library whose name begins with its name.
+    """
     arrows: dict[str, set[str]] = defaultdict(set)
-    for path in library.rglob("*.py"):
-        room = path.relative_to(library).parts[0].removesuffix(".py")
+    for path in library.parent.glob(f"{library.name}*/**/*.py"):
+        room = _room(path.relative_to(library.parent).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text())):
             if room in ENDS or not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("toporank"):
                 continue
-            names = [node.module] if "." in node.module else [f"toporank.{alias.name}" for alias in node.names]
-            for name in (each.split(".")[1] for each in names):
+            names = [node.module] if "." in node.module else [f"{node.module}.{alias.name}" for alias in node.names]
+            for name in (_room(each.split(".")) for each in names):
                 if name != room and name not in ENDS and any(library.glob(f"{name}*")):
                     arrows[room].add(name)
                     arrows.setdefault(name, set())
     return arrows
+
+
+def _room(parts: Sequence[str]) -> str:
+    """The room of a module by the parts of its dotted name."""
+    return parts[1] if parts[0] == "toporank" else parts[0]
 
 
 def floors_of(arrows: dict[str, set[str]]) -> dict[str, int]:

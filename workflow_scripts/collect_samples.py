@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from toporank.layout import POSES
-from toporank.sampling.rows import read_rows, write_rows
 from toporank.structures.identity import Status
+from toporank_sampling.rows import read_rows, write_rows
 
 
 def main() -> None:

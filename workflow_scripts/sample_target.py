@@ -7,8 +7,8 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.files.atomic import note_progress
-from toporank.sampling.rows import write_rows
-from toporank.sampling.target import sample
+from toporank_sampling.rows import write_rows
+from toporank_sampling.target import sample
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from toporank.files.atomic import write_text
 
 LIBRARY = Path(__file__).parent
+"""This package. Packages beside it whose names begin with its name and `_` belong to the library, too."""
 KNOWN = LIBRARY / "__pycache__" / "digests.json"
 """Records by the content of their files: parsing them at each start would take longer than everything else there."""
 
@@ -29,14 +30,17 @@ PAGES = (".js", ".css", ".j2")
 
 
 class _Source(NamedTuple):
-    """A source file. digest : of its code; imports : dotted names below this package that it imports."""
+    """A source file. digest : of its code; imports : names of what it imports from the library, as in `_Tree`."""
 
     digest: str
     imports: list[str]
 
 
 class _Tree(NamedTuple):
-    """The library. modules : file by dotted name. data : files that are no Python by the name they count under."""
+    """The library. modules : file by dotted name. data : files that are not Python by the name they count under.
+
+    Names begin below this package, such as `features.topology`; those of a package beside it with its own name.
+    """
 
     modules: dict[str, str]
     data: dict[str, list[str]]
@@ -48,7 +52,7 @@ def closure(*roots: str, without: Iterable[str] = ()) -> tuple[str, ...]:
     Only files of this library are found. With a module come its packages, the table beside it that has its name, and
     the code of pages of its package. Imports for type checkers alone do not count.
 
-    roots : dotted names below this package, such as `features.topology`, or paths of files, which may lie elsewhere.
+    roots : dotted names as in `_Tree`, or paths of files, which may lie elsewhere.
     without : modules and packages that are not followed, besides `PLUMBING`.
     """
     tree, ends, found = _tree(LIBRARY), {*PLUMBING, *without}, set()
@@ -95,18 +99,25 @@ def _data(name: str, tree: _Tree) -> list[str]:
 
 @functools.cache
 def _tree(library: Path) -> _Tree:
-    tree, start = _Tree({}, {}), len(str(library)) + 1
-    for folder, inner, names in os.walk(library):
-        inner[:] = {*inner} - {"__pycache__", "repository"}  # the workflow, where it is part of the package
-        for path in (f"{folder}/{name}" for name in names):
-            dotted = path[start:].replace("/", ".")
-            if path.endswith(".py"):
-                tree.modules[dotted.removesuffix(".py").removesuffix(".__init__")] = path
-            elif path.endswith(".csv"):
-                tree.data[dotted] = [path]
-            elif path.endswith(PAGES):
-                tree.data.setdefault(dotted.partition(".")[0], []).append(path)
+    tree = _Tree({}, {})
+    beside = (init.parent for init in library.parent.glob(f"{library.name}_*/__init__.py"))
+    for package, above in [(library, library), *((package, library.parent) for package in beside)]:
+        start = len(str(above)) + 1
+        for folder, inner, names in os.walk(package):
+            inner[:] = {*inner} - {"__pycache__", "repository"}  # the workflow, where it is part of the package
+            for path in (f"{folder}/{name}" for name in names):
+                _place(path, path[start:].replace("/", "."), tree)
     return tree
+
+
+def _place(path: str, dotted: str, tree: _Tree) -> None:
+    """Note a file of the library in the tree, if it can count."""
+    if path.endswith(".py"):
+        tree.modules[dotted.removesuffix(".py").removesuffix(".__init__")] = path
+    elif path.endswith(".csv"):
+        tree.data[dotted] = [path]
+    elif path.endswith(PAGES):
+        tree.data.setdefault(dotted.partition(".")[0], []).append(path)
 
 
 def forget() -> None:
@@ -162,14 +173,14 @@ def _parsed(path: str, content: bytes) -> _Source:
 
 
 def _imports(node: ast.AST) -> Iterator[str]:
-    """Dotted names below this package that code imports, wherever the import stands."""
+    """Dotted names, as in `_Tree`, that code imports from the library, wherever the import stands."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
         names = [f"{node.module}.{alias.name}" for alias in node.names]
     else:
         names = []
-    yield from (name.removeprefix("toporank.") for name in names if name.startswith("toporank."))
+    yield from (name.removeprefix("toporank.") for name in names if name.startswith(("toporank.", "toporank_")))
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")):
             yield from _imports(child)

@@ -25,13 +25,13 @@ from scipy.spatial import cKDTree
 from toporank import layout
 from toporank.files.atomic import write_text
 from toporank.inputs.natives import find_natives
-from toporank.sampling.choice import spearman
-from toporank.sampling.rows import Row, read_rows
-from toporank.sampling.unbound import unbound_files
+from toporank.inputs.unbound import unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import parse_partners, read_partners
 from toporank.structures.read import read_complex
+from toporank_sampling.choice import spearman
+from toporank_sampling.rows import Row, read_rows
 
 SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "sample_target.py"
 OVERLAP, CLASH, INTERFACE = 2.5, 3.0, 10.0

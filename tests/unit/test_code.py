@@ -35,8 +35,10 @@ def library(tmp_path, monkeypatch):
 
 
 def files_of(*roots: str, **cut) -> set[str]:
+    """Files of the library that count; those of a package beside it with the name of the package."""
+    above = code.LIBRARY.parent
     paths = map(Path, code.closure(*roots, **cut))
-    return {str(path.relative_to(code.LIBRARY)) for path in paths if path.is_relative_to(code.LIBRARY)}
+    return {str(path.relative_to(above)).removeprefix("toporank/") for path in paths if path.is_relative_to(above)}
 
 
 # ---- what an import is ------------------------------------------------------------------------------------
@@ -82,6 +84,19 @@ def test_with_a_module_come_its_package_and_its_table_and_the_code_of_pages(libr
     assert files_of("a") == {"a.py", "far.py", "page/__init__.py", "page/one.py", "page/one.csv", "page/deep/view.js"}
 
 
+@pytest.mark.parametrize(
+    "line", ["import toporank_more.near", "from toporank_more import near", "from toporank_more.near import x"]
+)
+def test_a_package_beside_the_library_that_has_its_name_and_more_belongs_to_it(library, line):
+    beside = {"__init__.py": "", "near.py": "from toporank import far", "near.csv": "1", "other.py": ""}
+    library({"far.py": "", **{f"../toporank_more/{name}": text for name, text in beside.items()}})
+    library({"a.py": line, "../toporankless/__init__.py": "", "../toporank_notes/far.py": ""})
+    assert files_of("a") == {"a.py", "far.py", *(f"toporank_more/{name}" for name in {*beside} - {"other.py"})}
+    before = code.code_of("a")
+    library({"../toporank_more/near.py": "from toporank import far\nx = 1"})
+    assert code.code_of("a") != before
+
+
 def test_what_is_cut_off_is_not_followed_nor_is_a_circle(library):
     library({"a.py": "import toporank.b\nimport toporank.p.c", "b.py": "import toporank.a"})
     library({"p/c.py": "import toporank.d", "d.py": ""})
@@ -103,16 +118,17 @@ def test_the_topology_is_made_by_all_of_persistence_and_by_nothing_of_the_report
 
 def test_whatever_python_itself_imports_with_a_module_is_found():
     for name in (
-        "features.topology",
-        "comparing.contacts",
-        "comparing.native.label",
-        "building.packing",
-        "sampling.target",
+        "toporank.features.topology",
+        "toporank.comparing.contacts",
+        "toporank.comparing.native.label",
+        "toporank.building.packing",
+        "toporank_sampling.target",
     ):
-        program = f"import sys, toporank.{name}; print(*[m for m in sys.modules if m.startswith('toporank.')])"
+        program = f"import sys, {name}; print(*[m for m in sys.modules if m.startswith(('toporank.', 'toporank_'))])"
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         wanted = {each.removeprefix("toporank.") for each in answer.stdout.split()} - {*code.PLUMBING}
-        here = {path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in files_of(name)}
+        files = files_of(name.removeprefix("toporank."))
+        here = {path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in files}
         assert wanted <= here
 
 
@@ -154,6 +170,9 @@ def test_a_step_after_the_graphs_counts_its_script_and_whatever_that_imports_but
     assert {"report/page.js", "report/page.html.j2", "report/style.css", "report/3dmol/3Dmol-min.js"} <= report
     pack = files_of(str(REPOSITORY / "workflow_scripts/pack_graphs.py"), without=jobs.BY_CONTENT)
     assert {"comparing/native/local.py", "building/local_quality.py", "building/packing.py"} <= pack
+    sample = files_of(str(REPOSITORY / "workflow_scripts/sample_target.py"), without=jobs.BY_CONTENT)
+    packages = {"toporank_sampling/__init__.py", "toporank_sampling/target.py", "toporank_sampling/docking.py"}
+    assert packages | {"comparing/native/label.py", "structures/read.py"} <= sample
 
 
 def test_every_step_has_a_digest_of_its_own():

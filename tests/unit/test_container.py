@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 INSTRUCTIONS = re.sub(r"\\\n\s*", "", (REPOSITORY / "Dockerfile").read_text())
 NEEDED = (
     "Snakefile", "rules/common.smk", "config/config.yaml", "profiles/default/config.yaml", "workflow_scripts/*.py",
-    "lib/toporank/**/*.py", "lib/toporank/features/potentials.csv", "lib/toporank/report/*.j2", "resources/scorer/**/*",
+    "lib/**/*.py", "lib/toporank/features/potentials.csv", "lib/toporank/report/*.j2", "resources/scorer/**/*",
     "resources/example/decoys/1PPE/near1.pdb.gz", "README.md", "pyproject.toml", "requirements.txt",
     "requirements-train.txt", "constraints.txt",
 )  # fmt: skip

@@ -115,7 +115,7 @@ def packages(start: Path, *, torch: bool = True, features: bool = True, late: bo
         for name, inside in imports(path):
             if inside and (not late or (computes and not features)):
                 continue
-            if name.split(".")[0] != "toporank":
+            if name.split(".")[0] not in ("toporank", "toporank_sampling"):
                 outside.add(name.split(".")[0])
                 continue
             files = {module: file for module in with_parents(name) if (file := file_of(module))}

@@ -27,7 +27,7 @@ def text_of(path: Path) -> str:
 def counts() -> dict[str, int]:
     """Phrases by file; only files with any."""
     files = [REPOSITORY / "README.md", *REPOSITORY.glob("docs/*.md")]
-    files += [path for suffix in ("py", "j2") for path in REPOSITORY.glob(f"lib/toporank/**/*.{suffix}")]
+    files += [path for suffix in ("py", "j2") for path in REPOSITORY.glob(f"lib/**/*.{suffix}")]
     found = {str(path.relative_to(REPOSITORY)): len(PHRASES.findall(text_of(path))) for path in files}
     return {name: n for name, n in found.items() if n}
 

@@ -597,7 +597,8 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
     assert {name for name in used if not (inside / name).is_file()} == set()
     assert os.access(inside / "workflow_scripts/score.py", os.X_OK)
-    library = [path for path in (REPOSITORY / "lib/toporank").rglob("*") if "__pycache__" not in path.parts]
+    packages = (REPOSITORY / "lib/toporank", REPOSITORY / "lib/toporank_sampling")
+    library = [path for package in packages for path in package.rglob("*") if "__pycache__" not in path.parts]
     files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
     assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []
 

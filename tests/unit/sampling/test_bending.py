@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES
-from toporank.sampling.bending import SOFTEST, anm_hessian, bend, root_mean_square, softest_modes
 from toporank.structures.read import read_complex
+from toporank_sampling.bending import SOFTEST, anm_hessian, bend, root_mean_square, softest_modes
 
 COMPLEX = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
 CA = COMPLEX.xyz[COMPLEX.ca[COMPLEX.ca >= 0]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from toporank.sampling import rotations
-from toporank.sampling.docking import OVERLAP, SPACING, Docking, eased, pair_scores
+from toporank_sampling import rotations
+from toporank_sampling.docking import OVERLAP, SPACING, Docking, eased, pair_scores
 
 RNG = np.random.default_rng
 

@@ -10,9 +10,9 @@ import pytest
 from structures_text import EXAMPLES
 from toporank.comparing.native.label import Native, label
 from toporank.errors import StructureError
-from toporank.sampling import rotations, sides
-from toporank.sampling.quality import Reference
 from toporank.structures.read import read_complex
+from toporank_sampling import rotations, sides
+from toporank_sampling.quality import Reference
 
 COMPLEX = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
 RECEPTOR, LIGAND = (sides.partner(COMPLEX, chain) for chain in COMPLEX.chains)

@@ -20,13 +20,14 @@ from toporank.comparing.native.label import Native, label
 from toporank.errors import NativeError, RefinementError
 from toporank.files.atomic import write_text
 from toporank.inputs.labels import read_labels
-from toporank.sampling import sides, target
-from toporank.sampling.rows import Row, read_rows, write_rows
-from toporank.sampling.unbound import two_partners, unbound_files
+from toporank.inputs.unbound import unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
+from toporank_sampling import sides, target
+from toporank_sampling.choice import MINIMISED
+from toporank_sampling.rows import Row, read_rows, write_rows
 
 
 @pytest.fixture(autouse=True)
@@ -48,14 +49,14 @@ def config(**sampling):
 
 
 def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex():
-    assert two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
-    assert two_partners("", list("AB")) == (("A",), ("B",))
+    assert sides.two_partners("H+L:A", list("AHL")) == (("A",), ("H", "L"))
+    assert sides.two_partners("", list("AB")) == (("A",), ("B",))
 
 
 @pytest.mark.parametrize(("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")])
 def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
     with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
-        two_partners(given, list(chains))
+        sides.two_partners(given, list(chains))
 
 
 def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():
@@ -195,10 +196,10 @@ def of_size(dockq: float, size: float) -> SimpleNamespace:
 def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
     telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
     with pytest.raises(RefinementError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
-        target._last_choice(telling, 12, np.random.default_rng(1))
-    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
+        target._last_choice(telling, 12, MINIMISED, np.random.default_rng(1))
+    assert len(target._last_choice(telling, 9, MINIMISED, np.random.default_rng(1))) == 9  # of so few, it may be chance
     mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
-    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+    assert len(target._last_choice([*telling, *mixed], 12, MINIMISED, np.random.default_rng(1))) == 12
 
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:

@@ -12,7 +12,7 @@ from toporank import layout
 from toporank.app.config import Config, check_is_there, locate
 from toporank.errors import ConfigError, TopoRankError
 from toporank.inputs.natives import EXPECTED, find_natives
-from toporank.sampling.unbound import unbound_files
+from toporank.inputs.unbound import unbound_files
 from toporank.settings import did_you_mean
 from toporank.structures.partners import is_file, read_partners
 

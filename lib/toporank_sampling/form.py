@@ -8,12 +8,12 @@ import numpy as np
 
 from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
-from toporank.sampling.bending import Modes, bend, softest_modes
-from toporank.sampling.docking import Docking, Pose, channels
-from toporank.sampling.quality import Reference
-from toporank.sampling.refinement import Refinement, Whole, unrefined, whole
-from toporank.sampling.sides import exchanged, joined, with_atoms
 from toporank.structures.complex import Complex
+from toporank_sampling.bending import Modes, bend, softest_modes
+from toporank_sampling.docking import Docking, Pose, channels
+from toporank_sampling.quality import Reference
+from toporank_sampling.refinement import Refinement, Whole, unrefined, whole
+from toporank_sampling.sides import exchanged, joined, with_atoms
 
 BENDS = (0.4, 1.8)
 """Å by which the CA atoms of each partner are bent, root mean square."""

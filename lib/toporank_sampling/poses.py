@@ -10,10 +10,10 @@ from scipy.spatial import cKDTree
 from toporank.comparing.native.dockq import Scores
 from toporank.comparing.native.label import label
 from toporank.errors import RefinementError
-from toporank.sampling import rotations
-from toporank.sampling.bending import root_mean_square
-from toporank.sampling.docking import Pose, eased
-from toporank.sampling.form import Form
+from toporank_sampling import rotations
+from toporank_sampling.bending import root_mean_square
+from toporank_sampling.docking import Pose, eased
+from toporank_sampling.form import Form
 
 PEAKS = 3
 """Translations kept of each rotation."""

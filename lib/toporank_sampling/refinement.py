@@ -17,8 +17,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from toporank.errors import RefinementError
-from toporank.sampling.sides import pieces
 from toporank.structures.complex import Complex
+from toporank_sampling.sides import pieces
 
 CUTOFF = 9.0
 """Å within which atoms act on one another, and CA atoms of a partner are joined by springs."""

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 BINS = (0.1, 0.23, 0.4, 0.6, 0.8)
 """DockQ at which one class ends and the next begins."""
-SHARES = (0.40, 0.15, 0.15, 0.13, 0.12, 0.05)
-"""Of the decoys, in each class."""
 SIZES = (0.65, 1.35)
 """Wanted sizes of interfaces, as multiples of the native's."""
-LEFT = (0.88, 0.75, 1.0, 1.0, 1.0, 1.0)
-"""What minimisation leaves of the size of an interface in each class, about: wrong ones fit less well."""
-RIGID_SHARES, UNCHANGED = (0.40, 0.10, 0.10, 0.10, 0.12, 0.18), (1.0,) * len(SHARES)
-"""The same of rigid poses: where the partners are those of the native, programs find it or miss it."""
 RARE = 0.1
 """Classes of a smaller share do not limit the sizes."""
 FEW = 5
@@ -30,6 +25,22 @@ BLOCK = 256
 """Exchanges that are looked at together: each takes memory for all chosen poses."""
 SURE = 1e-9
 """More than the sums of ranks and the correlations of all poses can disagree by rounding."""
+
+
+class Law(NamedTuple):
+    """What poses are chosen by, a number for each class.
+
+    shares : of the decoys. left : share of the size of a pose's interface that its decoy has, about.
+    """
+
+    shares: tuple[float, ...]
+    left: tuple[float, ...]
+
+
+MINIMISED = Law(shares=(0.40, 0.15, 0.15, 0.13, 0.12, 0.05), left=(0.88, 0.75, 1.0, 1.0, 1.0, 1.0))
+"""Of poses that are minimised: wrong ones fit less well, and minimisation leaves less of their interfaces."""
+RIGID = Law(shares=(0.40, 0.10, 0.10, 0.10, 0.12, 0.18), left=(1.0,) * 6)
+"""Of poses that stay as they are: where the partners are those of the native, programs find it or miss it."""
 
 
 def classes(dockq: np.ndarray) -> np.ndarray:
@@ -53,21 +64,20 @@ def matched(
     pool: np.ndarray,
     native: float,
     wanted: int,
+    law: Law,
     rng: np.random.Generator,
-    rigid: bool = False,
 ) -> np.ndarray:
-    """Indices of the chosen poses: the shares of each class, equally from each pool, all of sizes by the same law.
+    """Indices of the chosen poses: the shares of each class, equally from each pool, and sizes alike in all classes.
 
-    dockq, size, pool : of each pose, (n,). rigid : whether poses stay as they are. Sizes, as they will be once
-    minimised, are drawn from `native` times `SIZES` as far as all larger classes have poses of such sizes; the nearest
-    pose is taken.
+    dockq, size, pool : of each pose, (n,). Sizes, as they will be in the decoys, are drawn from `native` times `SIZES`
+    as far as all larger classes have poses of such sizes; the nearest pose is taken.
     """
     of, pools = classes(dockq), np.unique(pool)
-    size = size * np.array(UNCHANGED if rigid else LEFT)[of]
-    shares = RIGID_SHARES if rigid else SHARES
-    groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(SHARES)) for p in pools]
-    taken = quotas([len(group) for group in groups], wanted, np.repeat(shares, len(pools)))
-    smallest, largest = _common_sizes([size[of == c] for c in range(len(shares)) if shares[c] > RARE], native)
+    size = size * np.array(law.left)[of]
+    groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(law.shares)) for p in pools]
+    taken = quotas([len(group) for group in groups], wanted, np.repeat(law.shares, len(pools)))
+    common = [size[of == c] for c, share in enumerate(law.shares) if share > RARE]
+    smallest, largest = _common_sizes(common, native)
     chosen: list[int] = []
     for group, n in zip(groups, taken, strict=True):
         left = group.tolist()
@@ -86,22 +96,20 @@ def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]
     return (smallest, largest) if smallest <= largest else ((smallest + largest) / 2,) * 2
 
 
-def balanced(
-    dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator, rigid: bool = False
-) -> np.ndarray:
+def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, law: Law, rng: np.random.Generator) -> np.ndarray:
     """Indices of poses, about the shares of each class, with properties that hardly correlate with DockQ by rank.
 
     properties : shape (k, n), the first the most important. From several random choices exchanges are made, the best
     first and each within a class of `COARSE`, as long as the sum of squared correlations falls.
     """
-    shares = RIGID_SHARES if rigid else SHARES
-    taken = quotas(np.bincount(classes(dockq), minlength=len(SHARES)), wanted, shares)
-    members = [np.flatnonzero(classes(dockq) == c) for c in range(len(SHARES))]
+    members = [np.flatnonzero(classes(dockq) == c) for c in range(len(law.shares))]
+    taken = quotas([len(poses) for poses in members], wanted, law.shares)
     ranks = np.array([_ranks(values) for values in (dockq, *properties)])
     coarse = np.digitize(dockq, COARSE)
     best, least = np.arange(0), np.inf
     for _ in range(STARTS):
-        inside = np.concatenate([rng.permutation(m)[:n] for m, n in zip(members, taken, strict=True)]).astype(np.intp)
+        drawn = [rng.permutation(poses)[:n] for poses, n in zip(members, taken, strict=True)]
+        inside = np.concatenate(drawn).astype(np.intp)
         disagreement = _disagreement(ranks[:, inside])
         while True:
             tried, found = _best_exchange(ranks, coarse, inside)

@@ -9,8 +9,9 @@ import numpy as np
 
 from toporank.comparing.native.alignment import align
 from toporank.comparing.native.dockq import superposition
-from toporank.errors import StructureError
+from toporank.errors import NativeError, StructureError
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.partners import Partners, parse_partners
 
 BOND = 2.0
 """Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would join them."""
@@ -18,6 +19,20 @@ FEWEST_RESIDUES = 5
 """Of a partner that is docked."""
 SAME_SEQUENCE = 0.9
 """From this share of equal residues, two partners count as copies of one another."""
+
+
+def two_partners(partners: str, chains: list[str]) -> Partners:
+    """The two partners of a complex. Raises NativeError when there are not two.
+
+    partners : such as `H+L:A`; "" for the two chains of a complex that has two. chains : its protein chains.
+    """
+    found = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
+    if len(found) != 2:
+        what = (
+            f"{len(found)} partners, two can be docked" if partners else f"{len(found)} chains, and no partners given"
+        )
+        raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
+    return found
 
 
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:

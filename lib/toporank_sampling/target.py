@@ -15,18 +15,17 @@ import numpy as np
 from toporank.comparing.native.label import Native
 from toporank.errors import LabelError, NativeError, RefinementError, StructureError, TopoRankError
 from toporank.metrics import CAPRI_NAMES, capri_class
-from toporank.sampling import rotations
-from toporank.sampling.choice import balanced, matched, spearman
-from toporank.sampling.form import Form
-from toporank.sampling.poses import FEWEST_PAIRS, INTERFACE, SHRINKING, Candidate, Refined, ca_pairs, docked, minimised
-from toporank.sampling.rows import Row
-from toporank.sampling.sides import partner, superposed
-from toporank.sampling.unbound import two_partners
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
+from toporank_sampling import rotations
+from toporank_sampling.choice import MINIMISED, RIGID, Law, balanced, matched, spearman
+from toporank_sampling.form import Form
+from toporank_sampling.poses import FEWEST_PAIRS, INTERFACE, SHRINKING, Candidate, Refined, ca_pairs, docked, minimised
+from toporank_sampling.rows import Row
+from toporank_sampling.sides import partner, superposed, two_partners
 
 log = logging.getLogger(__name__)
 
@@ -71,19 +70,20 @@ def sample(
     The same arguments give the same decoys on one machine. A native that cannot be used is one row with the reason,
     unbound partners that cannot be used are one more, and so is each pose that fails.
 
-    native : structure of the complex. unbound : structures of single partners. partners : see `unbound.two_partners`.
+    native : structure of the complex. unbound : structures of single partners. partners : see `sides.two_partners`.
     n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number
     of decoys for which there are poses enough, and of poses that failed.
     """
+    law = RIGID if rigid else MINIMISED
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []
     rows: list[Row] = []
     try:
         forms = _forms(target, native, unbound, partners, seed, rigid, failures)
         made = math.ceil(MADE * decoys)
-        chosen = _chosen(forms, n_rotations, int(TRIED * made), rng)
+        chosen = _chosen(forms, n_rotations, int(TRIED * made), law, rng)
         refined = _refined(chosen, made, rng, target, failures, note)
-        rows = _written(target, _last_choice(refined, decoys, rng, rigid) if refined else [], folder, rng)
+        rows = _written(target, _last_choice(refined, decoys, law, rng) if refined else [], folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
@@ -127,7 +127,7 @@ def _unbound(files: list[Path], bound: list[Complex]) -> tuple[Complex, Complex]
     return free[0], free[1]
 
 
-def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Generator) -> list[Candidate]:
+def _chosen(forms: list[Form], n_rotations: int, wanted: int, law: Law, rng: np.random.Generator) -> list[Candidate]:
     """Docked poses of all forms that are worth minimising."""
     pool = [pose for form in forms for pose in docked(form, n_rotations // len(forms), rng)]
     if not pool:
@@ -137,7 +137,7 @@ def _chosen(forms: list[Form], n_rotations: int, wanted: int, rng: np.random.Gen
     native = len(ca_pairs(*(side.xyz[side.ca] for side in forms[0].shown)))
     dockq, size = (np.array([getattr(pose, name) for pose in pool]) for name in ("dockq", "size"))
     origin = np.array([2 * forms.index(pose.form) + (pose.docking == "local") for pose in pool])
-    chosen = matched(dockq, size, origin, native, wanted, rng, forms[0].rigid)
+    chosen = matched(dockq, size, origin, native, wanted, law, rng)
     return [pool[i] for i in rng.permutation(chosen)]
 
 
@@ -176,11 +176,11 @@ def _highest_energy(alike: list[Refined]) -> float:
     return float(median + OUTLYING * np.median(np.abs(energies - median))) if len(alike) >= FEWEST_ALIKE else np.inf
 
 
-def _last_choice(refined: list[Refined], decoys: int, rng: np.random.Generator, rigid: bool = False) -> list[Refined]:
+def _last_choice(refined: list[Refined], decoys: int, law: Law, rng: np.random.Generator) -> list[Refined]:
     """The poses that become decoys, in random order. Raises RefinementError when their size would tell DockQ."""
     dockq = np.array([one.scores.dockq for one in refined])
     properties = np.array([one.properties for one in refined]).T
-    chosen = balanced(dockq, properties, decoys, rng, rigid)
+    chosen = balanced(dockq, properties, decoys, law, rng)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
         what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"

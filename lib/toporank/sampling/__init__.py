@@ -1,1 +1,0 @@
-"""Labelled decoys from natives: docked, bent, minimised, and chosen so that size and clashes do not tell DockQ."""

@@ -1,0 +1,4 @@
+"""Labelled decoys from natives: docked, bent, minimised, and chosen so that size and clashes do not tell DockQ.
+
+This package imports from toporank, which does without it.
+"""
