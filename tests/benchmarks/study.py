@@ -31,15 +31,12 @@ BY_TRAINING_SET = {"scaling": "training_set"}
 PER_DECOY = {"scaling": "per_decoy"}
 PUBLISHED_NODES = {"module": "dssp_topology", **PER_DECOY, "orientation": "file"}
 STANDARD_NODES = {"module": "dssp_topology", **BY_TRAINING_SET, "orientation": "principal_axes"}
+LEGACY = {"module": "legacy", **BY_TRAINING_SET}
 FEATURES = {
     "v11": {"nodes": PUBLISHED_NODES, "edges": {"module": "legacy", **PER_DECOY}},
-    "v24": {"nodes": PUBLISHED_NODES, "edges": {"module": "multiscale", "scaling": "none"}},
-    "invariant": {"nodes": PUBLISHED_NODES, "edges": {"module": "invariant", **PER_DECOY}},
-    "v11_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "legacy", **BY_TRAINING_SET}},
-    "v24_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "multiscale", **BY_TRAINING_SET}},
-    "invariant_scaled": {"nodes": STANDARD_NODES, "edges": {"module": "invariant"}},
-    "no_topology": {"topology": {"module": "none"}, "nodes": STANDARD_NODES, "edges": {"module": "invariant"}},
-    "topology_only": {"nodes": {"module": "topology_only", **BY_TRAINING_SET}, "edges": {"module": "invariant"}},
+    "v11_scaled": {"nodes": STANDARD_NODES, "edges": LEGACY},
+    "no_topology": {"topology": {"module": "none"}, "nodes": STANDARD_NODES, "edges": LEGACY},
+    "topology_only": {"nodes": {"module": "topology_only", **BY_TRAINING_SET}, "edges": LEGACY},
 }
 """Columns of nodes and edges, and how they are scaled. The last two leave out topology, and all other node columns."""
 

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
-from toporank.features.invariant_edges import orientation
 from toporank.features.nodes import along_principal_axes
+from toporank.features.orientation import orientation
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import Parameters, register
@@ -88,11 +88,13 @@ ROOTS = slice(3, 30)
     columns=columns,
 )
 def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
-    """Edges between residues of different partners that come near each other. nodes : int, (n,), residue indices.
+    """Edges from i to j, residues of different partners that come near each other. nodes : int, (n,), residue indices.
 
     `area*` is the surface that both share, all of it and between apolar, polar and different atoms, `area_energy` the
     potential of it; `energy_*` the potential of atom pairs by distance, `residue_energy` that of the residue pair, if
-    they touch (`features.potentials`). Directions are as in `edges/invariant/v1`.
+    they touch (`features.potentials`). `from_*` is the direction to j in the frame of i, `to_*` that to i in the frame
+    of j, as unit vectors; `axes_*` are the cosines between equal axes of both frames; `side_chain*` are cosines of the
+    side-chain directions with each other and with these directions (`features.orientation`).
     Raises FeatureError when there is no edge.
     """
     from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow

@@ -27,7 +27,7 @@ def test_every_feature_module_is_listed_with_alias_and_width(capsys):
     assert lines[0].split() == ["id", "alias", "columns", "summary"]
     listed = {line.split()[0]: line for line in lines[1:] if "/" in line.split("  ")[0]}
     assert set(listed) == set(modules())
-    assert re.search(r"edges/multiscale_v24\s+multiscale\s+24\s", listed["edges/multiscale_v24"])
+    assert re.search(r"edges/legacy_v11\s+legacy\s+11\s", listed["edges/legacy_v11"])
     assert re.search(r"topology/persistence/v1 \*\s+persistence\s+140\s", listed["topology/persistence/v1"])
 
 

@@ -376,7 +376,7 @@ def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edi
         ("features/scaling.py", {"nodes", "edges", "graphs"}),
         ("features/pairs.py", {"edges", "graphs"}),
         ("features/topoqa/edges.py", {"edges", "graphs"}),  # the module that is chosen here
-        ("features/multiscale_edges.py", set()),  # another one
+        ("features/contact_edges.py", set()),  # another one
         ("structures/neighbours.py", {"interface", "contacts", "edges", "graphs"}),
         ("features/kernels/distances.py", {"edges", "graphs"}),
         ("structures/complex.py", KINDS),

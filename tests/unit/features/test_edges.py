@@ -1,4 +1,4 @@
-"""Edge features: which nodes are joined, the published columns, and the 24 of the multi-scale module."""
+"""The published edge features: which nodes are joined, and the columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,13 @@ from hypothesis import strategies as st
 from oracle import reference
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
 from toporank.errors import FeatureError
-from toporank.features import multiscale_edges as multiscale_module
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
-from toporank.features.pairs import atom_distances
-from toporank.features.topoqa.edges import LegacyV11, legacy_columns, legacy_edges
-from toporank.structures.complex import STANDARD
+from toporank.features.topoqa.edges import LegacyV11, atom_distances, legacy_columns, legacy_edges
 from toporank.structures.read import read_complex
 
 RAW = LegacyV11(scaling="none")
-WIDE = MultiscaleV24()
-MODULES = [(legacy_edges, RAW), (legacy_edges, LegacyV11(scaling="per_decoy")), (multiscale_edges, WIDE)]
-each_module = pytest.mark.parametrize(("compute", "parameters"), MODULES, ids=["legacy", "legacy scaled", "multiscale"])
+SCALED = LegacyV11(scaling="per_decoy")
+raw_and_scaled = pytest.mark.parametrize("parameters", [RAW, SCALED], ids=["raw", "scaled"])
 
 
 def nodes_of(complex_) -> np.ndarray:
@@ -35,27 +30,21 @@ def in_line(*chain_and_x: tuple[str, float]):
     return ca_trace((chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1))
 
 
-def wide(edges, name: str) -> np.ndarray:
-    """A column of multi-scale edges."""
-    return edges.attributes[:, multiscale_columns(WIDE).index(name)]
-
-
 # ---- which nodes are joined -------------------------------------------------------------------------------
 
 
-@each_module
+@raw_and_scaled
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC"]))
-def test_each_directed_edge_stands_once_with_its_opposite_next_to_it(compute, parameters, seed, chains):
+def test_each_directed_edge_stands_once_with_its_opposite_next_to_it(parameters, seed, chains):
     complex_ = random_complex(seed, chains=chains, spread=4.0)
     nodes = nodes_of(complex_)
-    cutoff = parameters.bands[-1] if compute is multiscale_edges else parameters.cutoff
-    edges = compute(parameters, complex_, nodes)
+    edges = legacy_edges(parameters, complex_, nodes)
     ca, chain = complex_.xyz[complex_.ca], [r.chain for r in complex_.residues]
     expected = [
         (i, j)
         for i, j in itertools.combinations(range(len(nodes)), 2)
-        if chain[i] != chain[j] and np.linalg.norm(ca[i] - ca[j]) < cutoff
+        if chain[i] != chain[j] and np.linalg.norm(ca[i] - ca[j]) < parameters.cutoff
     ]
     assert edges.index.dtype == np.int64
     assert edges.index.T[0::2].tolist() == [list(pair) for pair in expected]
@@ -81,10 +70,10 @@ def test_chains_that_differ_only_after_their_first_letter_are_different():
     assert legacy_edges(RAW, in_line(("Heavy", 0.0), ("Height", 5.0)), np.arange(2)).index.shape == (2, 2)
 
 
-@each_module
-def test_without_any_edge_the_error_tells_the_cutoff(compute, parameters):
-    with pytest.raises(FeatureError, match=r"no two nodes of different partners within 1[04] Å"):
-        compute(parameters, in_line(("A", 0.0), ("A", 5.0), ("B", 50.0)), np.arange(3))
+@raw_and_scaled
+def test_without_any_edge_the_error_tells_the_cutoff(parameters):
+    with pytest.raises(FeatureError, match=r"no two nodes of different partners within 10 Å"):
+        legacy_edges(parameters, in_line(("A", 0.0), ("A", 5.0), ("B", 50.0)), np.arange(3))
 
 
 # ---- legacy_v11 -------------------------------------------------------------------------------------------
@@ -96,7 +85,7 @@ def test_real_decoys_have_the_edges_that_plain_loops_give(decoy):
     complex_ = read_complex(path)
     nodes = ca_cutoff_interface(CaCutoff(), complex_).index
     index, attributes = reference.edges(path)
-    raw, scaled = (legacy_edges(parameters, complex_, nodes) for parameters in (RAW, LegacyV11(scaling="per_decoy")))
+    raw, scaled = (legacy_edges(parameters, complex_, nodes) for parameters in (RAW, SCALED))
     assert raw.index.T.tolist() == scaled.index.T.tolist() == [list(pair) for pair in index]
     np.testing.assert_allclose(raw.attributes, attributes, rtol=0, atol=1e-12)
     np.testing.assert_allclose(scaled.attributes, reference.scaled_columns(attributes), rtol=0, atol=1e-12)
@@ -116,12 +105,12 @@ def test_bins_begin_at_their_lower_edge_the_last_has_no_end_and_below_the_first_
 
 
 def test_both_directions_carry_the_same_attributes():
-    attributes = legacy_edges(LegacyV11(scaling="per_decoy"), random_complex(0), nodes_of(random_complex(0))).attributes
+    attributes = legacy_edges(SCALED, random_complex(0), nodes_of(random_complex(0))).attributes
     np.testing.assert_array_equal(attributes[0::2], attributes[1::2])
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("parameters", [RAW, LegacyV11(scaling="per_decoy")], ids=["raw", "scaled"])
+@raw_and_scaled
 def test_turning_and_shifting_the_complex_changes_no_legacy_attribute(seed, parameters):
     """The published code took y for z in the histogram; it could not have passed this."""
     complex_ = random_complex(seed)
@@ -148,7 +137,7 @@ def test_hydrogens_take_part_in_the_histogram():
 
 def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_zero():
     complex_ = in_line(("A", 0.0), ("B", 5.2), ("B", 5.6), ("B", 7.2))
-    raw, scaled = (legacy_edges(p, complex_, np.arange(4)).attributes for p in (RAW, LegacyV11(scaling="per_decoy")))
+    raw, scaled = (legacy_edges(p, complex_, np.arange(4)).attributes for p in (RAW, SCALED))
     np.testing.assert_allclose(raw[::2, 0], [5.2, 5.6, 7.2])
     np.testing.assert_allclose(scaled[::2, 0], [0.0, 0.2, 1.0])
     np.testing.assert_array_equal(scaled[::2, 5], [1.0, 1.0, 0.0])  # two pairs from 5 to 6
@@ -168,113 +157,4 @@ def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
                 distance = np.linalg.norm(complex_.xyz[a] - complex_.xyz[b])
                 for k in range(len(bins) - 1):
                     expected[p, k] += bins[k] <= distance < bins[k + 1]
-    np.testing.assert_array_equal(atom_distances(complex_, pairs, np.array(bins, dtype=float))[0], expected)
-
-
-# ---- multiscale_v24 ---------------------------------------------------------------------------------------
-
-
-def test_there_are_24_columns_with_different_names():
-    names = multiscale_columns(WIDE)
-    assert len(names) == len(set(names)) == 24
-    complex_ = random_complex(0)
-    assert multiscale_edges(WIDE, complex_, nodes_of(complex_)).attributes.shape[1] == 24
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_unit_vector_turns_round_the_codes_change_places_and_the_rest_is_the_same_both_ways(seed):
-    complex_ = random_complex(seed, chains="ABC")
-    edges = multiscale_edges(WIDE, complex_, nodes_of(complex_))
-    there, back = edges.attributes[0::2], edges.attributes[1::2]
-    names = multiscale_columns(WIDE)
-    ends = {
-        "chain_from": "chain_to",
-        "residue_from": "residue_to",
-        "chain_to": "chain_from",
-        "residue_to": "residue_from",
-    }
-    for k, name in enumerate(names):
-        if name.startswith("unit_"):
-            np.testing.assert_array_equal(there[:, k], -back[:, k])
-        else:
-            np.testing.assert_array_equal(there[:, k], back[:, names.index(ends.get(name, name))])
-
-
-def test_the_unit_vector_points_from_the_first_node_to_the_second():
-    complex_ = ca_trace([("A", 1, "", (1.0, 2.0, 3.0)), ("B", 1, "", (1.0, 5.0, -1.0))])
-    edges = multiscale_edges(WIDE, complex_, np.arange(2))
-    np.testing.assert_allclose(edges.attributes[0, :5], [5.0, 0.2, 0.0, 0.6, -0.8])
-    for seed in range(3):
-        complex_ = random_complex(seed)
-        edges = multiscale_edges(WIDE, complex_, nodes_of(complex_))
-        unit = np.stack([wide(edges, f"unit_{axis}") for axis in "xyz"], axis=1)
-        ca = complex_.xyz[complex_.ca]
-        np.testing.assert_allclose(
-            unit * wide(edges, "ca_distance")[:, None], ca[edges.index[1]] - ca[edges.index[0]], atol=1e-9
-        )
-        np.testing.assert_allclose(wide(edges, "inverse_distance") * wide(edges, "ca_distance"), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("distance", "band"), [(0.5, 0), (5.999, 0), (6.0, 1), (9.999, 1), (10.0, 2), (13.999, 2), (14.0, None)]
-)
-def test_bands_begin_at_their_lower_limit(distance, band):
-    complex_ = in_line(("A", 0.0), ("B", distance))
-    if band is None:
-        with pytest.raises(FeatureError, match="within 14 Å"):
-            multiscale_edges(WIDE, complex_, np.arange(2))
-        return
-    edges = multiscale_edges(WIDE, complex_, np.arange(2))
-    assert wide(edges, "band").tolist() == [band] * 2
-    hot = [wide(edges, f"band_{name}")[0] for name in ("short", "medium", "long")]
-    assert hot == [float(k == band) for k in range(3)]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_histogram_sums_to_one_and_is_the_share_of_each_bin(seed):
-    complex_ = random_complex(seed)
-    edges = multiscale_edges(WIDE, complex_, nodes_of(complex_))
-    histogram = edges.attributes[:, 13:23]
-    np.testing.assert_allclose(histogram.sum(axis=1), 1.0)
-    i, j = edges.index[:, 0]
-    slices = complex_.atom_slices
-    a, b = (complex_.xyz[slices[k] : slices[k + 1]] for k in (i, j))
-    counts, _ = np.histogram(np.linalg.norm(a[:, None] - b, axis=-1), bins=np.arange(0, 22, 2))
-    np.testing.assert_allclose(histogram[0], counts / counts.sum())
-
-
-def test_a_histogram_without_any_distance_in_its_range_is_zero():
-    parameters = MultiscaleV24(bin_width=0.1)
-    edges = multiscale_edges(parameters, in_line(("A", 0.0), ("B", 7.0)), np.arange(2))
-    assert edges.attributes[:, 13:23].tolist() == [[0.0] * 10] * 2
-
-
-def test_contacts_include_the_limit_itself():
-    distances = [5.0, np.nextafter(5.0, 6.0), 4.0]
-    atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0)]
-    atoms += [Atom("CA" if n == 0 else "CB", "ALA", "B", 1, 0.0, 0.0, float(d)) for n, d in enumerate(distances)]
-    assert wide(multiscale_edges(WIDE, complex_of(atoms), np.arange(2)), "contacts").tolist() == [2, 2]
-
-
-def test_chains_are_coded_by_the_place_of_their_first_letter_and_residues_by_that_of_their_type():
-    complex_ = complex_of([Atom("CA", "GLY", "D", 1, 0.0, 0.0, 0.0), Atom("CA", "UNK", "a2", 1, 5.0, 0.0, 0.0)])
-    edges = multiscale_edges(WIDE, complex_, np.arange(2))
-    assert wide(edges, "chain_from").tolist() == [3 / 26, 0.0]
-    assert wide(edges, "chain_to").tolist() == [0.0, 3 / 26]
-    assert wide(edges, "residue_from").tolist() == ["ACDEFGHIKLMNPQRSTVWY".index("G") / 21, 20 / 21]
-    codes = multiscale_module._residue_code(
-        complex_of(Atom("CA", name, "A", n, 0.0, 0.0, 0.0) for n, name in enumerate(sorted(STANDARD))), np.arange(20)
-    )
-    assert len(set(codes)) == 20
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_shifting_changes_nothing_and_turning_changes_the_unit_vector_only(seed):
-    complex_ = random_complex(seed)
-    turned = moved(complex_, seed)
-    shifted = dataclasses.replace(complex_, xyz=complex_.xyz + np.array([10.0, -20.0, 30.0]))
-    here, aside, there = (multiscale_edges(WIDE, c, nodes_of(c)).attributes for c in (complex_, shifted, turned))
-    unit = [name.startswith("unit_") for name in multiscale_columns(WIDE)]
-    np.testing.assert_allclose(aside, here, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(there[:, np.logical_not(unit)], here[:, np.logical_not(unit)], rtol=0, atol=1e-9)
-    assert not np.allclose(there[:, unit], here[:, unit])
+    np.testing.assert_array_equal(atom_distances(complex_, pairs, np.array(bins, dtype=float)), expected)

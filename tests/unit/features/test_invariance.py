@@ -34,7 +34,7 @@ from toporank.structures.read import read_complex
 torch.set_num_threads(1)
 
 DECOYS = ["1GCQ/mid1.pdb", "1AVZ/near1.pdb.gz"]
-INVARIANT = {"module": "edges/invariant/v1"}
+LEGACY = {"module": "edges/legacy_v11"}
 CONTACTS = {"module": "edges/contacts/v1"}
 NEW_NAMES = {"A": "q", "B": "C"}
 """Sorts the other way round."""
@@ -134,7 +134,7 @@ def resolve_all(**other):
     """The recommended features, or others."""
     return resolve({
         "interface": {}, "topology": {}, "nodes": {"orientation": "principal_axes", "scaling": "training_set"},
-        "edges": INVARIANT, **other,
+        "edges": CONTACTS, **other,
     })  # fmt: skip
 
 
@@ -159,9 +159,7 @@ def test_the_topology_is_the_same(decoy, rewritten, way):
 
 
 @pytest.mark.parametrize("way", EXACT)
-@pytest.mark.parametrize(
-    "record", [INVARIANT, {**INVARIANT, "scaling": "per_decoy"}, {"module": "edges/legacy_v11"}, CONTACTS]
-)
+@pytest.mark.parametrize("record", [LEGACY, {**LEGACY, "scaling": "per_decoy"}, CONTACTS])
 def test_edges_are_the_same(decoy, rewritten, way, record):
     """But that energies of contacts, which may cancel out, are roots: of 1e-16 it is 1e-8."""
     other, module = rewritten(way), resolve_all(edges=record)["edges"]
@@ -169,10 +167,9 @@ def test_edges_are_the_same(decoy, rewritten, way, record):
     check_same(here, there, 1e-7 if record == CONTACTS else 1e-9)
 
 
-@pytest.mark.parametrize("way", ["turned", "chains renamed"])
-def test_edges_of_multiscale_v24_are_not(decoy, rewritten, way):
-    """The control: what the tests above would have found in the original."""
-    other, module = rewritten(way), resolve_all(edges={"module": "multiscale"})["edges"]
+def test_published_edges_are_not_once_a_complex_is_turned(decoy, rewritten):
+    """The control: what the tests above would have found in the original, which reads y as z."""
+    other, module = rewritten("turned"), resolve_all(edges={**LEGACY, "coordinates": "xyy"})["edges"]
     here, there = (by_pair(c, interface_of(c), module(c, interface_of(c))) for c in (decoy, other))
     assert here.keys() == there.keys()
     assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
@@ -181,7 +178,7 @@ def test_edges_of_multiscale_v24_are_not(decoy, rewritten, way):
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6), turn=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "A+B:C"]),
-    record=st.sampled_from([INVARIANT, CONTACTS]),
+    record=st.sampled_from([LEGACY, CONTACTS]),
 )  # fmt: skip
 def test_edges_of_random_complexes_are_the_same_however_they_are_turned(seed, turn, chains, record):
     """Incomplete residues among them: some have no side chain."""

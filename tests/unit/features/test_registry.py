@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from structures_text import random_complex
@@ -22,9 +21,7 @@ from toporank.features.registry import (
 )
 from toporank.features.topoqa.presets import PRESETS
 
-LENGTHS = {
-    "cutoff", "radius", "bands", "bins", "bin_width", "contact", "contacts", "h0_max_death", "min_persistence",
-}  # fmt: skip
+LENGTHS = {"cutoff", "nearest", "radius", "bins", "h0_max_death", "min_persistence"}
 NOTHING = {stage: {} for stage in DEFAULT_MODULES}
 
 
@@ -58,8 +55,6 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         ("nodes", "dssp_topology", 32),
         ("topology", "persistence", 140),
         ("edges", "legacy", 11),
-        ("edges", "multiscale", 24),
-        ("edges", "invariant", 37),
         ("nodes", "contacts", 42),
         ("edges", "contacts", 42),
     ],
@@ -74,7 +69,6 @@ def test_the_published_parameters_are_the_defaults():
     assert (topology.radius, topology.h0_max_death, topology.min_persistence) == (8.0, 8.0, 0.01)
     assert topology.element_sets == ("C", "N", "O", "CN", "CO", "NO", "CNO")
     assert choose("edges", {"module": "legacy"}).parameters.bins == tuple(range(1, 11))
-    assert choose("edges", {"module": "multiscale"}).parameters.bands == (0.0, 6.0, 10.0, 14.0)
 
 
 # ---- choosing ---------------------------------------------------------------------------------------------
@@ -116,19 +110,19 @@ def test_choosing_does_not_change_the_record_it_was_given():
     ("stage", "record", "says"),
     [
         ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
-        ("edges", {"module": "edges/multiscale_v42"}, r"did you mean 'edges/multiscale_v24'\?"),
+        ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
         ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, folding, nodes/contacts/v1"),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
         ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),
-        ("edges", {"module": "multiscale", "cutoff": 10}, r"features\.edges\.cutoff: unknown key"),
+        ("edges", {"module": "contacts", "bins": [1, 2]}, r"features\.edges\.bins: unknown key"),
         ("interface", {"cutoff": 0}, r"features\.interface\.cutoff: .*greater than 0.*got 0"),
         ("interface", {"cutoff": "near"}, r"features\.interface\.cutoff: .*number.*got 'near'"),
         ("interface", {"cutoff": float("nan")}, r"features\.interface\.cutoff: .*got nan"),
         ("topology", {"element_sets": []}, r"features\.topology\.element_sets: .*at least 1"),
         ("topology", {"element_sets": "CNO"}, r"features\.topology\.element_sets: .*got 'CNO'"),
         ("topology", {"atoms": "heavy"}, r"features\.topology\.atoms: .*'protein' or 'all'.*got 'heavy'"),
-        ("edges", {"module": "multiscale", "bands": [0, 6, 10]}, r"features\.edges\.bands"),
+        ("edges", {"module": "legacy", "bins": []}, r"features\.edges\.bins: .*at least 1"),
     ],
 )
 def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, record, says):
@@ -152,37 +146,25 @@ def test_a_module_name_that_is_a_list_is_an_error_like_any_other():
     [
         ("edges", {"module": "legacy", "bins": [3, 2, 1]}),
         ("edges", {"module": "legacy", "bins": [1, 2, 2]}),
-        ("edges", {"module": "multiscale", "bands": [0, 10, 6, 14]}),
         ("topology", {"element_sets": ["C", "C"]}),
         ("topology", {"element_sets": ["c"]}),
         ("topology", {"element_sets": ["C", ""]}),
     ],
 )
 def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage, record):
-    with pytest.raises(ConfigError, match=rf"features\.{stage}\.(bins|bands|element_sets)"):
+    with pytest.raises(ConfigError, match=rf"features\.{stage}\.(bins|element_sets)"):
         choose(stage, record)
-
-
-def test_nodes_nearer_than_the_first_band_are_not_joined_or_the_limit_is_refused():
-    try:
-        chosen = choose("edges", {"module": "multiscale", "bands": [5.0, 6.0, 10.0, 14.0]})
-    except ConfigError as error:
-        assert "bands" in str(error)  # noqa: PT017 -- either is right
-        return
-    complex_ = random_complex(0)
-    edges = chosen(complex_, np.arange(len(complex_.residues)))
-    assert edges.attributes[:, 0].min() >= 5.0
 
 
 # ---- what is stored ---------------------------------------------------------------------------------------
 
 
 def test_what_is_recorded_resolves_to_the_same_choice_again():
-    chosen = resolve({**NOTHING, "edges": {"module": "multiscale", "contact": 4.5}, "topology": {"atoms": "all"}})
+    chosen = resolve({**NOTHING, "edges": {"module": "legacy", "cutoff": 9.5}, "topology": {"atoms": "all"}})
     stored = json.loads(canonical(records(chosen)))
     assert resolve(stored) == chosen
-    assert stored["edges"]["module"] == "edges/multiscale_v24"
-    assert stored["edges"]["contact"] == 4.5
+    assert stored["edges"]["module"] == "edges/legacy_v11"
+    assert stored["edges"]["cutoff"] == 9.5
     assert stored["topology"]["radius"] == 8.0  # defaults are written out, so that they may change later
 
 
@@ -209,8 +191,6 @@ def test_a_record_older_than_a_parameter_means_what_was_computed_then_and_not_to
     complete = {stage: {**record, **SINCE[stage]} for stage, record in FIRST_RELEASE.items()}
     assert records(resolve_recorded(FIRST_RELEASE)) == complete
     assert records(resolve(FIRST_RELEASE))["nodes"]["orientation"] == "principal_axes"  # what a user means by it
-    multiscale = {"module": "edges/multiscale_v24", "bands": [0.0, 6.0, 10.0, 14.0], "bin_width": 1.0, "contact": 5.0}
-    assert resolve_recorded({**complete, "edges": multiscale})["edges"].parameters.scaling == "none"
 
 
 @pytest.mark.parametrize(

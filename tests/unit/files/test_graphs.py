@@ -620,9 +620,9 @@ def test_a_job_waits_for_no_library_that_it_does_not_need(build, graph):
 
 
 def test_metadata_names_modules_parameters_and_columns():
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES} | {"edges": {"module": "multiscale"}})
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES} | {"edges": {"module": "legacy"}})
     metadata = graph_metadata(choices)
     assert set(metadata) == {"format", "features", "node_columns", "edge_columns"}
-    assert metadata["features"]["edges"]["module"] == "edges/multiscale_v24"
-    assert len(metadata["edge_columns"]) == 24
+    assert metadata["features"]["edges"]["module"] == "edges/legacy_v11"
+    assert len(metadata["edge_columns"]) == 11
     assert json.loads(json.dumps(metadata)) == metadata

@@ -26,7 +26,7 @@ SCALED = {
     "features": {
         **METADATA["features"],
         "nodes": {"module": "nodes/dssp_topology/v1", "scaling": "training_set"},
-        "edges": {"module": "edges/invariant/v1", "scaling": "training_set"},
+        "edges": {"module": "edges/contacts/v1", "scaling": "training_set"},
     },
 }
 NODES_ONLY = {**METADATA, "features": {**SCALED["features"], "edges": {"module": "edges/legacy_v11"}}}

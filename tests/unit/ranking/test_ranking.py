@@ -498,7 +498,7 @@ def pack_with(folder: Path, **changes) -> Path:
     ("changes", "named"),
     [
         ({"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}}, "interface differ"),
-        ({"edges": {"module": "edges/multiscale_v24"}, "nodes": {"module": "x"}}, "edges, nodes differ"),
+        ({"edges": {"module": "edges/contacts/v1"}, "nodes": {"module": "x"}}, "edges, nodes differ"),
     ],
 )
 def test_graphs_of_other_features_are_an_error_that_names_the_checkpoint_and_what_differs(

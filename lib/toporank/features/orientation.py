@@ -1,0 +1,97 @@
+"""How residues lie and are turned to each other: the same wherever a complex lies and however its chains are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from toporank.structures.complex import Complex
+
+BACKBONE = [b"N", b"CA", b"C", b"O", b"OXT"]
+
+
+class Orientation(NamedTuple):
+    """How the residues of P pairs are turned to each other.
+
+    apart : (P,), Å between the centres of their side chains. axes : (P, 3), cosines between equal axes of both frames,
+    side_chains : (P,), between the directions of the side chains. from_first, from_second : (P, 4), see `_seen`.
+    """
+
+    apart: np.ndarray
+    axes: np.ndarray
+    side_chains: np.ndarray
+    from_first: np.ndarray
+    from_second: np.ndarray
+
+
+def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: np.ndarray) -> Orientation:
+    """Of pairs of nodes, int, (P, 2), with these distances in Å between their CA atoms, (P,); no hydrogens."""
+    poses, (i, j) = residue_poses(heavy, nodes), pairs.T
+    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
+    facing = _unit(poses.side_chain)
+    return Orientation(
+        np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1),
+        (poses.frame[i] * poses.frame[j]).sum(axis=2),
+        (facing[i] * facing[j]).sum(axis=1),
+        _seen(poses.frame[i], facing[i], unit),
+        _seen(poses.frame[j], facing[j], -unit),
+    )
+
+
+def _seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions: shape (P, 4)."""
+    return np.column_stack([np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)])
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Where residues are and how they are turned.
+
+    Attributes
+    ----------
+    ca : shape (n, 3), Å
+    frame : shape (n, 3, 3); rows are unit vectors: from CA to C, towards N at right angles to that, and the third
+        of a right-handed system. Zeros where N or C is missing or in line with CA.
+    side_chain : shape (n, 3), Å, from CA to the mean of the side chain's heavy atoms; zeros where there are none
+    """
+
+    ca: np.ndarray
+    frame: np.ndarray
+    side_chain: np.ndarray
+
+
+def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
+    """Poses of residues with a CA, int, shape (n,), of a complex without hydrogens."""
+    ca = heavy.xyz[heavy.ca[residues]]
+    n, c = (_from_ca(heavy, residues, name) for name in (b"N", b"C"))
+    first = _unit(c)
+    second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
+    frame = np.stack([first, second, np.cross(first, second)], axis=1)
+    frame[~frame.any(axis=2).all(axis=1)] = 0.0
+    side = ~np.isin(heavy.atom_names, BACKBONE)
+    of, size = heavy.residue_of[side], len(heavy.residues)
+    count = np.maximum(np.bincount(of, minlength=size), 1)[residues, None]
+    total = np.stack([np.bincount(of, x, minlength=size) for x in heavy.xyz[side].T], axis=1)[residues]
+    has_any = np.isin(residues, of)[:, None]
+    return Poses(ca, frame, np.where(has_any, total / count - ca, 0.0))
+
+
+def _from_ca(complex_: Complex, residues: np.ndarray, name: bytes) -> np.ndarray:
+    """Å, shape (n, 3), from CA to the atom of that name; zeros where there is none."""
+    atom = np.full(len(complex_.residues), -1)
+    found = np.flatnonzero(complex_.atom_names == name)
+    atom[complex_.residue_of[found]] = found
+    atom = atom[residues]
+    return np.where((atom >= 0)[:, None], complex_.xyz[atom] - complex_.xyz[complex_.ca[residues]], 0.0)
+
+
+LEAST_LENGTH = 1e-6
+"""Å, of a vector that has a direction."""
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors, shape (n, 3), of length 1; zeros where they have no direction."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.where(length > LEAST_LENGTH, vectors / np.maximum(length, LEAST_LENGTH), 0.0)
