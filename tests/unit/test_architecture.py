@@ -44,13 +44,6 @@ def test_no_two_files_have_one_name_and_different_meanings():
     assert {name for name, n in names.items() if n > 1} - SAME_THING == set()
 
 
-def test_there_are_no_more_than_nine_floors():
-    contracts = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (layers,) = (contract for contract in contracts if contract["type"] == "layers")
-    assert len(layers["layers"]) <= 9
-    assert layers["exhaustive"]  # every room stands on one
-
-
 def test_the_library_does_without_the_package_that_makes_decoys():
     """No file of the library names it, so that no import is hidden from import-linter either."""
     library = [path for path in MODULES if path.is_relative_to(LIBRARY / "toporank")]
@@ -196,9 +189,3 @@ def test_every_external_package_the_library_imports_is_declared():
             elif isinstance(node, ast.ImportFrom):
                 used.add(node.module.split(".")[0])
     assert used - set(sys.stdlib_module_names) - names - {"toporank", "toporank_sampling"} == set()
-
-
-def test_the_oldest_lightning_that_is_allowed_knows_what_is_asked_of_it():
-    declared = (REPOSITORY / "pyproject.toml").read_text()
-    oldest = re.search(r'"pytorch-lightning>=(\d+)\.(\d+)', declared)
-    assert (int(oldest[1]), int(oldest[2])) >= (2, 6)

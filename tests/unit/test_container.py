@@ -1,8 +1,7 @@
-"""The image: what goes into it, and that it is installed as anywhere else. Nobody builds it here."""
+"""The image: what goes into it. Nobody builds it here."""
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -10,17 +9,12 @@ import pytest
 
 from conftest import REPOSITORY
 
-INSTRUCTIONS = re.sub(r"\\\n\s*", "", (REPOSITORY / "Dockerfile").read_text())
 NEEDED = (
     "Snakefile", "rules/common.smk", "config/config.yaml", "profiles/default/config.yaml", "workflow_scripts/*.py",
     "lib/**/*.py", "lib/toporank/features/potentials.csv", "lib/toporank/report/*.j2", "resources/scorer/**/*",
     "resources/example/decoys/1PPE/near1.pdb.gz", "README.md", "pyproject.toml", "requirements.txt",
     "requirements-train.txt", "constraints.txt",
 )  # fmt: skip
-
-
-def lines(instruction: str) -> list[str]:
-    return re.findall(rf"^{instruction} (.*)$", INSTRUCTIONS, re.MULTILINE)
 
 
 def goes_in(path: str) -> bool:
@@ -47,11 +41,3 @@ def test_what_scoring_and_training_need_goes_in(pattern):
 )
 def test_what_a_clone_has_besides_stays_out(path):
     assert not goes_in(path)
-
-
-def test_it_is_installed_as_the_readme_says():
-    (done,) = lines("RUN")
-    readme = (REPOSITORY / "README.md").read_text()
-    for step in ("python3 -m venv", "pip install --no-compile -r requirements", "python -m toporank compile"):
-        assert step in done
-        assert re.search(rf"^    (?:\.venv/bin/)?{step}", readme, re.MULTILINE)
