@@ -12,7 +12,9 @@ from torch_geometric.data import Data
 from toporank.building.packing import Member, write_pack
 from toporank.features.pairs import Edges
 from toporank.files.pyg_file import graph_bytes
+from toporank.learning.graphs import GraphStore
 from toporank.learning.hyperparameters import Hyperparameters, Selection
+from toporank.learning.network import Network
 from toporank.learning.run import Run
 
 torch.set_num_threads(1)
@@ -123,3 +125,9 @@ def small_run(name: str = "run", seed: int = 1, *, parent: Path | None = None, *
     """A run with small hyper-parameters; `minimum_delta` and the like go to the selection."""
     selection = {key: other.pop(key) for key in list(other) if key in Selection.model_fields}
     return Run(name, seed, Hyperparameters(**{**SMALL, **other}), Selection(**selection), parent)
+
+
+@torch.inference_mode()
+def predict(network: Network, store: GraphStore) -> torch.Tensor:
+    """Predicted DockQ of every graph of a store, (len(store),), each by itself."""
+    return torch.cat([network(store.batch([i])) for i in range(len(store))])

@@ -151,12 +151,6 @@ class Predicted(NamedTuple):
 
 
 @torch.inference_mode()
-def predict(network: Network, store: GraphStore) -> Tensor:
-    """Predicted DockQ of every graph of a store, shape (len(store),)."""
-    return torch.cat([network(graph) for graph in _graphs(store)])
-
-
-@torch.inference_mode()
 def predict_all(networks: Sequence[Network], store: GraphStore) -> list[Predicted]:
     """What each network predicts of every graph of a store, in one pass.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from _synthetic import decoy_graph, members
+from _synthetic import decoy_graph, members, predict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ from toporank.features.registry import resolve
 from toporank.features.topoqa.presets import PRESETS
 from toporank.learning.graphs import GraphStore
 from toporank.learning.standardising import set_statistics
-from toporank.learning.weights import build_network, predict
+from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 from _chains import chain
-from _synthetic import METADATA, SMALL, small_run, training_pack
+from _synthetic import METADATA, SMALL, predict, small_run, training_pack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +28,7 @@ from toporank.learning.graphs import GraphStore
 from toporank.learning.provenance import NOT_FOLLOWED
 from toporank.learning.splits import fingerprint
 from toporank.learning.train import train_run
-from toporank.learning.weights import build_network, load_weights, predict
+from toporank.learning.weights import build_network, load_weights
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

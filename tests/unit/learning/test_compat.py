@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from _scoring import score_pack
-from _synthetic import decoy_graph, members, random_graph
+from _synthetic import decoy_graph, members, predict, random_graph
 from torch.nn import functional as F
 
 from dssp_agreement import needs_mkdssp
@@ -26,7 +26,7 @@ from toporank.features.registry import choose, records, resolve
 from toporank.features.topoqa.presets import PRESETS
 from toporank.learning.checkpoint import read_description
 from toporank.learning.graphs import GraphStore
-from toporank.learning.weights import load_weights, predict
+from toporank.learning.weights import load_weights
 from toporank.report import run_card
 from toporank.report.results import Study
 from toporank.structures.dssp import run_dssp

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _synthetic import small_run, training_pack
+from _synthetic import predict, small_run, training_pack
 
 from toporank.comparing.homology.chain_tables import TargetSplit, write_splits
 from toporank.errors import ConfigError, RecordError
@@ -18,7 +18,7 @@ from toporank.learning.graphs import GraphStore
 from toporank.learning.out_of_fold import Prediction, group_metrics, read_metrics, write_metrics, write_predictions
 from toporank.learning.splits import open_graphs, split_indices
 from toporank.learning.train import train_run
-from toporank.learning.weights import load_weights, predict
+from toporank.learning.weights import load_weights
 
 SPLITS = [TargetSplit("set", f"T{i}", f"T{i}", "train", i % 3, "", None) for i in range(4)] + [
     TargetSplit("set", f"V{i}", f"V{i}", "val", i, "", None) for i in range(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from _synthetic import METADATA, labelled, members, random_graph, small_run, training_graphs
+from _synthetic import METADATA, labelled, members, predict, random_graph, small_run, training_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from toporank.learning.checkpoint import read_description
 from toporank.learning.graphs import GraphStore
 from toporank.learning.standardising import Standardise, is_scaled, statistics
 from toporank.learning.train import train_run
-from toporank.learning.weights import load_weights, predict
+from toporank.learning.weights import load_weights
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
 

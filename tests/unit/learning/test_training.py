@@ -18,7 +18,17 @@ import pytest
 import torch
 import yaml
 from _chains import chain
-from _synthetic import METADATA, SMALL, local_pack, members, random_graph, small_run, training_graphs, training_pack
+from _synthetic import (
+    METADATA,
+    SMALL,
+    local_pack,
+    members,
+    predict,
+    random_graph,
+    small_run,
+    training_graphs,
+    training_pack,
+)
 from pytorch_lightning.callbacks import Callback
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch_geometric.data import Data
@@ -38,7 +48,7 @@ from toporank.learning.lightning import Scorer
 from toporank.learning.run import Run
 from toporank.learning.splits import fingerprint, open_graphs, split_indices
 from toporank.learning.train import train_run
-from toporank.learning.weights import load_weights, predict, predict_all
+from toporank.learning.weights import load_weights, predict_all
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),

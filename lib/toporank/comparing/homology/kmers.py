@@ -22,7 +22,7 @@ ALIKE = 0.4
 FEWEST = 16
 """Different k-mers of a chain that is compared: those of 20 residues."""
 
-PROTEIN, ANTIBODY, PEPTIDE = KINDS = ("protein", "antibody", "peptide")
+PROTEIN, ANTIBODY, PEPTIDE = ("protein", "antibody", "peptide")
 
 LETTERS = b"ACDEFGHIKLMNPQRSTVWY"
 _CODES = np.full(256, -1, dtype=np.int64)
@@ -34,7 +34,8 @@ beginning of its framework 4, where one residue may differ."""
 
 
 def kind_of(sequence: str) -> str:
-    """One of `KINDS`. Chains with a variable domain of an antibody, nanobody or T-cell receptor are `antibody`.
+    """The kind of a chain: `antibody` with a variable domain of an antibody, nanobody or T-cell receptor, otherwise
+    `protein`, or `peptide` if it is short.
 
     >>> kind_of("QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGSTYYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCA"
     ...         "ADRYWGQGTQVTVSS")
