@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
+import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -18,6 +21,8 @@ LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536
 
 LONGEST = 80
 """Characters of a wrong value that a message shows."""
+LARGEST_FILE, LONGEST_FAULT = 2**22, 300
+"""Bytes of a file that `read_section` reads at most, and characters of what is wrong with it that a message shows."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -33,6 +38,16 @@ def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
         return model.model_validate(values)
     except ValidationError as error:
         raise ConfigError("\n  ".join(_faults(model, error, where))) from error
+
+
+def read_section(model: type[Model], path: Path) -> Model:
+    """Read a JSON file that TopoRank wrote. Raises ValueError, of one line, when it is damaged or something else."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
+        return checked(model, json.loads(path.read_text(encoding="utf-8")), where=path.name)
+    except (OSError, ValueError, RecursionError, ConfigError) as error:
+        raise ValueError(textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")) from error
 
 
 def faults_of(model: type[BaseModel], values: Any, *, where: str) -> list[str]:

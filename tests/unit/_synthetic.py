@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,16 @@ def small_run(name: str = "run", seed: int = 1, *, parent: Path | None = None, *
     """A run with small hyper-parameters; `minimum_delta` and the like go to the selection."""
     selection = {key: other.pop(key) for key in list(other) if key in Selection.model_fields}
     return Run(name, seed, Hyperparameters(**{**SMALL, **other}), Selection(**selection), parent)
+
+
+class Evil:
+    """Makes a folder when unpickled."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
 
 
 @torch.inference_mode()

@@ -173,16 +173,23 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return Study(made_once(tmp_path_factory, "finished-study", make))
 
 
+def make_few(home: Path) -> Study:
+    """A study of a few decoys of which nothing is built."""
+    study = make_study(home, FEW)
+    study.configure(**FEW_SETTINGS)
+    return study
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Study:
+    """A few decoys of which nothing is built."""
+    return make_few(tmp_path / "fresh")
+
+
 @pytest.fixture(scope="session")
 def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Graphs of a few decoys, built once; do not change it."""
-
-    def make(home: Path) -> None:
-        study = make_study(home, FEW)
-        study.configure(**FEW_SETTINGS)
-        study.run("build_graphs")
-
-    return Study(made_once(tmp_path_factory, "few", make))
+    return Study(made_once(tmp_path_factory, "few", lambda home: make_few(home).run("build_graphs")))
 
 
 @pytest.fixture

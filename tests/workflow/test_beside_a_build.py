@@ -5,19 +5,12 @@ from __future__ import annotations
 import pytest
 from _running import jobs, standing_still, start, wait_for
 
-from conftest import FEW, FEW_SETTINGS, Study, make_study
+from conftest import Study
 
 pytestmark = pytest.mark.slow
 
 OTHER_CHUNKS = "workflow={chunk_size: 1}"
 OTHER_FEATURES = "features={interface: {cutoff: 9}}"
-
-
-@pytest.fixture
-def fresh(tmp_path) -> Study:
-    study = make_study(tmp_path / "fresh", FEW)
-    study.configure(**FEW_SETTINGS)
-    return study
 
 
 def read_by_jobs(study: Study) -> dict[str, str]:

@@ -13,16 +13,9 @@ from pathlib import Path
 import pytest
 from _running import jobs, standing_still, start, wait_for
 
-from conftest import FEW, FEW_SETTINGS, Study, make_study
+from conftest import FEW_SETTINGS, Study
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def fresh(tmp_path) -> Study:
-    study = make_study(tmp_path / "fresh", FEW)
-    study.configure(**FEW_SETTINGS)
-    return study
 
 
 def graphs(study: Study) -> dict[str, bytes]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
-from conftest import FEW, FEW_SETTINGS, make_study
+from conftest import FEW_SETTINGS
 from toporank.learning.graphs import GraphStore
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
@@ -20,13 +18,6 @@ def coverage(study) -> dict[tuple[str, str], str]:
 
 def graphs(study) -> dict[str, bytes]:
     return {name: content for name, content in study.tree().items() if name.endswith(".pt")}
-
-
-@pytest.fixture
-def fresh(tmp_path):
-    study = make_study(tmp_path / "fresh", FEW)
-    study.configure(**FEW_SETTINGS)
-    return study
 
 
 def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built):

@@ -8,8 +8,6 @@ calibration (`conformal`). It is an interval around the DockQ to expect of a dec
 
 from __future__ import annotations
 
-import json
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
-from toporank.errors import ConfigError, RecordError
+from toporank.errors import RecordError
 from toporank.files.atomic import write_text
 from toporank.scorer.conformal import TINY, Count, Floats, Intervals, Share, bounds, cluster_weights, fit_intervals
 from toporank.scorer.expected import Expected, expectation, fit_expected, probability
 from toporank.scorer.prediction import DECIMALS, Estimate
-from toporank.settings import Section, checked
+from toporank.settings import Section, read_section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,10 +34,8 @@ FOLDS = 5
 SIGNIFICANT = 6
 """Digits of the numbers of axes, more than the single precision of a network is worth."""
 REMEDY = "delete it, then scores come without intervals, or restore the folder of the scorer"
-LARGEST_FILE, MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**22, 2**13, 64, 1000
-"""Bytes of a file, and sizes within it, that are read at most."""
-LONGEST_FAULT = 300
-"""Characters of what is wrong with it."""
+MOST_WIDE, MOST_AXES, MOST_MEMBERS = 2**13, 64, 1000
+"""Sizes within a file that are read at most."""
 SIZES = ["n_interface_residues", "n_chains"]
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -208,12 +204,9 @@ def write_calibration(path: Path | str, calibration: Calibration) -> None:
 def read_calibration(path: Path) -> Calibration:
     """Read calibration.json. Raises RecordError, of one line, when it is damaged or something else."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
-        return checked(Calibration, json.loads(path.read_text(encoding="utf-8")), where=path.name)
-    except (OSError, ValueError, RecursionError, ConfigError) as error:
-        what = textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")
-        raise RecordError(f"not a usable calibration: {what}", where=path, remedy=REMEDY) from error
+        return read_section(Calibration, path)
+    except ValueError as error:
+        raise RecordError(f"not a usable calibration: {error}", where=path, remedy=REMEDY) from error
 
 
 def why_of_another(calibration: Calibration, scorer: Identity) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -15,12 +14,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from toporank import __version__
-from toporank.errors import CheckpointError, ConfigError
+from toporank.errors import CheckpointError
 from toporank.files.atomic import sha256, user_cache, write_text
 from toporank.files.unpacking import archive_name, unpacked
 from toporank.learning.checkpoint import read_description
 from toporank.scorer.trees import read_forests
-from toporank.settings import Name, Section, checked
+from toporank.settings import Name, Section, read_section
 
 MANIFEST = "scorer.json"
 CHECKPOINT = "best.ckpt"
@@ -37,8 +36,8 @@ WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals,
            OWN_CONFIDENCE: "the predictor's confidence does not count"}  # fmt: skip
 """Files that a scorer can do without, and what it lacks then."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
-LARGEST_FILE, LONGEST_FAULT, MOST_FILES = 2**22, 300, 1000
-"""Bytes of scorer.json, characters of what is wrong with it, and files that it lists at most."""
+MOST_FILES = 1000
+"""That scorer.json lists at most."""
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_.-]*$")]
@@ -159,10 +158,9 @@ def _ensemble(folder: Path) -> tuple[list[str], bool]:
     path, mean = folder / MEMBERS, False
     if path.exists():
         try:
-            stored = checked(_Members, json.loads(path.read_text(encoding="utf-8")), where=MEMBERS)
-        except (ValueError, RecursionError, ConfigError) as error:
-            what = f"not a usable list of members: {' '.join(str(error).split())}"
-            raise CheckpointError(what, where=path) from error
+            stored = read_section(_Members, path)
+        except ValueError as error:
+            raise CheckpointError(f"not a usable list of members: {error}", where=path) from error
         if odd := sorted({f"{name}.ckpt" for name in stored.members} ^ {*there}):
             raise CheckpointError(
                 f"the checkpoints beside it are not its members: {', '.join(odd)}",
@@ -177,14 +175,10 @@ def read_manifest(folder: Path) -> Manifest:
     """Read scorer.json. Raises CheckpointError, of one line, when a byte of it is not as it was written."""
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
-        text = path.read_text(encoding="utf-8")
-        manifest = checked(Manifest, json.loads(text), where=MANIFEST)
-    except (OSError, ValueError, RecursionError, ConfigError) as error:
-        what = textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")
-        raise CheckpointError(f"not a usable {MANIFEST}: {what}", where=path, remedy=MAKE) from error
-    if manifest.signed().text != text:
+        manifest = read_section(Manifest, path)
+    except ValueError as error:
+        raise CheckpointError(f"not a usable {MANIFEST}: {error}", where=path, remedy=MAKE) from error
+    if manifest.signed().text != path.read_text(encoding="utf-8"):
         raise CheckpointError("it was changed after the scorer was made", where=path, remedy=MAKE)
     return manifest
 

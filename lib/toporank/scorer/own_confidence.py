@@ -8,7 +8,6 @@ it points. The sum of one model by itself differs from that of a model among oth
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 
-from toporank.errors import ConfigError, RecordError
+from toporank.errors import RecordError
 from toporank.files.atomic import write_text
 from toporank.scorer.calibration import REMEDY, expectations
 from toporank.scorer.conformal import Floats, cluster_weights
 from toporank.scorer.expected import FITTED_DECIMALS, Expected
 from toporank.scorer.prediction import DECIMALS
-from toporank.settings import Section, checked
+from toporank.settings import Section, read_section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +37,6 @@ ENOUGH = 2.0
 """Other models of the target with which the sum for a model among others counts half."""
 DIGITS = 6
 """Significant digits of what is fitted."""
-LARGEST_FILE = 2**20
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -236,9 +234,6 @@ def write_own_confidence(path: Path | str, own: OwnConfidence) -> None:
 def read_own_confidence(path: Path) -> OwnConfidence:
     """Read confidence.json. Raises RecordError, of one line, when it is damaged or something else."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ValueError(f"more than {LARGEST_FILE:,} bytes")
-        return checked(OwnConfidence, json.loads(path.read_text(encoding="utf-8")), where=path.name)
-    except (OSError, ValueError, RecursionError, ConfigError) as error:
-        what = f"not usable: {' '.join(str(error).split())[:300]}"
-        raise RecordError(what, where=path, remedy=REMEDY) from error
+        return read_section(OwnConfidence, path)
+    except ValueError as error:
+        raise RecordError(f"not usable: {error}", where=path, remedy=REMEDY) from error

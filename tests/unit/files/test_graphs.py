@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from _synthetic import METADATA, file_content, random_graph
+from _synthetic import METADATA, Evil, file_content, random_graph
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
@@ -243,16 +243,6 @@ def rezip(source: Path, to: Path, changed: dict[str, bytes] | None = None, **opt
 
 
 # ---- what is not read -------------------------------------------------------------------------------------
-
-
-class Evil:
-    """Makes a folder when unpickled."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.folder),)
 
 
 @pytest.mark.parametrize("hidden_in", ["the file itself", "a graph"])

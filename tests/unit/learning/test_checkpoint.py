@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 from _chains import chain
-from _synthetic import METADATA, SMALL, predict, small_run, training_pack
+from _synthetic import METADATA, SMALL, Evil, predict, small_run, training_pack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,16 +51,6 @@ def altered(checkpoint: Path, path: Path, **changes) -> Path:
     """A copy with some of its parts replaced."""
     torch.save({**torch.load(checkpoint, weights_only=True), **changes}, path)
     return path
-
-
-class Evil:
-    """Makes a folder when unpickled."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.folder),)
 
 
 # ---- the description --------------------------------------------------------------------------------------

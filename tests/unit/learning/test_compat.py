@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from _scoring import score_pack
-from _synthetic import decoy_graph, members, predict, random_graph
+from _synthetic import Evil, decoy_graph, members, predict, random_graph
 from torch.nn import functional as F
 
 from dssp_agreement import needs_mkdssp
@@ -187,16 +186,6 @@ def test_names_without_tensors_are_no_checkpoint(tmp_path):
     torch.save({name: "text" for name in published_state()}, tmp_path / "names.ckpt")
     with pytest.raises(CheckpointError, match=r"names\.ckpt: not a TopoRank checkpoint"):
         read_description(tmp_path / "names.ckpt")
-
-
-class Evil:
-    """Makes a folder when unpickled."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.folder),)
 
 
 def test_code_in_an_older_checkpoint_is_not_run(tmp_path):
