@@ -37,7 +37,7 @@ def restored(value: Any) -> Any:
     >>> restored("'=1+1"), restored("'quoted'")
     ('=1+1', "'quoted'")
     """
-    return value[1:] if isinstance(value, str) and _DEFUSED.match(value) else value
+    return value[1:] if isinstance(value, str) and value[:1] == "'" and _DEFUSED.match(value) else value
 
 
 def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> None:

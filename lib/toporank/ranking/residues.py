@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -142,13 +142,23 @@ def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> by
 
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
     """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
-    rows = (
-        (score.target, score.decoy, chain, _number(number), residue.pred_quality, *residue[1:])
-        for score in scores
-        for residue in score.residues
-        for chain, _, number in [residue.name.rpartition(":")]
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(f"{','.join(COLUMNS)}\n")
+        file.writelines(map(_residue_lines, scores))
+
+
+def _residue_lines(score: Score) -> str:
+    """The lines of the residues of a decoy. Cells of text are made once, as in `_lines`."""
+    decoy = _cells(score.target, score.decoy)
+    return "".join(
+        f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)},"
+        f"{_name_cell(r.residue_name)}\n"
+        for r in score.residues
     )
-    write_rows(path, COLUMNS, rows)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None or value != value else str(value)  # nan is not itself
 
 
 def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:
@@ -170,12 +180,14 @@ def _chain_and_number(name: str) -> tuple[str, str | int]:
     return chain, _number(number)
 
 
-def read_residues(path: Path | str) -> Iterator[ResidueRow]:
-    """The rows of residues.csv, one by one."""
+def read_residues(path: Path | str, wanted: Set[tuple[str, str]] | None = None) -> Iterator[ResidueRow]:
+    """The rows of residues.csv, one by one. wanted : target and name of the decoys that are read; by default all."""
     with open(path, encoding="utf-8", newline="") as handle:
         rows = csv.reader(handle)
         next(rows)
         for target, decoy, chain, residue, *values in rows:
+            if wanted is not None and (restored(target), restored(decoy)) not in wanted:
+                continue
             names, name = map(restored, (target, decoy, chain, residue)), values[3:]
             yield ResidueRow(*names, *_numbers(values[:3], 3), *name)
 
@@ -208,6 +220,16 @@ def _lines(score: Score) -> str:
 @functools.lru_cache(maxsize=1 << 16)
 def _residue_cells(name: str, residue_name: str) -> str:
     return _cells(*_chain_and_number(name), residue_name)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _place_cells(name: str) -> str:
+    return _cells(*_chain_and_number(name))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _name_cell(residue_name: str) -> str:
+    return _cells(residue_name)
 
 
 def _cells(*values: Any) -> str:
@@ -275,4 +297,4 @@ def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:
 def of_leading(path: Path | str, table: Iterable[RankedDecoy]) -> dict[tuple[str, str], list[ResidueRow]]:
     """(target, decoy) → its rows of residues.csv, of the `leading` decoys of a ranking."""
     wanted = {row[1:3] for _, rows in groupby(table, key=attrgetter("target")) for row in leading(rows)}
-    return {key: list(rows) for key, rows in groupby(read_residues(path), key=lambda row: row[:2]) if key in wanted}
+    return {key: list(rows) for key, rows in groupby(read_residues(path, wanted), key=lambda row: row[:2])}
