@@ -151,7 +151,7 @@ def _residue_lines(score: Score) -> str:
     """The lines of the residues of a decoy. Cells of text are made once, as in `_lines`."""
     decoy = _cells(score.target, score.decoy)
     return "".join(
-        f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)},"
+        f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)}"
         f"{_name_cell(r.residue_name)}\n"
         for r in score.residues
     )
@@ -229,7 +229,8 @@ def _place_cells(name: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _name_cell(residue_name: str) -> str:
-    return _cells(residue_name)
+    """The last cell of a row, with the comma before it: a cell by itself would be quoted where it is empty."""
+    return _cells("", residue_name)
 
 
 def _cells(*values: Any) -> str:
