@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +13,20 @@ from toporank.ranking.ranked import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study
 
+Key = tuple[str, str, str]
+"""Data set, target and decoy."""
+
 
 class TargetRow(NamedTuple):
     """A target and its best model. What is not known is None or, of text, empty; docs/screens.md explains each column.
 
-    verdict : as from `answer.verdict`. dockq : to expect of the best model, or its score. caveats, why : what speaks
-    against it, as codes and in words.
+    chains : partners of the best model, as its file names them. predictors_agree : share of the models of the other
+    predictors that are in the cluster of the best model. verdict : as from `answer.verdict`. dockq : to expect of the
+    best model, or its score. caveats, why : what speaks against it, as codes and in words.
     """
 
     target: str
+    chains: str
     n_chains: int | None
     n_models: int
     n_scored: int
@@ -37,6 +42,7 @@ class TargetRow(NamedTuple):
     pred_structure: float | None
     pred_confidence: float | None
     consensus: float | None
+    predictors_agree: float | None
     iptm: float | None
     ipsae: float | None
     pdockq2: float | None
@@ -50,6 +56,8 @@ class TargetRow(NamedTuple):
     why: str
 
 
+NEWER = (*MASKED, "chains", "predictors_agree")
+"""Columns that tables of earlier versions, or of runs without masks, lack."""
 OF_CONFIDENCE = ("iptm", "ipsae", "pdockq2", "interface_plddt", "low_plddt")
 
 
@@ -57,7 +65,11 @@ def target_rows(study: Study) -> list[TargetRow]:
     """The rows of all targets: by probability of an acceptable model, then by DockQ; those without a score last."""
     said = {(name, row.target, row.decoy): row for name, rows in study.confidence.items() for row in rows}
     seen = {(name, row.target): row for name, rows in study.leakage.items() for row in rows}
-    rows = [_row(entry, said, seen.get((entry["dataset"], entry["target"]))) for entry in answers(study)]
+    partners: dict[tuple[str, str, str], set[str]] = {}
+    for name, interfaces in study.interfaces.items():
+        for row in (row for row in interfaces if row.n_contacts is not None):
+            partners.setdefault((name, row.target, row.decoy), set()).update((row.chains or row.interface).split(":"))
+    rows = [_row(entry, said, seen.get((entry["dataset"], entry["target"])), partners) for entry in answers(study)]
     return sorted(rows, key=promise)
 
 
@@ -67,14 +79,21 @@ def promise(row: TargetRow) -> tuple:
     return order, -(row.p_acceptable or 0.0), -(row.dockq or 0.0), row.target
 
 
-def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], seen: LeakageRow | None) -> TargetRow:
+def _row(
+    entry: dict[str, Any],
+    said: Mapping[Key, Confidence],
+    seen: LeakageRow | None,
+    partners: Mapping[Key, Iterable[str]],
+) -> TargetRow:
     decoys: list[Result] = entry["decoys"]
     best: Result | None = entry["best"]
     keys = [(row.dataset, row.target, row.decoy) for row in decoys]
-    of_best = said.get((best.dataset, best.target, best.decoy)) if best else None
+    key = (best.dataset, best.target, best.decoy) if best else None
+    of_best = said.get(key)
     own = ("pred_low", "pred_high", "p_acceptable", "pred_dockq", "pred_structure", "pred_confidence", "consensus")
     return TargetRow(
         target=entry["target"],
+        chains=":".join(sorted(partners.get(key, ()))),
         n_chains=best.n_chains if best else None,
         n_models=len(decoys),
         n_scored=sum(row.pred_dockq is not None for row in decoys),
@@ -85,10 +104,22 @@ def _row(entry: dict[str, Any], said: dict[tuple[str, str, str], Confidence], se
         dockq=best.shown_dockq if best else None,
         **{name: getattr(best, name, None) for name in (*own, "n_interface_residues", *MASKED)},
         **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
+        predictors_agree=_agreement(best, decoys, said) if best else None,
         seen_in_training=seen.seen_in_training if seen else "",
         caveats=" ".join(entry["caveats"]),
         why="; ".join(filter(None, [*entry["caveats"].values(), entry["lost"]])),
     )
+
+
+def _agreement(best: Result, decoys: Iterable[Result], said: Mapping[Key, Confidence]) -> float | None:
+    """`TargetRow.predictors_agree`; None where no model of another predictor is known."""
+    predictor = {
+        row.decoy: said[key].predictor for row in decoys if (key := (row.dataset, row.target, row.decoy)) in said
+    }
+    own = predictor.get(best.decoy)
+    others = [row for row in decoys if own and predictor.get(row.decoy, "") not in ("", own) and row.rank is not None]
+    alike = sum(best.cluster is not None and row.cluster == best.cluster for row in others)
+    return round(alike / len(others), 4) if others else None
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -98,11 +129,11 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def read_targets(path: Path | str) -> list[TargetRow]:
     """Read targets.csv. Raises KeyError without one of the columns, ValueError where a number is expected."""
     kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues", "n_masked"), int)
-    texts = ("target", "predictors", "verdict", "best", "file", "seen_in_training", "caveats", "why")
+    texts = ("target", "chains", "predictors", "verdict", "best", "file", "seen_in_training", "caveats", "why")
     kinds |= dict.fromkeys((name for name in TargetRow._fields if name not in texts and name not in kinds), float)
     return [
         TargetRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in TargetRow._fields))
-        for row in (dict.fromkeys(MASKED, "") | row for row in read_rows(path))
+        for row in (dict.fromkeys(NEWER, "") | row for row in read_rows(path))
     ]
 
 

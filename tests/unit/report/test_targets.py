@@ -7,8 +7,10 @@ import io
 
 import pytest
 
+from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.ranked import ranking
 from toporank.report.answer import verdict
@@ -57,6 +59,21 @@ def test_a_row_says_what_is_known_of_the_best_model(study):
         "in/a", 0.8, 0.9, 0.9, 0.9, 0.1,
     )  # fmt: skip
     assert (two.predictors, two.iptm, two.seen_in_training, two.pred_structure) == ("Boltz, ColabFold", 0.4, "no", 0.5)
+
+
+def test_predictors_agree_by_the_share_of_models_of_others_in_the_cluster_of_the_best():
+    decoys = {"b1": ("Boltz", 1), "b2": ("Boltz", 1), "c1": ("ColabFold", 1), "c2": ("ColabFold", 2), "x": ("", 1)}
+    coverage = [covered("T", decoy) for decoy in decoys]
+    compared = [ComparedDecoy("T", decoy, cluster, 0.5, "") for decoy, (_, cluster) in decoys.items()]
+    table = ranking(coverage, [Score("T", d, 0.9 if d == "b1" else 0.5, None) for d in decoys], comparison=compared)
+    said = [Confidence("T", decoy, predictor) for decoy, (predictor, _) in decoys.items()]
+    touching = InterfaceRow("T", "b1", "A:B", 40, 90, 3.8, None, None, "", "ok", chains="C:B")
+    results = joined_results("s", coverage, table)
+    study = Study(["s"], results, {}, None, {}, {}, {"s": []}, interfaces={"s": [touching]}, confidence={"s": said})
+    (row,) = target_rows(study)
+    assert (row.best, row.chains, row.predictors_agree) == ("b1", "B:C", 0.5)
+    study.confidence["s"] = said[:2]
+    assert target_rows(study)[0].predictors_agree is None
 
 
 def test_what_speaks_against_it_stands_as_codes_and_in_words(study):
