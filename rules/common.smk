@@ -10,6 +10,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from toporank import layout
+from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.stages import code_digest, recipes
 from toporank.app.config import load_config
 from toporank.errors import TopoRankError

@@ -24,6 +24,7 @@ rule build_chunk:
     params:
         features=FEATURES,
         code=[code for code, _ in recipes(CHOICES).values()],
+        columns=LedgerRow._fields,
         judge=["--judge", JOBS.scorer(REPOSITORY)] if JOBS.scoring_only else [],
         precision=CONFIG.workflow.pack_precision,
     shell:

@@ -288,6 +288,16 @@ def test_a_damaged_ledger_is_one_line_that_names_it(content):
         read_ledger(Path("ledger.tsv"))
 
 
+def test_a_ledger_of_another_version_is_as_good_as_none(kept_atoms):
+    grown(kept_atoms)
+    (path,) = Path("results/ds/ledger").glob("*.tsv")
+    path.write_text(path.read_text().replace("\tparts\n", "\n"))
+    with pytest.raises(FileNotFoundError, match="another version"):
+        read_ledger(path)
+    Path("in/T/new.pdb").write_text("new atoms")
+    assert grown(kept_atoms)[1] == ["bad", "good1", "good2", "new"]
+
+
 # ---- which code counts ------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -78,10 +80,16 @@ class Ledger(NamedTuple):
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read a ledger. Raises RecordError when the file is not a ledger."""
+    """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when another version wrote it.
+
+    Such a ledger is as good as none: its chunk is built again, mostly from the store.
+    """
     try:
         recipes, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-        if header.split("\t") != list(LedgerRow._fields):
+        columns = header.split("\t")
+        if columns[:3] == list(LedgerRow._fields[:3]) and columns != list(LedgerRow._fields):
+            raise FileNotFoundError(errno.ENOENT, "a ledger of another version", str(path))
+        if columns != list(LedgerRow._fields):
             raise ValueError("other columns")
         found = json.loads(recipes)
         judge = found.pop(JUDGE, "")
@@ -131,8 +139,11 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRow]:
     """What became of every decoy: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
-    earlier = chunk_names(folder) if current.chunks != current.of_all else []
-    return {row.key: row for chunk in [*earlier, *current.chunks] for row in read_ledger(folder / f"{chunk}.tsv").rows}
+    rows: dict[tuple[str, str], LedgerRow] = {}
+    for chunk in chunk_names(folder) if current.chunks != current.of_all else []:
+        with contextlib.suppress(FileNotFoundError):  # of another version
+            rows |= {row.key: row for row in read_ledger(folder / f"{chunk}.tsv").rows}
+    return rows | {row.key: row for chunk in current.chunks for row in read_ledger(folder / f"{chunk}.tsv").rows}
 
 
 def remove_old(dataset: str, current: Current) -> None:
