@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 LINE = re.compile(
     r"^mini: (?P<done>[\d,]+)/(?P<all>[\d,]+) decoys, (?P<failed>\d+) without result, (?P<percent>\d+) % done"
-    r"(, \S+/s, .+ left)?$",
+    r"(, \S+/s, .+ left)?, \d+\.\d GB$",
     re.MULTILINE,
 )
 

@@ -9,10 +9,11 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from _synthetic import predict
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
 from toporank.learning.graphs import GraphStore
-from toporank.learning.weights import load_weights, predict
+from toporank.learning.weights import load_weights
 
 PROMISED = [
     "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
