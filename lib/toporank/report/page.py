@@ -10,10 +10,12 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.learning.checkpoint import toy
-from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card
+from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card, targets
 from toporank.report.results import Study
 from toporank.scorer.conformal import LEVEL
 
+LISTED = 2
+"""The page has a table of all targets where there are more than these."""
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
@@ -95,6 +97,7 @@ def answer_content(study: Study) -> dict[str, Any]:
         return {
             "answers": [],
             "summary": "",
+            "listed_json": "",
             "structures_json": "",
             "viewer": "",
             "n_shown": 0,
@@ -107,6 +110,7 @@ def answer_content(study: Study) -> dict[str, Any]:
     return {
         "answers": found,
         "summary": answer.summary(found),
+        "listed_json": as_json(targets.for_script(study)) if len(found) > LISTED and len(study.datasets) == 1 else "",
         "structures_json": as_json(views.for_script(shown)),
         "viewer": views.viewer_packed() if shown else "",
         "n_shown": len(shown),

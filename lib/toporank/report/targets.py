@@ -58,6 +58,9 @@ class TargetRow(NamedTuple):
 
 NEWER = (*MASKED, "chains", "predictors_agree")
 """Columns that tables of earlier versions, or of runs without masks, lack."""
+SHOWN = ("target", "verdict", "p_acceptable", "dockq", "best", "n_scored", "consensus", "iptm", "interface_plddt",
+         "n_interface_residues", "caveats")  # fmt: skip
+"""Columns of the table on the page."""
 OF_CONFIDENCE = ("iptm", "ipsae", "pdockq2", "interface_plddt", "low_plddt")
 
 
@@ -140,3 +143,14 @@ def read_targets(path: Path | str) -> list[TargetRow]:
 def targets_text(study: Study) -> str:
     """targets.csv."""
     return table_text(TargetRow._fields, target_rows(study))
+
+
+def for_script(study: Study) -> dict[str, Any]:
+    """The table of all targets for the page's script: `columns`, and rows of these and the place of the answer."""
+    place = {entry["target"]: i for i, entry in enumerate(answers(study))}
+    rows = [[_short(getattr(row, column)) for column in SHOWN] + [place[row.target]] for row in target_rows(study)]
+    return {"columns": SHOWN, "rows": rows}
+
+
+def _short(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value

@@ -25,7 +25,7 @@ from toporank.structures.read import read_complex
 
 MOST = 5
 """Decoys of a target that are embedded."""
-BUDGET = 1_100_000
+BUDGET = 1_000_000
 """Characters of structures in a page."""
 TRIES = 20
 """Decoys in a row for which there is no room, after which the page is full."""

@@ -490,6 +490,30 @@ def test_what_is_chosen_before_the_structures_were_in_sight_stays(browser, tmp_p
     assert asked == [[0, 2]]
 
 
+LISTED = (
+    "[...document.querySelectorAll('#listed-table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+)
+
+
+def test_all_targets_are_a_table_to_sort_and_search_that_leads_to_the_answer(browser, tmp_path):
+    given = dataclasses.replace(study(TARGETS, None, labelled=False), leaderboard=None)
+    browser.open(write(tmp_path, given))
+    rows = browser.run(LISTED)
+    heads = browser.run("[...document.querySelectorAll('#listed-table thead th')].map(head => head.textContent)")
+    assert heads[:3] == ["target", "acceptable?", "expected DockQ"]
+    assert [row[0] for row in rows] == ["1AVZ", "T10", "T9", "1E10", "7CEI", "1PPE", "2I25", "1GCQ"]
+    assert [row[1] for row in rows[-3:]] == ["doubtful", "wrong", "wrong"]
+    browser.run("document.querySelectorAll('#listed-table thead button')[0].click()")
+    assert [row[0] for row in browser.run(LISTED)] == ["1AVZ", "1E10", "1GCQ", "1PPE", "2I25", "7CEI", "T9", "T10"]
+    set_value(browser, "find-target", "wrong", "input")
+    browser.run("new Promise(done => setTimeout(done, 200))")
+    assert [row[0] for row in browser.run(LISTED)] == ["1GCQ", "2I25"]
+    browser.run("document.querySelectorAll('#listed-table tbody button')[1].click()")
+    shown = "[...document.querySelectorAll('.answer')].filter(node => !node.hidden).map(node => node.dataset.target)"
+    assert browser.run(shown) == ["2I25"]
+    assert browser.run("document.getElementById('which').selectedOptions[0].textContent").startswith("2I25")
+
+
 def test_the_map_names_decoys_one_by_one_and_takes_its_colours_from_what_is_asked_for(browser, tmp_path):
     shown = scored_example(tmp_path, ("S", "T"))
     draw = np.random.default_rng(0)
