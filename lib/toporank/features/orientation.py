@@ -79,7 +79,7 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
 
 
 def _from_ca(complex_: Complex, residues: np.ndarray, name: bytes) -> np.ndarray:
-    """Å, shape (n, 3), from CA to the atom of that name; zeros where there is none."""
+    """Å, shape (n, 3), from CA to the atom of that name; zeros where the residue lacks that atom."""
     atom = np.full(len(complex_.residues), -1)
     found = np.flatnonzero(complex_.atom_names == name)
     atom[complex_.residue_of[found]] = found

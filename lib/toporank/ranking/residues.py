@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from operator import attrgetter
@@ -158,7 +159,8 @@ def _residue_lines(score: Score) -> str:
 
 
 def _text(value: float | None) -> str:
-    return "" if value is None or value != value else str(value)  # nan is not itself
+    """A number as the table has it: nothing where it is unknown."""
+    return "" if value is None or math.isnan(value) else str(value)
 
 
 def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:

@@ -107,10 +107,11 @@ def answer_content(study: Study) -> dict[str, Any]:
     from toporank.report import pae, views  # with gemmi
 
     found, shown = answer.answers(study), views.embedded(study)
+    listed = targets.for_script(study, found) if len(found) > LISTED and len(study.datasets) == 1 else None
     return {
         "answers": found,
         "summary": answer.summary(found),
-        "listed_json": as_json(targets.for_script(study)) if len(found) > LISTED and len(study.datasets) == 1 else "",
+        "listed_json": as_json(listed) if listed else "",
         "structures_json": as_json(views.for_script(shown)),
         "viewer": views.viewer_packed() if shown else "",
         "n_shown": len(shown),

@@ -68,7 +68,7 @@ def target_rows(study: Study) -> list[TargetRow]:
     """The rows of all targets: by probability of an acceptable model, then by DockQ; those without a score last."""
     said = {(name, row.target, row.decoy): row for name, rows in study.confidence.items() for row in rows}
     seen = {(name, row.target): row for name, rows in study.leakage.items() for row in rows}
-    partners: dict[tuple[str, str, str], set[str]] = {}
+    partners: dict[Key, set[str]] = {}
     for name, interfaces in study.interfaces.items():
         for row in (row for row in interfaces if row.n_contacts is not None):
             partners.setdefault((name, row.target, row.decoy), set()).update((row.chains or row.interface).split(":"))
@@ -145,9 +145,12 @@ def targets_text(study: Study) -> str:
     return table_text(TargetRow._fields, target_rows(study))
 
 
-def for_script(study: Study) -> dict[str, Any]:
-    """The table of all targets for the page's script: `columns`, and rows of these and the place of the answer."""
-    place = {entry["target"]: i for i, entry in enumerate(answers(study))}
+def for_script(study: Study, shown: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The table of all targets for the page's script: `columns`, and rows of these and the place of the answer.
+
+    shown : the answers of the page, in their order.
+    """
+    place = {entry["target"]: i for i, entry in enumerate(shown)}
     rows = [[_short(getattr(row, column)) for column in SHOWN] + [place[row.target]] for row in target_rows(study)]
     return {"columns": SHOWN, "rows": rows}
 

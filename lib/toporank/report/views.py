@@ -154,11 +154,11 @@ def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None
     whole = np.zeros(len(complex_.residues), dtype=bool)
     whole[touching] = True
     kept = protein[complex_.residue_of] & (whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE))
-    b_factors = np.zeros(len(whole)) if quality is None else quality
+    shown_quality = np.zeros(len(whole)) if quality is None else quality
     of_residues = [
         f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 {round(b)} ATOM"
         for parent, (chain, number, insertion), b in zip(
-            complex_.parents, complex_.residues, b_factors.tolist(), strict=True
+            complex_.parents, complex_.residues, shown_quality.tolist(), strict=True
         )
     ]
     shown = complex_.atom_names[kept].tolist(), complex_.residue_of[kept].tolist(), complex_.xyz[kept].tolist()

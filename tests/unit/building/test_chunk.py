@@ -115,7 +115,7 @@ def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
         made = [digest(f"{stage} of {name} atoms".upper()) for stage in STAGES]
         label = "0.25" if name == "good1" else ""
         known = (digest(f"{name} atoms"), "", label, f"atoms of {name}")
-        assert row == LedgerRow("T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made)
+        assert row == LedgerRow("T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made, parts="{}")
         assert row.artefacts == dict(zip(STAGES, made, strict=True))
         in_store = Store(Path("store")).box(row.structure_sha256).find("nodes", row.nodes)
         assert in_store == f"nodes of {name} atoms".upper().encode()
@@ -291,11 +291,18 @@ def test_a_damaged_ledger_is_one_line_that_names_it(content):
 def test_a_ledger_of_another_version_is_as_good_as_none(kept_atoms):
     grown(kept_atoms)
     (path,) = Path("results/ds/ledger").glob("*.tsv")
-    path.write_text(path.read_text().replace("\tparts\n", "\n"))
+    path.write_text(path.read_text().replace("\tparts\n", "\n").replace("\t{}\n", "\n"))
     with pytest.raises(FileNotFoundError, match="another version"):
         read_ledger(path)
+    assert [row.decoy for row in read_ledger(path, earlier=True).rows] == ["bad", "good1", "good2"]  # to compare runs
     Path("in/T/new.pdb").write_text("new atoms")
     assert grown(kept_atoms)[1] == ["bad", "good1", "good2", "new"]
+
+
+@pytest.mark.parametrize("graphs", [{}, {"A:B": "1"}, {"A:B": "1", "A:C": "2"}])
+def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has_one(toy, monkeypatch, graphs):
+    monkeypatch.setattr(Toy, "interfaces", {name: Entry(digest, {}, b"") for name, digest in graphs.items()})
+    assert [row.graphs_of_interfaces for row in run(toy).values()] == [graphs] * len(NAMES)
 
 
 # ---- which code counts ------------------------------------------------------------------------------------

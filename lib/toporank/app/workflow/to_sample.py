@@ -72,8 +72,8 @@ def sampling_problems(config: Config, repository: Path, *, installed: bool) -> l
     """Why no decoys can be sampled, a line each. installed : whether jobs run with the packages installed here."""
     if config.sampling.natives is None:
         return ["sampling.natives: not given (name the folder of the natives to sample)"]
-    needed = NEEDED if installed and config.sampling.minimise else ()
-    missing = [package for package in needed if util.find_spec(package) is None]
+    checked = installed and config.sampling.minimise
+    missing = [package for package in NEEDED if checked and util.find_spec(package) is None]
     remedy = "pip install -r requirements-sampling.txt"
     problems = [f"sampling: {' and '.join(missing)} not installed ({remedy})"] if missing else []
     try:

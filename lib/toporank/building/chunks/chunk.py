@@ -88,7 +88,8 @@ def run_chunk(
             note_progress(noting, done, failed)
             noted = time.monotonic()
         row = before.get(member)
-        if row is None or not store.use(row.complex):
+        is_kept = row is not None and store.touch(row.complex)
+        if not is_kept:
             row = run_decoy(member, choices, store, judge)
             if member.masked:  # it is scored as it is, too: that takes its features from the store
                 run_decoy(member._replace(masked=""), choices, store, judge)

@@ -27,7 +27,7 @@ class LedgerRow(NamedTuple):
     `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file; empty if it has no
     interface. atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). dockq : the label in its graph.
     complex, interface, topology, nodes, graphs : checksums of its artefacts; empty without one. parts : those of the
-    graphs of its interfaces, as `parts_text` writes them, if it has several.
+    graphs of its interfaces, as `parts_text` writes them; empty without any graph.
     """
 
     target: str
@@ -51,10 +51,7 @@ class LedgerRow(NamedTuple):
     @property
     def graphs_of_interfaces(self) -> dict[str, str]:
         """Name of each interface → checksum of its graph; an interface without a node has none."""
-        if self.parts:
-            return json.loads(self.parts)
-        touching = [meeting for meeting in read_meetings(self) if meeting.contacts]
-        return {touching[0].interface: self.graphs} if len(touching) == 1 else {}
+        return json.loads(self.parts or "{}")
 
     @property
     def key(self) -> tuple[str, str]:
@@ -79,18 +76,20 @@ class Ledger(NamedTuple):
     judge: str = ""
 
 
-def read_ledger(path: Path) -> Ledger:
+def read_ledger(path: Path, *, earlier: bool = False) -> Ledger:
     """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when another version wrote it.
 
-    Such a ledger is as good as none: its chunk is built again, mostly from the store.
+    For a build such a ledger is as good as none: its chunk is built again, mostly from the store.
+    earlier : whether to read one with fewer columns, too; its rows then lack what these would say.
     """
+    fields = list(LedgerRow._fields)
     try:
         recipes, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
         columns = header.split("\t")
-        if columns[:3] == list(LedgerRow._fields[:3]) and columns != list(LedgerRow._fields):
-            raise FileNotFoundError(errno.ENOENT, "a ledger of another version", str(path))
-        if columns != list(LedgerRow._fields):
+        if columns[:3] != fields[:3]:
             raise ValueError("other columns")
+        if columns != fields and not (earlier and columns == fields[: len(columns)]):
+            raise FileNotFoundError(errno.ENOENT, "a ledger of another version", str(path))
         found = json.loads(recipes)
         judge = found.pop(JUDGE, "")
         return Ledger(found, [_row(line.split("\t")) for line in lines], judge)
@@ -109,9 +108,7 @@ def meetings_text(meetings: Iterable[Meeting]) -> str:
 
 
 def parts_text(graphs: Mapping[str, Entry]) -> str:
-    """The checksums of the graphs of several interfaces, as a row has them; of one it is that of the decoy."""
-    if len(graphs) < 2:
-        return ""
+    """The checksums of the graphs of interfaces by their names, as a row has them."""
     return json.dumps({name: entry.sha256 for name, entry in graphs.items()}, separators=(",", ":"))
 
 

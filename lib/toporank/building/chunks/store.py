@@ -78,8 +78,8 @@ class Store:
         """The box of this name, in hexadecimal digits; empty if it is not there."""
         return Box(self, self._path(name))
 
-    def use(self, name: str) -> bool:
-        """Whether a box is there; the time of its file shows its use."""
+    def touch(self, name: str) -> bool:
+        """Note that a box is used, in the time of its file. Returns whether the box is there."""
         try:
             os.utime(self._path(name))
         except PermissionError:  # it is of someone else

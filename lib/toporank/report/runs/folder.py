@@ -116,7 +116,8 @@ class Place(NamedTuple):
         folder = (self.out / layout.LEDGER.format(dataset=self.dataset, chunk="x")).parent
         current = read_current(self.dataset, self.out)
         names = current.of_all if current else chunk_names(folder)
-        return {name: read_ledger(folder / f"{name}.tsv") for name in names if (folder / f"{name}.tsv").is_file()}
+        paths = {name: folder / f"{name}.tsv" for name in names}
+        return {name: read_ledger(path, earlier=True) for name, path in paths.items() if path.is_file()}
 
 
 class Run:
