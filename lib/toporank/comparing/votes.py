@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from toporank.comparing.correspondence import Residue
 from toporank.comparing.decoys import Contacts, Decoys
 from toporank.structures.identity import ResidueId
 
@@ -63,7 +65,9 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
     for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
         n = np.bincount(pairs.ravel(), minlength=length)
         total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=length)
-        found.append({str(ResidueId(*own[r])): float(total[r] / n[r]) for r in np.flatnonzero(n).tolist()})
+        touching = np.flatnonzero(n)
+        means = (total[touching] / n[touching]).tolist()
+        found.append({residue_named(own[r]): mean for r, mean in zip(touching.tolist(), means, strict=True)})
     return found
 
 
@@ -77,10 +81,16 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[st
         return [{} for _ in decoys.names]
     found = []
     for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
-        names = {place: str(ResidueId(*own[place])) for place in np.unique(pairs).tolist()}
+        names = {place: residue_named(own[place]) for place in np.unique(pairs).tolist()}
         ends = (pair_named(names[i], names[j]) for i, j in pairs.tolist())
         found.append(dict(zip(ends, shares.tolist(), strict=True)))
     return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def residue_named(residue: Residue) -> str:
+    """What a decoy calls a residue, such as `A:52A`; the decoys of a target have the same ones."""
+    return str(ResidueId(*residue))
 
 
 def pair_named(first: str, second: str) -> tuple[str, str]:

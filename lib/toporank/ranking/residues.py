@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -16,13 +16,12 @@ import numpy as np
 
 from toporank.comparing.correspondence import Trace
 from toporank.comparing.decoys import Compared, Decoys, read_decoys
-from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement
+from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement, residue_named
 from toporank.files.atomic import replacing
 from toporank.files.spreadsheets import restored, table_text, write_rows
 from toporank.ranking.ranked import RankedDecoy
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.structures.complex import STANDARD
-from toporank.structures.identity import ResidueId
 
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
@@ -118,7 +117,7 @@ def _known(voting: Mapping[str, float], read: Decoys) -> dict[str, _Known]:
 def _residue_names(chains: Mapping[str, Trace]) -> dict[str, str]:
     """What a decoy calls a residue, such as `A:52A` → the three letters of its amino acid."""
     pairs = (pair for chain in chains.values() for pair in zip(chain.residues, chain.sequence, strict=True))
-    return {str(ResidueId(*residue)): _NAMES.get(letter, UNKNOWN) for residue, letter in pairs}
+    return {residue_named(residue): _NAMES.get(letter, UNKNOWN) for residue, letter in pairs}
 
 
 def _agreed(score: Score, known: _Known) -> Score:
@@ -187,11 +186,11 @@ def read_residues(path: Path | str, wanted: Set[tuple[str, str]] | None = None) 
     with open(path, encoding="utf-8", newline="") as handle:
         rows = csv.reader(handle)
         next(rows)
-        for target, decoy, chain, residue, *values in rows:
-            if wanted is not None and (restored(target), restored(decoy)) not in wanted:
-                continue
-            names, name = map(restored, (target, decoy, chain, residue)), values[3:]
-            yield ResidueRow(*names, *_numbers(values[:3], 3), *name)
+        for key, own in groupby(rows, key=itemgetter(0, 1)):
+            decoy = tuple(map(restored, key))
+            if wanted is None or decoy in wanted:
+                for _, _, chain, residue, *values in own:
+                    yield ResidueRow(*decoy, restored(chain), restored(residue), *_numbers(values[:3], 3), *values[3:])
 
 
 def _numbers(cells: Sequence[str], n: int) -> list[float | None]:

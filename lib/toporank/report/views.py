@@ -18,6 +18,7 @@ from toporank.comparing.correspondence import Trace, matched, read_chain_map, tr
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError
 from toporank.ranking.models import model_file
+from toporank.ranking.residues import ResidueRow
 from toporank.report.results import Result, Study, by_target
 from toporank.structures.complex import Complex
 from toporank.structures.partners import Partners, chains_of
@@ -27,6 +28,8 @@ MOST = 5
 """Decoys of a target that are embedded."""
 BUDGET = 1_000_000
 """Characters of structures in a page."""
+LEVEL = 6
+"""Of compression: the highest takes twice the time and saves a hundredth."""
 TRIES = 20
 """Decoys in a row for which there is no room, after which the page is full."""
 BACKBONE = (b"N", b"CA", b"C", b"O")
@@ -85,7 +88,9 @@ def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
     """
     partners = partners_of_decoys(study)
     targets = [
-        _of_target(rows, study.folders[dataset], partners) if dataset in study.folders else iter(())
+        _of_target(rows, study.folders[dataset], partners, study.residues.get(dataset, {}))
+        if dataset in study.folders
+        else iter(())
         for (dataset, _), rows in by_target(study.decoys)
     ]
     found: dict[int, list[Shown]] = {}
@@ -103,8 +108,13 @@ def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:
     return found
 
 
-def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, str], Partners]) -> Iterator[Shown]:
-    """The decoys of a target one by one, all superposed on the first."""
+def _of_target(
+    rows: list[Result],
+    folder: Path,
+    partners: dict[tuple[str, str, str], Partners],
+    known: Mapping[tuple[str, str], list[ResidueRow]],
+) -> Iterator[Shown]:
+    """The decoys of a target one by one, all superposed on the first. known : (target, decoy) → its residues."""
     first: Complex | None = None
     names: dict[str, str] = {}
     for place, row in best_distinct(rows):
@@ -116,17 +126,18 @@ def _of_target(rows: list[Result], folder: Path, partners: dict[tuple[str, str, 
             complex_ = complex_.with_partners(own)
         except (TopoRankError, OSError):  # the file is gone, or is not the one that was scored
             continue
-        quality = _b_factors(path, complex_) if path != Path(row.path) else None
+        graded = path != Path(row.path)
         chain_map = read_chain_map(row.chains)
         if first is None:
             first, names = _turned(complex_), {chain_map.get(chain, chain): chain for chain in complex_.chains}
         same = {chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains}
         complex_ = superposed(complex_, first, same)
         contacts = np.unique(residue_contacts(complex_))
-        packed = gzip.compress(cif_text(complex_, contacts, quality).encode(), 9, mtime=0)
+        quality = _quality(complex_, known.get((row.target, row.decoy), ()) if graded else ())
+        packed = gzip.compress(cif_text(complex_, contacts, quality).encode(), LEVEL, mtime=0)
         nth = np.cumsum(complex_.is_protein) - 1
         text = base64.b64encode(packed).decode()
-        yield Shown(place, own or complex_.bodies, nth[contacts].tolist(), quality is not None, text)
+        yield Shown(place, own or complex_.bodies, nth[contacts].tolist(), graded, text)
 
 
 def partners_of_decoys(study: Study) -> dict[tuple[str, str, str], Partners]:
@@ -145,20 +156,19 @@ def partners_of_decoys(study: Study) -> dict[tuple[str, str, str], Partners]:
     return {key: bodies for key, bodies in partners.items() if all(map(all, bodies))}
 
 
-def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray | None) -> str:
+def cif_text(complex_: Complex, touching: np.ndarray, quality: np.ndarray) -> str:
     """Backbone of all protein residues and side chains of those in contact as mmCIF, coordinates to 0.1 Å.
 
-    touching : places of residues in contact. quality : B-factor of each residue, 0 everywhere if None.
+    touching : places of residues in contact. quality : B-factor of each residue.
     """
     protein, lines = complex_.is_protein, [HEAD]
     whole = np.zeros(len(complex_.residues), dtype=bool)
     whole[touching] = True
     kept = protein[complex_.residue_of] & (whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE))
-    shown_quality = np.zeros(len(whole)) if quality is None else quality
     of_residues = [
         f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 {round(b)} ATOM"
         for parent, (chain, number, insertion), b in zip(
-            complex_.parents, complex_.residues, shown_quality.tolist(), strict=True
+            complex_.parents, complex_.residues, quality.tolist(), strict=True
         )
     ]
     shown = complex_.atom_names[kept].tolist(), complex_.residue_of[kept].tolist(), complex_.xyz[kept].tolist()
@@ -223,15 +233,10 @@ def _turned(complex_: Complex) -> Complex:
     return replace(complex_, xyz=(complex_.xyz - xyz.mean(axis=0)) @ np.stack([x, y, np.cross(x, y)], axis=1))
 
 
-def _b_factors(path: Path, complex_: Complex) -> np.ndarray:
-    """The B-factor of the first atom of each residue of a file that was made by us."""
-    known = {
-        (chain.name, residue.seqid.num, residue.seqid.icode.strip()): residue[0].b_iso
-        for chain in gemmi.read_structure(str(path))[0]
-        for residue in chain
-        if len(residue)
-    }
-    return np.array([known.get((c, n, code.strip()), 0.0) for c, n, code in complex_.residues])
+def _quality(complex_: Complex, rows: Iterable[ResidueRow]) -> np.ndarray:
+    """Quality of each residue in per cent, 0 where it is unknown: (R,)."""
+    known = {f"{row.chain}:{row.residue}": 100 * (row.pred_quality or 0.0) for row in rows}
+    return np.array([known.get(str(residue), 0.0) for residue in complex_.residues])
 
 
 def for_script(shown: dict[int, list[Shown]]) -> dict[str, list[dict[str, Any]]]:

@@ -21,6 +21,7 @@ from _shown import CHAINS, EXAMPLE, scored_example
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from toporank.ranking.residues import ResidueRow
 from toporank.report import views
 from toporank.report.beside import beside
 from toporank.report.formatting import PARTNER_COLOURS
@@ -28,6 +29,7 @@ from toporank.report.page import render
 from toporank.report.views import BACKBONE, embedded, file_to_show, for_script, superposed, viewer_packed
 from toporank.structures.partners import partner_name
 from toporank.structures.read import read_complex
+from toporank.structures.write import mmcif
 
 
 def unpacked(text: str) -> gemmi.Model:
@@ -90,24 +92,18 @@ def test_a_mirror_image_is_not_turned_inside_out():
     assert volume[0] == pytest.approx(volume[1])
 
 
-def test_quality_comes_from_the_file_that_has_it_as_b_factors(tmp_path):
-    graded = gemmi.read_structure(str(EXAMPLE / "near1.pdb.gz"))
-    for chain in graded[0]:
-        for residue in chain:
-            for atom in residue:
-                atom.b_iso = 75.0 if residue.seqid.num == 100 else 0.0
+def test_a_decoy_with_a_file_of_its_own_shows_the_quality_of_its_residues(tmp_path):
     path = tmp_path / "models" / "1AVZ" / "1_near1.cif"
     path.parent.mkdir(parents=True)
-    graded.setup_entities()
-    graded.make_mmcif_document().write_file(str(path))
-    study = scored_example(tmp_path)
+    path.write_text(mmcif(read_complex(EXAMPLE / "near1.pdb.gz"), np.zeros(1000)))
+    row = ResidueRow("1AVZ", "near1", "B", "100", 0.746)
+    study = replace(scored_example(tmp_path), residues={"bench": {("1AVZ", "near1"): [row]}})
     assert file_to_show(tmp_path, study.decoys[0]) == path
     assert file_to_show(tmp_path, study.decoys[1]) == EXAMPLE / "mid1.cif.gz"
     best, second, _ = embedded(study)[0]
     assert (best.graded, second.graded) == (True, False)
-    quality = {residue.seqid.num: residue[0].b_iso for chain in unpacked(best.packed) for residue in chain}
-    assert {number for number, value in quality.items() if value} == {100}
-    assert quality[100] == 75
+    quality = {(chain.name, r.seqid.num): r[0].b_iso for chain in unpacked(best.packed) for r in chain}
+    assert {place: value for place, value in quality.items() if value} == {("B", 100): 75}
 
 
 def test_what_does_not_fit_is_left_out_the_best_of_each_target_first(tmp_path):

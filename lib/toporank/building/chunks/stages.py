@@ -182,6 +182,7 @@ class Making:
         def make() -> tuple[bytes, dict[str, Any]]:
             complex_ = self._complex
             interface: Interface = choice(complex_)
+            self._interface_residues = interface.index
             ca = complex_.xyz[complex_.ca[interface.index]]
             measured = {"nearest": interface.nearest, "contacts": interface.contacts.astype(np.int32)}
             columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
@@ -206,11 +207,12 @@ class Making:
         choice = self.choices["topology"]
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            residues, _ = read_residues(self.interface.content, self._complex)
+            residues = self._interface_residues
             if self.part_of:
                 values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
             else:
                 values = choice(self._complex, residues)
+            self._topology_table = residues, values
             columns = dict(zip(choice.columns, values.T, strict=True))
             return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
 
@@ -222,8 +224,10 @@ class Making:
         choice, topology = self.choices["nodes"], self.choices["topology"]
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            residues, table = read_residues(self.topology.content, self._complex)
-            nodes: NodeTable = choice(self._complex, residues, matrix(table, topology.columns))
+            residues, of_topology = self._topology_table
+            nodes: NodeTable = choice(self._complex, residues, of_topology)
+            kept = np.array([not reason for reason in nodes.lost])
+            self._node_table = residues[kept], nodes.values[kept]
             values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
             columns, made = {"lost": list(nodes.lost), **values}, {"nodes": choice, "topology": topology}
             lost = Counter(filter(None, nodes.lost))
@@ -286,9 +290,8 @@ class Making:
     @functools.cached_property
     def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
         """Row of each interface residue, and all rows."""
-        index, table = read_residues(self.topology.content, self._complex)
-        rows = {self._complex.residues[r]: row for row, r in enumerate(index)}
-        return rows, matrix(table, self.choices["topology"].columns)
+        index, values = self._topology_table
+        return {self._complex.residues[r]: row for row, r in enumerate(index)}, values
 
     @property
     def _between(self) -> dict[str, str]:
@@ -319,6 +322,19 @@ class Making:
     @functools.cached_property
     def _atoms(self) -> Complex:
         return without(from_bytes(self.complex.content), self.masked, WHY)
+
+    # What is made here is at hand; what comes from the store is read from its artefact.
+
+    @functools.cached_property
+    def _interface_residues(self) -> np.ndarray:
+        """Residue index of the interface, int, (N,)."""
+        return read_residues(self.interface.content, self._complex)[0]
+
+    @functools.cached_property
+    def _topology_table(self) -> tuple[np.ndarray, np.ndarray]:
+        """Residue index, int, (N,), and topology, (N, k), of the interface."""
+        index, table = read_residues(self.topology.content, self._complex)
+        return index, matrix(table, self.choices["topology"].columns)
 
     @functools.cached_property
     def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
