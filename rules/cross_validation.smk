@@ -89,7 +89,7 @@ rule make_scorer:
         runtime=jobs.raised(120),
     params:
         rule=CONFIG.training.selection.rule,
-        making=JOBS.scorer_options(),
+        making=JOBS.scorer_options(REPOSITORY),
         datasets=CONFIG.training_datasets,
         folder=lambda wildcards: layout.MADE_SCORER,
         code=jobs.step_code(REPOSITORY, "make_scorer.py"),

@@ -18,13 +18,19 @@ def main() -> None:
     parser.add_argument("--run", required=True, help="whose networks in all folds are those of the scorer")
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True, help="that chooses their checkpoints")
     parser.add_argument("--made", nargs="*", default=[], help="groups of decoys that were made around natives")
-    parser.add_argument("--calibrated-on", nargs="*", default=[], help="groups that intervals come from")
+    parser.add_argument(
+        "--calibrated-on", nargs="*", default=[], help="groups that intervals and the quality of residues come from"
+    )
+    parser.add_argument("--natives", nargs="*", default=[], help="NAME=FOLDER, of data sets: which residues are right")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
     args = parser.parse_args()
 
     try:
-        evidence = CrossValidation(Path(), args.datasets, args.store).evidence(args.run, args.rule)
+        natives = {name: Path(folder) for name, _, folder in (each.partition("=") for each in args.natives)}
+        study = CrossValidation(Path(), args.datasets, args.store, natives)
+        groups = {*args.calibrated_on} or {*study.decoys["group"]} - {*args.made}
+        evidence = study.evidence(args.run, args.rule, groups)
         scorer = make_scorer(evidence, args.out, made=args.made, calibrated_on=args.calibrated_on)
     except TopoRankError as error:
         sys.exit(str(error))

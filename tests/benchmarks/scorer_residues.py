@@ -1,16 +1,18 @@
 """How well the networks of the shipped scorer know which contacts and residues of a decoy are right, out of fold.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer
+    PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer [--networks FOLDER]
 
-To be started in the folder in which `cross_validate` ran, after `scorer.py` wrote its predictions into the second
-folder, where the table goes, too. What networks say comes from the one that was trained without the cluster of a
-decoy. What is right comes from the native: a contact (heavy atoms within 5 Å) that it has, too; a residue that keeps at
-least half of its contacts in the native, one with none there keeps none; and the interface lDDT of a residue, over CA
-within 15 Å of it in the native on other partners.
+To be started in the folder in which the graphs are, and in which `cross_validate` ran unless FOLDER is the scorer whose
+networks are judged; after `scorer.py` wrote its predictions into the second folder, where the table goes, too. What
+networks say comes from the one that was trained without the cluster of a decoy. What is right comes from the native: a
+contact (heavy atoms within 5 Å) that it has, too; a residue that keeps at least half of its contacts in the native, one
+with none there keeps none; and the interface lDDT of a residue, over CA within 15 Å of it in the native on other
+partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
-decoy, which is the same for all its residues; the agreement: the share of the other decoys that have a contact, its
-mean over the contacts of a residue, decoys weighted by the square of their predicted DockQ; and the quality: the mean
-of network and agreement, which `pred_quality` is.
+decoy, which is the same for all its residues; of a residue, how many it touches; the agreement: the share of the other
+decoys that have a contact, its mean over the contacts of a residue, decoys weighted by the square of their predicted
+DockQ; the mean of network and agreement; and the quality, `scorer.residue_quality.ResidueQuality`, with and without
+the other decoys (alone), fitted to the decoys of `calibrated_on` in the other folds.
 """
 
 from __future__ import annotations
@@ -35,81 +37,104 @@ from toporank.building.chunks.plan import read_chunk, read_current
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling
 from toporank.comparing.contacts import residue_contacts
-from toporank.comparing.native.local import THRESHOLDS
+from toporank.comparing.native.local import KEPT, THRESHOLDS, native_contacts
 from toporank.comparing.votes import LEAST_QUALITY
 from toporank.inputs.natives import find_natives
 from toporank.learning.graphs import GraphStore
 from toporank.learning.weights import load_weights
 from toporank.metrics import spearman
+from toporank.scorer.conformal import cluster_weights
+from toporank.scorer.residue_quality import fit_residue_quality
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes
 
 NEAR = 15.0
 """Å, inclusion radius of lDDT."""
-KEPT = 0.5
 BINS = 200
 """Of qualities, in which AUROC over all decoys is computed."""
 BATCH = 64
-ANSWERS = ("network", "decoy", "agreement", "quality")
+ANSWERS = {
+    "contacts": ("network", "decoy", "agreement", "mean"),
+    "residues": ("network", "touched", "decoy", "agreement", "mean", "alone", "quality"),
+}
 WITHIN = "auroc_within"
+PROBABILITIES = ("mean", "alone", "quality")
 SHOWN = (("residues", "auroc"), ("residues", WITHIN), ("contacts", WITHIN))
+MANY = 5.0
+"""Residues touched that count as half of the most."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("config", type=Path)
     parser.add_argument("tables", type=Path, help="has predictions.csv.gz of scorer.py; residues.csv is written")
+    parser.add_argument("--networks", type=Path, help="a scorer whose networks are judged (those of the folds)")
     parser.add_argument("--run", default="local_seed222", help="of the networks (default: %(default)s, which ships)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     known = pd.read_csv(args.tables / "predictions.csv.gz", dtype={"target": str, "decoy": str, "cluster": str})
-    natives = {one["name"]: Path(one["natives"]) for one in yaml.safe_load(args.config.read_text())["datasets"]}
+    config = yaml.safe_load(args.config.read_text())
+    natives = {one["name"]: Path(one["natives"]) for one in config["datasets"]}
+    known = known[known["dataset"].isin(natives)]
+    networks = layout.FOLD_RUN.format(fold="{fold}", run=args.run) + "/best_loss.ckpt"
+    networks = f"{args.networks}/ensemble/fold{{fold}}_{args.run}.ckpt" if args.networks else networks
     residues, contacts = [], []
     for dataset, rows in known.groupby("dataset", sort=False):
-        of_residues, of_contacts = of_dataset(dataset, natives[dataset], rows.set_index(["target", "decoy"]), args.run)
+        of_residues, of_contacts = of_dataset(dataset, natives[dataset], rows.set_index(["target", "decoy"]), networks)
         residues.append(of_residues)
         contacts.append(of_contacts)
-    found = [*judged(pd.concat(contacts), "contacts"), *judged(pd.concat(residues), "residues")]
+    calibrated_on = config["training"]["scorer"]["calibrated_on"]
+    residues = with_quality(pd.concat(residues, ignore_index=True), calibrated_on)
+    found = [*judged(pd.concat(contacts), "contacts"), *judged(residues, "residues")]
     table = pd.DataFrame(found, columns=["group", "of", "answer", "metric", "value", "low", "high"])
     table.round(4).to_csv(args.tables / "residues.csv", index=False)
     print("\n".join(lines(table)))
 
 
+def with_quality(residues: pd.DataFrame, calibrated_on: list[str]) -> pd.DataFrame:
+    """Residues with their quality, also in a decoy alone, by weights of the other folds."""
+    found, fitted = residues.assign(quality=np.nan, alone=np.nan), residues["group"].isin(calibrated_on)
+    table = residues.assign(contacts=residues["n_touched"], alone=residues["decoy_alone"])
+    for k in table["fold"].unique():
+        here = table["fold"] == k
+        quality, rows = fit_residue_quality(table[fitted & ~here]), table[here]
+        known = rows["network"].to_numpy(), rows["contacts"].to_numpy()
+        agreement = rows["agreement"].to_numpy()
+        found.loc[here, "quality"] = quality(*known, rows["decoy"].to_numpy(), agreement)
+        found.loc[here, "alone"] = quality(*known, rows["alone"].to_numpy(), np.full(len(rows), np.nan))
+    return found
+
+
 def lines(table: pd.DataFrame) -> Iterator[str]:
-    """The table of docs/scorer-notebook.md."""
-    shown = [
-        (of, metric, answer) for of, metric in SHOWN for answer in ANSWERS if (metric, answer) != (WITHIN, "decoy")
-    ]
+    """The tables of docs/scorer-notebook.md."""
     known = table.set_index(["of", "metric", "answer", "group"])
-    for group in table["group"].unique():
-        cells = [known.loc[(*key, group)] for key in shown]
-        values = [f"{cell.value:.2f}" for cell in cells]
-        bounds = [
-            f" ({cell.low:.2f} to {cell.high:.2f})" if key[2] in ("network", "quality") and cell.low < cell.high else ""
-            for key, cell in zip(shown, cells, strict=True)
-        ]
-        yield f"| {group} | {' | '.join(map(str.__add__, values, bounds))} |"
+    for of, metric in SHOWN:
+        answers = [answer for answer in ANSWERS[of] if (metric, answer) != (WITHIN, "decoy")]
+        yield f"{of}, {metric}: {' | '.join(answers)}"
+        for group in table["group"].unique():
+            cells = [known.loc[of, metric, answer, group] for answer in answers]
+            bounds = (f" ({cell.low:.2f} to {cell.high:.2f})" if cell.low < cell.high else "" for cell in cells)
+            yield f"| {group} | {' | '.join(f'{c.value:.2f}{b}' for c, b in zip(cells, bounds, strict=True))} |"
 
 
-def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, networks: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Residues and contacts of the decoys of a data set: what is predicted of them, and whether they are right."""
     graphs = GraphStore.open([Path(layout.PACK.format(dataset=dataset))])
     keys = list(zip(graphs.target, graphs.decoy, strict=True))
-    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]), run)
+    qualities = out_of_fold(graphs, np.array([known["fold"].get(key, -1) for key in keys]), networks)
     current, store, files = read_current(dataset), Store(Path(".toporank/store")), find_natives(natives)
     fates, labelling = last_fates(dataset, current), Labelling(files, store)
     members = {member.key: member for chunk in current.of_all for member in read_chunk(dataset, chunk)}
     residues, contacts = [], []
     for target in dict.fromkeys(graphs.target[sorted(qualities)]):
         native, decoys = read_complex(files[target]), {}
-        touching = residue_contacts(native)
         for i in (i for i in qualities if keys[i][0] == target):
             member, digest = members[keys[i]], fates[keys[i]].structure_sha256
             made = making(member, digest, {}, store)
             complex_ = from_bytes(made.complex.content).with_partners(made.partners)
             expected = labelling.counterparts(member, digest)
-            right = native_contacts(complex_, expected, native, touching)
+            right = native_contacts(complex_, expected, native)
             decoys[i] = Decoy(complex_, expected, residue_contacts(complex_), right)
         weight = {i: max(known.loc[keys[i], "scorer"], LEAST_QUALITY) ** 2 for i in decoys}
         votes = Counter()
@@ -122,6 +147,8 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tu
                 "cluster": said["cluster"],
                 "of": "/".join(keys[i]),
                 "decoy": said["scorer"],
+                "decoy_alone": said["alone"],
+                "fold": said["fold"],
             }
             index = decoy.complex_.index()
             place = {str(residue): r for residue, r in index.items()}
@@ -134,11 +161,11 @@ def of_dataset(dataset: str, natives: Path, known: pd.DataFrame, run: str) -> tu
     return pd.concat(residues, ignore_index=True), pd.concat(contacts, ignore_index=True)
 
 
-def out_of_fold(graphs: GraphStore, fold: np.ndarray, run: str) -> dict[int, np.ndarray]:
+def out_of_fold(graphs: GraphStore, fold: np.ndarray, networks: str) -> dict[int, np.ndarray]:
     """Graph → predicted quality of its edges as its pack has them, of the graphs of a fold, int, (B,), -1 for none."""
     found = {}
     for k in np.unique(fold[fold >= 0]):
-        network, _ = load_weights(Path(layout.FOLD_RUN.format(fold=k, run=run), "best_loss.ckpt"))
+        network, _ = load_weights(Path(networks.format(fold=k)))
         chosen = np.flatnonzero(fold == k).tolist()
         for batch in (graphs.batch(chosen[i : i + BATCH]) for i in range(0, len(chosen), BATCH)):
             with torch.inference_mode():
@@ -170,17 +197,6 @@ class Decoy(NamedTuple):
         return np.sort(pairs, axis=1) @ (len(self.complex_.residues), 1)
 
 
-def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex, touching: np.ndarray) -> np.ndarray:
-    """The contacts of the native, (P, 2), between partners of the decoy, in residues of the decoy: (Q, 2)."""
-    of_native = {native.xyz[atom].astype(np.float32).tobytes(): r for r, atom in enumerate(native.ca) if atom >= 0}
-    place = np.full(len(native.residues), -1)
-    for r in np.flatnonzero(~np.isnan(expected[:, 0])):
-        place[of_native[expected[r].tobytes()]] = r
-    pairs = place[touching]
-    pairs = np.sort(pairs[(pairs >= 0).all(axis=1)], axis=1)
-    return pairs[decoy.body_of[pairs[:, 0]] != decoy.body_of[pairs[:, 1]]]
-
-
 def of_contacts(decoy: Decoy, edges: np.ndarray, quality: np.ndarray, share: np.ndarray) -> pd.DataFrame:
     """The contacts of a decoy that are edges, (2, E). quality : of edges. share : of other decoys with a contact."""
     both = pd.Series(quality).groupby(decoy.numbers(edges.T)).mean()
@@ -205,6 +221,7 @@ def of_residues(
     table = {
         "network": mean[nodes],
         "agreement": shares[nodes],
+        "n_touched": touching[nodes],
         "right": (native > 0)[nodes] & (kept >= KEPT * native)[nodes],
         "lddt": interface_lddt(decoy, nodes),
     }
@@ -226,7 +243,9 @@ def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
 
 def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     """Group, what is judged, answer, metric, value and its 95 % interval by bootstrap over clusters."""
-    table = table.assign(quality=(table["network"] + table["agreement"]) / 2)
+    table = table.assign(mean=(table["network"] + table["agreement"]) / 2)
+    if of == "residues":
+        table = table.assign(touched=table["n_touched"] / (table["n_touched"] + MANY))
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)
@@ -235,11 +254,13 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
         decoys = [rows for _, rows in own.groupby("of")]
         of_decoy = np.array([rows["cluster"].iloc[0] for rows in decoys])
         codes = dict(zip(own["cluster"], cluster, strict=True))
-        for answer in ANSWERS:
+        for answer in ANSWERS[of]:
             value, *samples = pooled_auroc(own["right"].to_numpy(), own[answer].to_numpy(), cluster, weights)
             yield group, of, answer, "auroc", value, *interval(samples, weights.shape[1])
             measures = {WITHIN: [auroc(rows["right"].to_numpy(), rows[answer].to_numpy()) for rows in decoys]}
             if of == "residues":
+                for metric, value in calibration(own, answer).items() if answer in PROBABILITIES else ():
+                    yield group, of, answer, metric, value, np.nan, np.nan
                 yield group, of, answer, "spearman_lddt", spearman(own["lddt"], own[answer]), np.nan, np.nan
                 measures["spearman_lddt_within"] = [correlation(rows["lddt"], rows[answer]) for rows in decoys]
             for metric, values in measures.items() if answer != "decoy" else ():
@@ -249,6 +270,14 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
                 with np.errstate(invalid="ignore"):
                     value, *samples = weights @ sums / (weights @ np.bincount(place, minlength=weights.shape[1]))
                 yield group, of, answer, metric, value, *interval(samples, weights.shape[1])
+
+
+def calibration(own: pd.DataFrame, answer: str) -> dict[str, float]:
+    """Brier score, and the expected calibration error in ten bins; clusters weigh alike."""
+    weight, p, right = cluster_weights(own["cluster"]), own[answer].to_numpy(), own["right"].to_numpy(float)
+    place = np.minimum((p * 10).astype(int), 9)
+    error = np.abs(np.bincount(place, weight * (p - right), 10)).sum() / weight.sum()
+    return {"brier": float(weight @ (p - right) ** 2 / weight.sum()), "calibration_error": float(error)}
 
 
 def interval(samples: list[float], n_clusters: int) -> tuple[float, float]:

@@ -1,9 +1,9 @@
-"""The local quality of the contacts of labelled decoys, in the order of the edges of their graphs."""
+"""What natives say of the contacts of labelled decoys, in the order of the edges of their graphs, and of residues."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,9 @@ from toporank.building.chunks.plan import read_chunk
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
-from toporank.comparing.native.local import local_quality
+from toporank.comparing.native.local import local_quality, right_residues
 from toporank.files.pyg_file import Graph
+from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 
 
@@ -46,9 +47,23 @@ class LocalQualities:
 
     def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""
-        member, digest = self._plan[key], self._fates[key].structure_sha256
-        complex_ = from_bytes(making(member, digest, {}, self._store).complex.content)
+        complex_, expected, _ = self._compared(key)
         place = {str(residue): i for residue, i in complex_.index().items()}
         nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
-        expected = self._labelling.counterparts(member, digest)[nodes]
-        return local_quality(complex_.xyz[complex_.ca[nodes]], expected, graph.edge_index)
+        return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
+
+    def right(self, key: tuple[str, str]) -> dict[str, bool]:
+        """`native.local.right_residues` of a decoy, by names such as `A:52A`; empty where it is not labelled."""
+        if not self.digest(key):
+            return {}
+        complex_, expected, native = self._compared(key)
+        found = right_residues(complex_, expected, native())
+        return {str(complex_.residues[r]): right for r, right in found.items()}
+
+    def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray, Callable[[], Complex]]:
+        """A decoy with its partners, where its residues are in the native, and the native."""
+        member, digest = self._plan[key], self._fates[key].structure_sha256
+        made = making(member, digest, {}, self._store)
+        complex_ = from_bytes(made.complex.content).with_partners(made.partners)
+        expected = self._labelling.counterparts(member, digest)
+        return complex_, expected, lambda: self._labelling.native(member)

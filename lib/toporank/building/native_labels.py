@@ -125,15 +125,19 @@ class _NativeFile:
             raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
 
     @functools.cached_property
+    def complex(self) -> Complex:
+        return from_bytes(self.entry.content)
+
+    @functools.cached_property
     def native(self) -> Native:
         try:
-            return Native(from_bytes(self.entry.content), self.partners)
+            return Native(self.complex, self.partners)
         except NativeError as error:
             raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
 
     @functools.cached_property
     def atoms(self) -> str:
-        return atoms_digest(from_bytes(self.entry.content))
+        return atoms_digest(self.complex)
 
 
 class Labelling:
@@ -163,6 +167,10 @@ class Labelling:
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
         return np.frombuffer(self._entries(member, digest)[1].content, "<f4").reshape(-1, 3)
+
+    def native(self, member: PlannedDecoy) -> Complex:
+        """The native of a labelled decoy."""
+        return self._native(member.target, member.native_partners).complex
 
     def _open(self, target: str, partners: str) -> _NativeFile:
         return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)

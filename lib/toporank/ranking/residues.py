@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.comparing.correspondence import Trace
-from toporank.comparing.decoys import Compared, Decoys, read_decoys
-from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement, residue_named
 from toporank.files.atomic import replacing
 from toporank.files.spreadsheets import restored, table_text, write_rows
 from toporank.ranking.ranked import RankedDecoy
-from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
-from toporank.structures.complex import STANDARD
+from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, Score
 
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
@@ -44,9 +39,6 @@ class ResidueRow(NamedTuple):
 
 
 COLUMNS = ResidueRow._fields
-UNKNOWN = "UNK"
-"""Name of a residue that counts as no standard amino acid."""
-_NAMES = {letter: name for name, letter in STANDARD.items()}
 
 
 class ContactRow(NamedTuple):
@@ -69,75 +61,6 @@ class ContactRow(NamedTuple):
     pred_quality: float | None
     pred_network: float | None
     agreement: float | None
-
-
-def with_agreement(
-    scores: Iterable[Score], contacts: Callable[[tuple[str, str]], Compared], copy_of: Mapping[tuple[str, str], str]
-) -> list[Score]:
-    """The scores with the agreement of the other decoys on each residue and contact, and the names of the residues.
-
-    A residue that touches no other partner has the mean of those of its decoy that do, so that all mean the same; one
-    that networks say nothing about has no value. Decoys vote by their scores, copies once; copies have the values of
-    their originals.
-    scores : by target. contacts : (target, decoy) → what it is compared by. copy_of : (target, decoy) → the decoy that
-    it is a copy of.
-    """
-    found = []
-    for target, own in groupby(scores, key=attrgetter("target")):
-        rows = list(own)
-        scored = {row.decoy: row.pred_dockq for row in rows if row.residues}
-        first = {decoy: copy_of.get((target, decoy)) for decoy in scored}
-        voting = {decoy: dockq for decoy, dockq in scored.items() if first[decoy] not in scored}
-        known = _known(voting, read_decoys(contacts((target, decoy)) for decoy in voting))
-        for row in rows:
-            of_row = known[row.decoy if row.decoy in known else first[row.decoy]] if row.residues else None
-            found.append(_agreed(row, of_row) if of_row else row)
-    return found
-
-
-class _Known(NamedTuple):
-    """What is known of a decoy. residues, contacts : agreement by what the decoy calls them, None for a decoy that is
-    alone. names : of its residues, such as `A:52A` → `SER`.
-    """
-
-    residues: dict[str, float] | None
-    contacts: dict[tuple[str, str], float]
-    names: dict[str, str]
-
-
-def _known(voting: Mapping[str, float], read: Decoys) -> dict[str, _Known]:
-    """What is known of each decoy. voting : their scores."""
-    weight, names = np.array([*voting.values()]), {id(chains): chains for chains in read.chains}
-    names = {key: _residue_names(chains) for key, chains in names.items()}
-    residues = residue_agreement(read, weight) if len(voting) > 1 else [None] * len(voting)
-    each = zip(residues, contact_agreement(read, weight), (names[id(chains)] for chains in read.chains), strict=True)
-    return {decoy: _Known(*of_decoy) for decoy, of_decoy in zip(voting, each, strict=True)}
-
-
-def _residue_names(chains: Mapping[str, Trace]) -> dict[str, str]:
-    """What a decoy calls a residue, such as `A:52A` → the three letters of its amino acid."""
-    pairs = (pair for chain in chains.values() for pair in zip(chain.residues, chain.sequence, strict=True))
-    return {residue_named(residue): _NAMES.get(letter, UNKNOWN) for residue, letter in pairs}
-
-
-def _agreed(score: Score, known: _Known) -> Score:
-    """A score whose residues have their agreement and names, and whose contacts have their agreement."""
-    agreed, residues = known.residues, []
-    mean = fmean(agreed.values()) if agreed else 0.0
-    for name, quality, *_ in score.residues:
-        unknown = quality is None or agreed is None
-        agreement = None if unknown else round(agreed.get(name, mean), QUALITY_DECIMALS)
-        residues.append(ResidueScore(name, quality, agreement, known.names.get(name, "")))
-    return score._replace(residues=tuple(residues), contacts=_agreed_contacts(score, known.contacts))
-
-
-def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> bytes:
-    if not (score.contacts and known):
-        return score.contacts
-    found, names = np.frombuffer(score.contacts, CONTACTS).copy(), [residue.name for residue in score.residues]
-    ends = zip(found["first"].tolist(), found["second"].tolist(), strict=True)
-    found["agreement"] = [known.get(pair_named(names[i], names[j]), np.nan) for i, j in ends]
-    return found.tobytes()
 
 
 def write_residues(path: Path | str, scores: Iterable[Score]) -> None:

@@ -23,11 +23,11 @@ from toporank.inputs.confidence.table import AUTO, Choice, Confidence, spoken
 from toporank.layout import STAGES
 from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
 from toporank.ranking.ranked import COMPLEX, RankedDecoy, ranking, with_unmasked
-from toporank.ranking.residues import with_agreement
 from toporank.scorer.combine import combine
 from toporank.scorer.judged import descriptors_of, judged
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
+from toporank.scorer.residue_quality import read_residue_quality, with_agreement
 from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
 from toporank.structures.masking import masked_places
@@ -76,7 +76,8 @@ def scored(
     features, scores = graph_metadata(choices)["features"], [one.score for one in found]
     scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)
     scores = weigh_confidence(scores, stated if use_confidence else [], copies, scorer.own_confidence)
-    scores = with_agreement(scores, contacts, copies)
+    quality = read_residue_quality(scorer.residue_quality) if scorer.residue_quality else None
+    scores = with_agreement(scores, contacts, copies, quality)
     rows = scored_interfaces(interfaces, scores)
     trusted, why_not = how_far_to_trust(scorer, coverage, scores, stated)
     table = ranking(coverage, scores, rows, rank_by, comparison, trusted, fold_twins=fold_twins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.chunks.built import read_built
+from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_contacts
 from toporank.building.coverage import CoverageRow, read_coverage
+from toporank.building.local_quality import LocalQualities
 from toporank.comparing.decoys import read_decoys
 from toporank.comparing.homology.chain_tables import read_splits
 from toporank.comparing.votes import similarities, votes
@@ -21,14 +23,18 @@ from toporank.errors import GraphError
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.labels import read_split_labels
+from toporank.inputs.natives import find_natives
 from toporank.learning.folds import out_of_fold
 from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.learning.weights import as_seen_by, load_weights, predict_all
 from toporank.scorer.descriptors import describe
 from toporank.scorer.make import Evidence
+from toporank.scorer.networks import Networks
 from toporank.scorer.own_confidence import OF_RESIDUES
 from toporank.scorer.prediction import Score
+from toporank.scorer.residue_quality import Witness
+from toporank.scorer.scorer import Scorer
 
 SAMPLE = 600
 """Decoys whose vectors a scorer brings along."""
@@ -41,12 +47,18 @@ class CrossValidation:
 
     decoys : labels with cluster and fold, the consensus and the sizes of coverage.tsv. names, descriptors : (n, k), no
     names where descriptors need other graphs. similarity : of data set and target, (n, n), in the order of its decoys.
-    datasets : that are learned from. store : the reuse store.
+    datasets : that are learned from. store : the reuse store. natives : the folders of those of data sets.
     """
 
-    def __init__(self, folder: Path, datasets: Iterable[str], store: Path | None = None):
-        self.folder, self.datasets = folder, sorted(datasets)
-        reused = Store(store or folder / ".toporank/store")
+    def __init__(
+        self,
+        folder: Path,
+        datasets: Iterable[str],
+        store: Path | None = None,
+        natives: Mapping[str, Path] | None = None,
+    ):
+        self.folder, self.datasets, self.natives = folder, sorted(datasets), natives or {}
+        self.store = Store(store or folder / ".toporank/store")
         self.splits = read_splits(folder / layout.SPLITS)
         self.labels = {d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
         parts, values, self.similarity = [], [], {}
@@ -64,7 +76,7 @@ class CrossValidation:
             rows = rows[[key in place and key not in copies for key in keys]]
             rows = rows.sort_values(["target", "decoy"], ignore_index=True)
             values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-            contacts = stored_contacts(read_built(dataset), coverage, reused)
+            contacts = stored_contacts(read_built(dataset), coverage, self.store)
             for target, own in rows.groupby("target"):
                 read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
                 alike = np.array([*similarities(read.contacts)])
@@ -101,8 +113,12 @@ class CrossValidation:
         by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
-    def evidence(self, run: str, rule: str = "val_loss") -> Evidence:
-        """What a scorer of the networks of a run is made from. rule : that chooses the checkpoint of each fold."""
+    def evidence(self, run: str, rule: str = "val_loss", residues_of: Collection[str] = ()) -> Evidence:
+        """What a scorer of the networks of a run is made from.
+
+        rule : that chooses the checkpoint of each fold. residues_of : groups from which the quality of residues is
+        learned, as far as natives label them.
+        """
         networks, losses = {}, {}
         for path in self.summaries(run):
             name = f"{path.parent.parent.name}_{path.parent.name}"
@@ -112,7 +128,30 @@ class CrossValidation:
         pooled = self._pooled(networks[best])
         sample = self._sample(networks[best])
         known = self.names, self.descriptors, self.similarity
-        return Evidence(self.with_networks(run, rule), *known, networks, best, pooled, sample, self.features)
+        by_fold = {int(name.partition("_")[0].removeprefix("fold")): path for name, path in networks.items()}
+        witnesses = {dataset: self.witnesses(dataset, by_fold, residues_of) for dataset in self.natives}
+        decoys = self.with_networks(run, rule)
+        return Evidence(decoys, *known, networks, best, pooled, sample, self.features, witnesses)
+
+    def witnesses(self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]) -> list[Witness]:
+        """The decoys of groups of a data set that natives label, with what the network of their fold says of residues.
+
+        networks : the checkpoint of each fold.
+        """
+        pack, built = self.folder / layout.PACK.format(dataset=dataset), read_built(dataset)
+        coverage = read_coverage(self.folder / layout.COVERAGE.format(dataset=dataset))
+        contacts = stored_contacts(built, coverage, self.store)
+        chunks = read_current(dataset).of_all
+        truth = LocalQualities(dataset, chunks, built.fates, find_natives(self.natives[dataset]), self.store)
+        rows = self.decoys[(self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)]
+        fold = dict(zip(zip(rows["target"], rows["decoy"], strict=True), rows["fold"], strict=True))
+        found = []
+        for k in sorted({*fold.values()} & {*networks}):
+            for score in Networks(Scorer.of(networks[k])).score(pack):
+                key = score.target, score.decoy
+                if fold.get(key) == k and (right := truth.right(key)):
+                    found.append(Witness(score, contacts(key), right))
+        return sorted(found, key=lambda one: (one.score.target, one.score.decoy))
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:
         """What a network sees of each decoy, (n, d)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,9 +23,21 @@ from toporank.metrics import summarise
 from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
 from toporank.scorer.embeddings import write_embeddings
-from toporank.scorer.manifest import CALIBRATION, CHECKPOINT, ENSEMBLE, MANIFEST, OWN_CONFIDENCE, TREES, VECTORS, seal
+from toporank.scorer.expected import FITTED_DECIMALS
+from toporank.scorer.manifest import (
+    CALIBRATION,
+    CHECKPOINT,
+    ENSEMBLE,
+    MANIFEST,
+    OWN_CONFIDENCE,
+    RESIDUE_QUALITY,
+    TREES,
+    VECTORS,
+    seal,
+)
 from toporank.scorer.own_confidence import FEWEST_CLUSTERS, OF_RESIDUES, fit_own_confidence, write_own_confidence
 from toporank.scorer.prediction import Score
+from toporank.scorer.residue_quality import Witness, fit_residue_quality, residue_table, write_residue_quality
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.tree_inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm
@@ -62,7 +74,7 @@ class Evidence:
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
     similarity : as `Similarity`. networks : the checkpoint of each fold by name. best : the name of the best one.
     pooled : what the best one sees of each decoy, (n, d). sample : of some decoys, with their pooled vectors.
-    features : records of the modules of the graphs.
+    features : records of the modules of the graphs. witnesses : by data set, decoys whose right residues are known.
     """
 
     decoys: pd.DataFrame
@@ -74,6 +86,7 @@ class Evidence:
     pooled: np.ndarray
     sample: list[Score]
     features: dict[str, Any]
+    witnesses: Mapping[str, list[Witness]] = field(default_factory=dict)
 
 
 def make_scorer(
@@ -98,6 +111,7 @@ def make_scorer(
     scorer = Scorer.open(out)
     _write_calibration(scorer, decoys, evidence.pooled, made, calibrated_on)
     _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
+    _write_residue_quality(out / RESIDUE_QUALITY, evidence.witnesses, decoys)
     write_embeddings(out / VECTORS, evidence.sample, scorer.digests[scorer.checkpoint])
     seal(out, mean=True, made_with=versions)
     scorer = Scorer.open(out)
@@ -106,7 +120,7 @@ def make_scorer(
 
 
 def _start_anew(out: Path) -> None:
-    for name in (MANIFEST, TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE):
+    for name in (MANIFEST, TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, RESIDUE_QUALITY):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / ENSEMBLE, ignore_errors=True)
     (out / ENSEMBLE).mkdir(parents=True)
@@ -135,6 +149,30 @@ def _write_own_confidence(path: Path, decoys: pd.DataFrame) -> None:
     alone = known["alone"] if "alone" in known else known["predicted"]
     target = known["dataset"] + "/" + known["target"]
     write_own_confidence(path, fit_own_confidence(known.assign(alone=alone, target=target)))
+
+
+def _write_residue_quality(path: Path, witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> None:
+    """Write residues.json, unless the right residues of too few clusters are known."""
+    known = residues_of(witnesses, decoys)
+    if known["cluster"].nunique() >= FEWEST_CLUSTERS:
+        write_residue_quality(path, fit_residue_quality(known))
+
+
+def residues_of(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> pd.DataFrame:
+    """The residues of witnesses, as from `residue_table`, each with the `cluster`, `fold` and `group` of its decoy.
+
+    decoys : as in `Evidence`, with what is `predicted` of each among others, and `alone` where trees say it.
+    """
+    said = decoys if "alone" in decoys else decoys.assign(alone=decoys["predicted"])
+    said = said.round(dict.fromkeys(("predicted", "alone"), FITTED_DECIMALS))
+    parts = [pd.DataFrame(columns=["cluster"])]
+    for dataset, rows in said[said["dataset"].isin([*witnesses])].groupby("dataset"):
+        by_name = rows.set_index(["target", "decoy"])
+        own = [one for one in witnesses[dataset] if (one.score.target, one.score.decoy) in by_name.index]
+        table = residue_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))
+        about = by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
+        parts.append(table.merge(about, on=["target", "name"]))
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def for_calibration(
@@ -259,7 +297,8 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
         "| | |", "| --- | --- |",
         "| predicts | DockQ of models of protein complexes |",
         f"| made of | {len(scorer.members)} networks{', boosted trees' if scorer.trees else ''}"
-        f"{', intervals and domain' if scorer.calibration else ''}; `scorer.json` has the SHA-256 of each file |",
+        f"{', intervals and domain' if scorer.calibration else ''}"
+        f"{', quality of residues' if scorer.residue_quality else ''}; `scorer.json` has the SHA-256 of each file |",
         f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
         *([f"| lacks | {scorer.missing} |"] if scorer.missing else []), "",
         "Out of fold by cluster: neither networks nor trees had seen the cluster of a decoy that they predict.",

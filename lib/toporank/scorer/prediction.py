@@ -27,20 +27,15 @@ class ResidueScore(NamedTuple):
 
     name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
     far the other decoys of the target agree, `comparing.votes.residue_agreement`. residue_name : of the amino acid
-    that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known.
+    that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known. pred_quality : of
+    all that, `scorer.residue_quality`.
     """
 
     name: str
     pred_network: float | None
     agreement: float | None = None
     residue_name: str = ""
-
-    @property
-    def pred_quality(self) -> float | None:
-        """The mean of both, or what the networks predict where nothing is known of an agreement."""
-        if self.agreement is None or self.pred_network is None:
-            return self.pred_network
-        return round((self.pred_network + self.agreement) / 2, QUALITY_DECIMALS)
+    pred_quality: float | None = None
 
 
 class Score(NamedTuple):

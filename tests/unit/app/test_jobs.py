@@ -245,10 +245,10 @@ def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):
     training["scorer"] = {"config": "standard", "made": ["docked by us", "sampled"]}
     making = Jobs(load_config({**STUDY, "training": training}), CHECK)
     assert making.made_scorer() == ["results/scorer/scorer.json"]
-    assert making.scorer_options() == "--run standard_seed222 --made 'docked by us' sampled"
+    assert making.scorer_options(REPOSITORY) == "--run standard_seed222 --made 'docked by us' sampled"
     summaries = [f"results/cross_validation/fold{fold}/standard_seed222/summary.json" for fold in range(3)]
     assert making.scorer_summaries() == summaries
-    assert rules.scorer_options() == "--run small_seed222"
+    assert rules.scorer_options(REPOSITORY) == "--run small_seed222"
 
 
 def test_a_scorer_of_a_configuration_that_is_not_trained_is_refused():

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES, moved
+from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
 from toporank.comparing.native.chains import chains_of
 from toporank.comparing.native.dockq import Interface, Side, dockq, score
 from toporank.comparing.native.label import Native, counterparts, label
-from toporank.comparing.native.local import local_quality
+from toporank.comparing.native.local import local_quality, native_contacts, right_residues
 from toporank.comparing.native.mapping import counterparts as counterparts_of
 from toporank.comparing.native.mapping import mappings
 from toporank.errors import LabelError, NativeError, OtherProteinError
@@ -288,6 +289,29 @@ def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(nativ
     found, within = quality(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0)))
     assert np.all(found[within] == 1)
     assert np.all(found[~within] == 0)
+
+
+def judged(native: Complex, decoy: Complex) -> list[bool]:
+    known = Native(native)
+    return [*right_residues(decoy, counterparts(known, decoy, label(known, decoy).mapping), native).values()]
+
+
+def test_all_residues_of_the_native_are_right_wherever_it_lies_and_whatever_its_chains_are_called(native):
+    assert {*judged(native, moved(renamed(native, {"A": "B", "B": "xyz"}), 3))} == {True}
+
+
+def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(native):
+    decoy = together(chain(native, "A", "A"), chain(native, "B", "B", 4.0))
+    expected = counterparts(Native(native), decoy, label(Native(native), decoy).mapping)
+    there, here = (native_contacts(native, expected, native), residue_contacts(decoy))
+    pairs, kept = {*map(tuple, there.tolist())}, {*map(tuple, here.tolist())}
+    right = {}
+    for r in {r for pair in kept for r in pair}:
+        own = [pair for pair in pairs if r in pair]
+        right[r] = bool(own) and sum(pair in kept for pair in own) >= len(own) / 2
+    assert right_residues(decoy, expected, native) == right
+    assert {*right.values()} == {True, False}
+    assert judged(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0))) == []
 
 
 def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps():

@@ -13,7 +13,7 @@ from structures_text import EXAMPLES, alanine, complex_of, moved, random_complex
 from toporank.errors import ConfigError
 from toporank.features.inverse_folding import parameters as weights_module
 from toporank.features.inverse_folding.backbone import LETTERS, NEIGHBOURS, backbone, nearest, offsets, places, radial
-from toporank.features.inverse_folding.forward import log_probabilities
+from toporank.features.inverse_folding.forward import seen
 from toporank.features.inverse_folding.likelihoods import Folding, contacts, entropy, folding, measures
 from toporank.features.inverse_folding.parameters import (
     LAYERS,
@@ -157,23 +157,35 @@ def plain_forward(complex_: Complex) -> np.ndarray:
 def test_the_quick_forward_pass_is_the_plain_one(at_random, residues):
     """Also with fewer residues than a residue has neighbours, and with more."""
     complex_ = random_complex(3, residues=residues, spread=12.0)
-    quick = log_probabilities(backbone(complex_), at_random)
+    quick = seen(backbone(complex_), at_random).log_probabilities
     assert (2 * residues > NEIGHBOURS) == (residues == 35)
     np.testing.assert_allclose(quick, plain_forward(complex_), atol=1e-4)
 
 
 def test_wanted_residues_are_as_if_all_were_computed(at_random):
     residues, wanted = backbone(random_complex(4, residues=40, spread=15.0)), np.array([70, 3, 41])
-    every = log_probabilities(residues, at_random)
-    np.testing.assert_allclose(log_probabilities(residues, at_random, wanted), every[wanted], atol=1e-5)
-    assert log_probabilities(residues, at_random, wanted[:0]).shape == (0, 21)
+    every = seen(residues, at_random).log_probabilities
+    np.testing.assert_allclose(seen(residues, at_random, wanted).log_probabilities, every[wanted], atol=1e-5)
+    assert seen(residues, at_random, wanted[:0]).log_probabilities.shape == (0, 21)
     np.testing.assert_allclose(np.exp(every).sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_embeddings_are_those_of_the_encoder_in_the_complex_and_their_difference_to_those_apart(at_random):
+    complex_ = random_complex(3, residues=20, spread=12.0)
+    found, whole = folding(complex_, at_random, around=np.inf), backbone(complex_)
+    place = np.searchsorted(whole.residue, found.residue)
+    together, apart = seen(whole, at_random).embedding, np.zeros((len(whole.residue), WIDTH))
+    for body in (0, 1):
+        apart[whole.body == body] = seen(whole.part(whole.body == body), at_random).embedding
+    expected = np.hstack([together, together - apart])[place]
+    assert len(place) > 10
+    np.testing.assert_allclose(found.embedding, expected, atol=1e-4)
 
 
 def test_the_published_weights_give_what_the_published_module_gives(published):
     """Trypsin's inhibitor on it: log-probabilities from the module of the package, of each residue's amino acid."""
     residues = backbone(example("1PPE/near1.pdb.gz"))
-    every = log_probabilities(residues, published)
+    every = seen(residues, published).log_probabilities
     of_own = every[np.arange(len(every)), residues.letter]
     inhibitor = residues.chain == 1
     expected = [

@@ -111,7 +111,11 @@ def test_choosing_does_not_change_the_record_it_was_given():
     [
         ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
         ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
-        ("nodes", {"module": "zzz"}, r"features\.nodes: .*known: contacts, dssp_topology, folding, nodes/contacts/v1"),
+        (
+            "nodes",
+            {"module": "zzz"},
+            r"features\.nodes: .*known: contacts, dssp_topology, folding, folding_embedding, n",
+        ),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
         ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),

@@ -32,7 +32,6 @@ from toporank.ranking.residues import (
     read_residues,
     why_no_contacts,
     why_no_residues,
-    with_agreement,
     write_contacts,
     write_residues,
 )
@@ -40,6 +39,7 @@ from toporank.report.page import as_json
 from toporank.report.residue_view import chains
 from toporank.scorer.networks import _of_contacts
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
+from toporank.scorer.residue_quality import with_agreement
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
@@ -178,12 +178,12 @@ def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
 
 
 def residues(**known: float | None) -> tuple[ResidueScore, ...]:
-    return tuple(ResidueScore(name, value) for name, value in known.items())
+    return tuple(ResidueScore(name, value, pred_quality=value) for name, value in known.items())
 
 
 SCORES = [
     Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
-    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER"),)),
+    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER", 0.425),)),
 ]
 
 
@@ -202,46 +202,6 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
     assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None, "")
     assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None, "")
     assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75, "SER")
-
-
-def test_the_quality_of_a_residue_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
-    known = [ResidueScore("A:1", *values).pred_quality for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
-    assert known == [0.45, 0.2, None, None]
-
-
-def shares(scores: list[Score], contacts: dict[str, set[int]], copy_of: dict | None = None) -> list[list[float | None]]:
-    found = with_agreement(scores, lambda key: Compared(key[1], content(contacts[key[1]])), copy_of or {})
-    assert [score._replace(residues=()) for score in found] == [score._replace(residues=()) for score in scores]
-    return [[residue.agreement for residue in score.residues] for score in found]
-
-
-THREE = residues(**{"A:1": 0.5, "A:2": 0.5, "A:9": 0.5})
-
-
-def test_residues_have_the_agreement_of_the_other_decoys_by_their_scores_and_copies_that_of_their_originals():
-    """By hand, c of 0.8 and b of 0.4 vote on a, 4 to 1; c has A:1 and b has not. A:9 touches nothing: the mean of the
-    others, B:1 and B:2 among them. The copy votes once. An interface by itself has no residues, nor has a decoy whose
-    graph does not name them.
-    """
-    contacts = {"a": {1, 2}, "b": {2, 3}, "c": {1, 2}, "copy": {1, 2}}
-    scores = [Score("T", name, dockq, None, residues=THREE) for name, dockq in zip("abc", (0.2, 0.4, 0.8), strict=True)]
-    scores += [Score("T", "copy", 0.2, None, residues=THREE), Score("T", "unnamed", 0.5, None)]
-    scores += [Score("U", "a", 0.5, None, residues=THREE), Score("T", "a", 0.5, None, interface="A:B")]
-    a, b, _, copy, *others = shares(scores, contacts, {("T", "copy"): "a"})
-    assert a == copy == [0.8, 1.0, 0.9]
-    assert b == [0.5, 1.0, 0.5]  # A:2 and B:2 are shared by all, A:3 and B:3 by none
-    assert others == [[], [None] * 3, []]
-
-
-def test_nobody_agrees_with_a_decoy_that_touches_nothing_and_a_residue_without_quality_has_no_agreement():
-    scores = [Score("T", name, 0.5, None, residues=THREE) for name in "az"]
-    scores[0] = scores[0]._replace(residues=(*THREE, ResidueScore("A:7", None)))
-    assert shares(scores, {"a": {1, 2}, "z": set()}) == [[0.0, 0.0, 0.0, None], [0.0] * 3]
-
-
-def test_a_copy_whose_original_has_no_score_votes_itself():
-    scores = [Score("T", name, 0.5, None, residues=THREE) for name in ("b", "copy")]
-    assert shares(scores, {"b": {1, 2}, "copy": {1, 2}}, {("T", "copy"): "a"}) == [[1.0] * 3] * 2
 
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):

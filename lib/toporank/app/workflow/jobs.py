@@ -304,10 +304,12 @@ class Jobs:
         runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
         return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
 
-    def scorer_options(self) -> str:
+    def scorer_options(self, repository: Path) -> str:
         """What a scorer is made from, as options of `make_scorer.py`."""
-        making = self.config.training.scorer
-        groups = {"--made": making.made, "--calibrated-on": making.calibrated_on}
+        making, sets = self.config.training.scorer, self.config.datasets
+        labelled = [each for each in sets if each.name in {*self.with_natives} & {*self.config.training_datasets}]
+        natives = [f"{each.name}={locate(each.natives, repository)}" for each in labelled]
+        groups = {"--made": making.made, "--calibrated-on": making.calibrated_on, "--natives": natives}
         named = [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
         return " ".join([f"--run {self.config.scorer_run}", *named])
 

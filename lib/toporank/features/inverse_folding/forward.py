@@ -36,18 +36,27 @@ class Graph(NamedTuple):
     near: np.ndarray
 
 
-def log_probabilities(residues: Backbone, weights: Weights, wanted: np.ndarray | None = None) -> np.ndarray:
-    """Natural logarithms of the probabilities of the amino acids `LETTERS`; float32, (w, 21).
+class Seen(NamedTuple):
+    """What the network says of w residues.
 
-    wanted : int, (w,), the residues to compute; by default all.
+    log_probabilities : of the amino acids `LETTERS`, natural logarithms, float32, (w, 21). embedding : the nodes behind
+    the encoder, float32, (w, `WIDTH`).
     """
+
+    log_probabilities: np.ndarray
+    embedding: np.ndarray
+
+
+def seen(residues: Backbone, weights: Weights, wanted: np.ndarray | None = None) -> Seen:
+    """What the network says of some residues. wanted : int, (w,), the residues to compute; by default all."""
     wanted = np.arange(len(residues.place)) if wanted is None else wanted
     if not len(wanted):
-        return np.zeros((0, len(weights.letters.bias)), np.float32)
+        return Seen(np.zeros((0, len(weights.letters.bias)), np.float32), np.zeros((0, WIDTH), np.float32))
     graph = encoded(residues, weights, wanted)
     logits = weights.letters(decoded(graph, weights, wanted)).astype(np.float64)
     logits -= logits.max(axis=1, keepdims=True)
-    return (logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))).astype(np.float32)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return Seen(logits.astype(np.float32), graph.nodes[wanted])
 
 
 def encoded(residues: Backbone, weights: Weights, wanted: np.ndarray) -> Graph:

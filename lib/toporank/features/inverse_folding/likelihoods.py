@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.features.inverse_folding.backbone import LETTERS, Backbone, backbone
-from toporank.features.inverse_folding.forward import log_probabilities
+from toporank.features.inverse_folding.forward import Seen, seen
 from toporank.features.inverse_folding.parameters import Weights, read_weights
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import PAIRS_AT_ONCE, pairs_between_groups
@@ -28,6 +28,8 @@ class Folding(NamedTuple):
     in contact. together, apart : float64, (m,), natural logarithm of the probability of the residue's own amino acid,
     given the backbone of the complex, and of its partner alone. rank : int, (m,), how many amino acids are more
     probable in the complex. entropy_together, entropy_apart : float64, (m,), of the 20 amino acids, in nats.
+    embedding : float32, (m, 2 `WIDTH`), of the encoder in the complex, and its difference to that in the partner alone;
+    None where it is not known.
     """
 
     residue: np.ndarray
@@ -38,6 +40,7 @@ class Folding(NamedTuple):
     rank: np.ndarray
     entropy_together: np.ndarray
     entropy_apart: np.ndarray
+    embedding: np.ndarray | None = None
 
     @property
     def gain(self) -> np.ndarray:
@@ -60,15 +63,17 @@ def folding(
     asked = count[whole.residue] > 0 if residues is None else np.isin(whole.residue, residues)
     judged = asked & (whole.letter < LETTERS.index("X"))
     near = near_any(whole.xyz[:, 1], whole.xyz[judged, 1], around)
-    seen, interface = whole.part(near), np.flatnonzero(judged[near])
-    together = log_probabilities(seen, weights, interface)
-    apart = np.zeros_like(together)
-    for body in np.unique(seen.body[interface]):
-        members = np.flatnonzero(seen.body == body)
-        own = seen.body[interface] == body
-        wanted = np.searchsorted(members, interface[own])
-        apart[own] = log_probabilities(seen.part(members), weights, wanted)
-    return _folding(seen.part(interface), count, together, apart)
+    part, interface = whole.part(near), np.flatnonzero(judged[near])
+    together = seen(part, weights, interface)
+    apart = Seen(*map(np.zeros_like, together))
+    for body in np.unique(part.body[interface]):
+        members = np.flatnonzero(part.body == body)
+        own = part.body[interface] == body
+        alone = seen(part.part(members), weights, np.searchsorted(members, interface[own]))
+        for values, of_body in zip(apart, alone, strict=True):
+            values[own] = of_body
+    found = _folding(part.part(interface), count, together.log_probabilities, apart.log_probabilities)
+    return found._replace(embedding=np.hstack([together.embedding, together.embedding - apart.embedding]))
 
 
 def _folding(interface: Backbone, count: np.ndarray, together: np.ndarray, apart: np.ndarray) -> Folding:
