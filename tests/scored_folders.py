@@ -105,8 +105,8 @@ def _covered(root: Path, key: tuple[str, str], read: bool) -> CoverageRow:
 
 
 def _score(key: tuple[str, str], value: float) -> Score:
-    residues = (ResidueScore("A:-5", value), ResidueScore("B:52A", value))
-    contacts = np.array([(0, 1, 4.5, 0, value, np.nan)], CONTACTS).tobytes()
+    residues = (ResidueScore("A:-5", value, pred_quality=value), ResidueScore("B:52A", value, pred_quality=value))
+    contacts = np.array([(0, 1, 4.5, 0, value, np.nan, value)], CONTACTS).tobytes()
     known = {"residues": residues, "contacts": contacts, "pred_network": value}
     return Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), **known)
 

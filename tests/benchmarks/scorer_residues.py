@@ -9,15 +9,17 @@ contact (heavy atoms within 5 Å) that it has, too; a residue that keeps at leas
 with none there keeps none; and the interface lDDT of a residue, over CA within 15 Å of it in the native on other
 partners.
 Counted are residues that touch another partner in the decoy. Beside the networks stand the predicted DockQ of the whole
-decoy, which is the same for all its residues; of a residue, how many it touches; the agreement: the share of the other
-decoys that have a contact, its mean over the contacts of a residue, decoys weighted by the square of their predicted
-DockQ; the mean of network and agreement; and the quality, `scorer.residue_quality.ResidueQuality`, with and without
-the other decoys (alone), fitted to the decoys of `calibrated_on` in the other folds.
+decoy, which is the same for all its residues; the size: how many others a residue touches, how near the two of a
+contact come; the agreement: the share of the other decoys that have a contact, its mean over the contacts of a residue,
+decoys weighted by the square of their predicted DockQ; the mean of network and agreement; and the quality, as
+`scorer.quality` has it, with and without the other decoys (alone), fitted to the decoys of `calibrated_on` in the other
+folds.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +38,7 @@ from toporank.building.chunks.ledger import last_fates
 from toporank.building.chunks.plan import read_chunk, read_current
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling
-from toporank.comparing.contacts import residue_contacts
+from toporank.comparing.contacts import TOUCHING, residue_contacts
 from toporank.comparing.native.local import KEPT, THRESHOLDS, native_contacts
 from toporank.comparing.votes import LEAST_QUALITY
 from toporank.inputs.natives import find_natives
@@ -44,7 +46,7 @@ from toporank.learning.graphs import GraphStore
 from toporank.learning.weights import load_weights
 from toporank.metrics import spearman
 from toporank.scorer.conformal import cluster_weights
-from toporank.scorer.residue_quality import fit_residue_quality
+from toporank.scorer.quality import MEASURES, fit_curves, measures
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes
@@ -55,8 +57,8 @@ BINS = 200
 """Of qualities, in which AUROC over all decoys is computed."""
 BATCH = 64
 ANSWERS = {
-    "contacts": ("network", "decoy", "agreement", "mean"),
-    "residues": ("network", "touched", "decoy", "agreement", "mean", "alone", "quality"),
+    "contacts": ("network", "size", "decoy", "agreement", "mean", "alone", "quality"),
+    "residues": ("network", "size", "decoy", "agreement", "mean", "alone", "quality"),
 }
 WITHIN = "auroc_within"
 PROBABILITIES = ("mean", "alone", "quality")
@@ -85,24 +87,27 @@ def main() -> None:
         residues.append(of_residues)
         contacts.append(of_contacts)
     calibrated_on = config["training"]["scorer"]["calibrated_on"]
-    residues = with_quality(pd.concat(residues, ignore_index=True), calibrated_on)
-    found = [*judged(pd.concat(contacts), "contacts"), *judged(residues, "residues")]
+    both = {"contacts": pd.concat(contacts), "residues": pd.concat(residues)}
+    found = [row for of, table in both.items() for row in judged(with_quality(table, of, calibrated_on), of)]
     table = pd.DataFrame(found, columns=["group", "of", "answer", "metric", "value", "low", "high"])
     table.round(4).to_csv(args.tables / "residues.csv", index=False)
     print("\n".join(lines(table)))
 
 
-def with_quality(residues: pd.DataFrame, calibrated_on: list[str]) -> pd.DataFrame:
-    """Residues with their quality, also in a decoy alone, by weights of the other folds."""
-    found, fitted = residues.assign(quality=np.nan, alone=np.nan), residues["group"].isin(calibrated_on)
-    table = residues.assign(contacts=residues["n_touched"], alone=residues["decoy_alone"])
-    for k in table["fold"].unique():
-        here = table["fold"] == k
-        quality, rows = fit_residue_quality(table[fitted & ~here]), table[here]
-        known = rows["network"].to_numpy(), rows["contacts"].to_numpy()
-        agreement = rows["agreement"].to_numpy()
-        found.loc[here, "quality"] = quality(*known, rows["decoy"].to_numpy(), agreement)
-        found.loc[here, "alone"] = quality(*known, rows["alone"].to_numpy(), np.full(len(rows), np.nan))
+def with_quality(table: pd.DataFrame, of: str, calibrated_on: list[str]) -> pd.DataFrame:
+    """Residues or contacts with their quality, also in a decoy alone, by curves of the other folds."""
+    found = table.reset_index(drop=True).assign(quality=np.nan, alone=np.nan)
+    fitted = found["group"].isin(calibrated_on)
+    size = {"touched" if of == "residues" else "distance": found["n_touched" if of == "residues" else "distance"]}
+    size = {name: values.to_numpy() for name, values in size.items()}
+    among = measures(found["network"].to_numpy(), found["agreement"].to_numpy(), found["decoy"].to_numpy(), **size)
+    alone = {**among, "agreement": np.full(len(found), np.nan), "decoy": found["decoy_alone"].to_numpy()}
+    known = pd.DataFrame(among).assign(alone=alone["decoy"], right=found["right"], cluster=found["cluster"])
+    for k in found["fold"].unique():
+        here = (found["fold"] == k).to_numpy()
+        curves = fit_curves(known[(fitted & ~here).to_numpy()], MEASURES[of])
+        for name, values in (("quality", among), ("alone", alone)):
+            found.loc[here, name] = curves({measure: each[here] for measure, each in values.items()})
     return found
 
 
@@ -202,8 +207,17 @@ def of_contacts(decoy: Decoy, edges: np.ndarray, quality: np.ndarray, share: np.
     both = pd.Series(quality).groupby(decoy.numbers(edges.T)).mean()
     own = decoy.numbers(decoy.contacts)
     right = np.isin(own, decoy.numbers(decoy.right))
-    table = pd.DataFrame({"network": both.reindex(own).to_numpy(), "agreement": share, "right": right})
+    distance = nearest_atoms(decoy.complex_, decoy.contacts)
+    network = both.reindex(own).to_numpy()
+    table = pd.DataFrame({"network": network, "agreement": share, "distance": distance, "right": right})
     return table.dropna()
+
+
+def nearest_atoms(complex_: Complex, pairs: np.ndarray) -> np.ndarray:
+    """Å between the nearest heavy atoms of pairs of residues, (P, 2): (P,)."""
+    heavy = complex_.without_hydrogens()
+    atoms = [heavy.xyz[start:end] for start, end in itertools.pairwise(heavy.atom_slices.tolist())]
+    return np.array([np.linalg.norm(atoms[i][:, None] - atoms[j], axis=2).min() for i, j in pairs.tolist()])
 
 
 def of_residues(
@@ -244,8 +258,8 @@ def interface_lddt(decoy: Decoy, nodes: np.ndarray) -> np.ndarray:
 def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
     """Group, what is judged, answer, metric, value and its 95 % interval by bootstrap over clusters."""
     table = table.assign(mean=(table["network"] + table["agreement"]) / 2)
-    if of == "residues":
-        table = table.assign(touched=table["n_touched"] / (table["n_touched"] + MANY))
+    size = table["n_touched"] / (table["n_touched"] + MANY) if of == "residues" else 1 - table["distance"] / TOUCHING
+    table = table.assign(size=size)
     for group, own in table.groupby("group", sort=False):
         rng = np.random.default_rng(SEED)
         cluster = own["cluster"].astype("category").cat.codes.to_numpy(int)
@@ -258,9 +272,9 @@ def judged(table: pd.DataFrame, of: str) -> Iterator[tuple]:
             value, *samples = pooled_auroc(own["right"].to_numpy(), own[answer].to_numpy(), cluster, weights)
             yield group, of, answer, "auroc", value, *interval(samples, weights.shape[1])
             measures = {WITHIN: [auroc(rows["right"].to_numpy(), rows[answer].to_numpy()) for rows in decoys]}
+            for metric, value in calibration(own, answer).items() if answer in PROBABILITIES else ():
+                yield group, of, answer, metric, value, np.nan, np.nan
             if of == "residues":
-                for metric, value in calibration(own, answer).items() if answer in PROBABILITIES else ():
-                    yield group, of, answer, metric, value, np.nan, np.nan
                 yield group, of, answer, "spearman_lddt", spearman(own["lddt"], own[answer]), np.nan, np.nan
                 measures["spearman_lddt_within"] = [correlation(rows["lddt"], rows[answer]) for rows in decoys]
             for metric, values in measures.items() if answer != "decoy" else ():

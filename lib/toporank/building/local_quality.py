@@ -14,7 +14,8 @@ from toporank.building.chunks.plan import read_chunk
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
-from toporank.comparing.native.local import local_quality, right_residues
+from toporank.comparing.native.local import local_quality, native_contacts, right_residues
+from toporank.comparing.votes import pair_named
 from toporank.files.pyg_file import Graph
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
@@ -52,13 +53,18 @@ class LocalQualities:
         nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
 
-    def right(self, key: tuple[str, str]) -> dict[str, bool]:
-        """`native.local.right_residues` of a decoy, by names such as `A:52A`; empty where it is not labelled."""
+    def truth(self, key: tuple[str, str]) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
+        """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None without a label.
+
+        Residues have names such as `A:52A`, contacts two of them as from `votes.pair_named`.
+        """
         if not self.digest(key):
-            return {}
+            return None
         complex_, expected, native = self._compared(key)
-        found = right_residues(complex_, expected, native())
-        return {str(complex_.residues[r]): right for r, right in found.items()}
+        names = [*map(str, complex_.residues)]
+        residues = {names[r]: right for r, right in right_residues(complex_, expected, native()).items()}
+        contacts = native_contacts(complex_, expected, native()).tolist()
+        return residues, frozenset(pair_named(names[i], names[j]) for i, j in contacts)
 
     def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray, Callable[[], Complex]]:
         """A decoy with its partners, where its residues are in the native, and the native."""

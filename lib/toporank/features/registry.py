@@ -244,14 +244,15 @@ def _completed(given: Any) -> Any:
 def narrowed(features: Any, wanted: Any) -> Any:
     """The records of graphs as a network sees them that was trained on the records `wanted`.
 
-    A node module that extends the wanted one stands for it; everything else stays as it is.
+    A node module that extends the wanted one, or one that does, stands for it; everything else stays as it is.
     """
     if not features or not wanted or same_features(features, wanted):
         return features
     ours, theirs = (records_.get("nodes") or {} for records_ in (features, wanted))
-    module, name = modules().get(ours.get("module")), theirs.get("module")
-    extended = module.extends if module else ""
-    return {**features, "nodes": {**ours, "module": extended}} if extended and extended == name else features
+    name, wanted_name = ours.get("module"), theirs.get("module")
+    while name != wanted_name and (module := modules().get(name)):
+        name = module.extends
+    return {**features, "nodes": {**ours, "module": name}} if name and name == wanted_name else features
 
 
 def seen(features: dict[str, Any], module: str) -> dict[str, Choice]:

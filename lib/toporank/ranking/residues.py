@@ -132,9 +132,9 @@ def _lines(score: Score) -> str:
     """The lines of a decoy. Cells are made once for each residue: `table_text` would look at each in every row."""
     contacts = np.frombuffer(score.contacts, CONTACTS)
     decoy, ends = _cells(score.target, score.decoy), [_residue_cells(r.name, r.residue_name) for r in score.residues]
-    network, agreement = (contacts[name].astype(float).round(QUALITY_DECIMALS) for name in CONTACTS.names[-2:])
-    quality = np.where(np.isnan(agreement), network, (network + agreement) / 2).round(QUALITY_DECIMALS)
-    values = (quality.tolist(), network.tolist(), ["" if x != x else x for x in agreement.tolist()])
+    numbers = (contacts[name].astype(float).round(QUALITY_DECIMALS).tolist() for name in CONTACTS.names[-3:])
+    network, agreement, quality = numbers
+    values = (quality, network, ["" if x != x else x for x in agreement])
     residues = ([ends[i] for i in contacts[side].tolist()] for side in ("first", "second"))
     kinds = [CONTACT_KINDS[kind] for kind in contacts["kind"].tolist()]
     rows = zip(*residues, contacts["distance"].tolist(), kinds, *values, strict=True)

@@ -27,7 +27,7 @@ from toporank.scorer.combine import combine
 from toporank.scorer.judged import descriptors_of, judged
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import read_residue_quality, with_agreement
+from toporank.scorer.quality import read_quality, with_agreement
 from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
 from toporank.structures.masking import masked_places
@@ -76,7 +76,7 @@ def scored(
     features, scores = graph_metadata(choices)["features"], [one.score for one in found]
     scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)
     scores = weigh_confidence(scores, stated if use_confidence else [], copies, scorer.own_confidence)
-    quality = read_residue_quality(scorer.residue_quality) if scorer.residue_quality else None
+    quality = read_quality(scorer.quality) if scorer.quality else None
     scores = with_agreement(scores, contacts, copies, quality)
     rows = scored_interfaces(interfaces, scores)
     trusted, why_not = how_far_to_trust(scorer, coverage, scores, stated)

@@ -33,7 +33,7 @@ from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
 from toporank.scorer.own_confidence import OF_RESIDUES
 from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import Witness
+from toporank.scorer.quality import Truth, Witness
 from toporank.scorer.scorer import Scorer
 
 SAMPLE = 600
@@ -113,11 +113,11 @@ class CrossValidation:
         by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
-    def evidence(self, run: str, rule: str = "val_loss", residues_of: Collection[str] = ()) -> Evidence:
+    def evidence(self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()) -> Evidence:
         """What a scorer of the networks of a run is made from.
 
-        rule : that chooses the checkpoint of each fold. residues_of : groups from which the quality of residues is
-        learned, as far as natives label them.
+        rule : that chooses the checkpoint of each fold. quality_of : groups from which the quality of residues and
+        contacts is learned, as far as natives label them.
         """
         networks, losses = {}, {}
         for path in self.summaries(run):
@@ -129,12 +129,12 @@ class CrossValidation:
         sample = self._sample(networks[best])
         known = self.names, self.descriptors, self.similarity
         by_fold = {int(name.partition("_")[0].removeprefix("fold")): path for name, path in networks.items()}
-        witnesses = {dataset: self.witnesses(dataset, by_fold, residues_of) for dataset in self.natives}
+        witnesses = {dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives}
         decoys = self.with_networks(run, rule)
         return Evidence(decoys, *known, networks, best, pooled, sample, self.features, witnesses)
 
     def witnesses(self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]) -> list[Witness]:
-        """The decoys of groups of a data set that natives label, with what the network of their fold says of residues.
+        """The decoys of groups of a data set that natives label, with what the network of their fold says of them.
 
         networks : the checkpoint of each fold.
         """
@@ -149,8 +149,8 @@ class CrossValidation:
         for k in sorted({*fold.values()} & {*networks}):
             for score in Networks(Scorer.of(networks[k])).score(pack):
                 key = score.target, score.decoy
-                if fold.get(key) == k and (right := truth.right(key)):
-                    found.append(Witness(score, contacts(key), right))
+                if fold.get(key) == k and (said := truth.truth(key)):
+                    found.append(Witness(score, contacts(key), Truth(*said)))
         return sorted(found, key=lambda one: (one.score.target, one.score.decoy))
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:

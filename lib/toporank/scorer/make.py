@@ -30,14 +30,14 @@ from toporank.scorer.manifest import (
     ENSEMBLE,
     MANIFEST,
     OWN_CONFIDENCE,
-    RESIDUE_QUALITY,
+    QUALITY,
     TREES,
     VECTORS,
     seal,
 )
 from toporank.scorer.own_confidence import FEWEST_CLUSTERS, OF_RESIDUES, fit_own_confidence, write_own_confidence
 from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import Witness, fit_residue_quality, residue_table, write_residue_quality
+from toporank.scorer.quality import Witness, fit_quality, quality_table, write_quality
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.tree_inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm
@@ -74,7 +74,7 @@ class Evidence:
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
     similarity : as `Similarity`. networks : the checkpoint of each fold by name. best : the name of the best one.
     pooled : what the best one sees of each decoy, (n, d). sample : of some decoys, with their pooled vectors.
-    features : records of the modules of the graphs. witnesses : by data set, decoys whose right residues are known.
+    features : records of the modules of the graphs. witnesses : by data set, decoys whose natives are known.
     """
 
     decoys: pd.DataFrame
@@ -111,7 +111,7 @@ def make_scorer(
     scorer = Scorer.open(out)
     _write_calibration(scorer, decoys, evidence.pooled, made, calibrated_on)
     _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
-    _write_residue_quality(out / RESIDUE_QUALITY, evidence.witnesses, decoys)
+    _write_quality(out / QUALITY, evidence.witnesses, decoys)
     write_embeddings(out / VECTORS, evidence.sample, scorer.digests[scorer.checkpoint])
     seal(out, mean=True, made_with=versions)
     scorer = Scorer.open(out)
@@ -120,7 +120,7 @@ def make_scorer(
 
 
 def _start_anew(out: Path) -> None:
-    for name in (MANIFEST, TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, RESIDUE_QUALITY):
+    for name in (MANIFEST, TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, QUALITY):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / ENSEMBLE, ignore_errors=True)
     (out / ENSEMBLE).mkdir(parents=True)
@@ -151,15 +151,15 @@ def _write_own_confidence(path: Path, decoys: pd.DataFrame) -> None:
     write_own_confidence(path, fit_own_confidence(known.assign(alone=alone, target=target)))
 
 
-def _write_residue_quality(path: Path, witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> None:
-    """Write residues.json, unless the right residues of too few clusters are known."""
-    known = residues_of(witnesses, decoys)
+def _write_quality(path: Path, witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> None:
+    """Write quality.json, unless natives judge the decoys of too few clusters."""
+    known = judged_by_natives(witnesses, decoys)
     if known["cluster"].nunique() >= FEWEST_CLUSTERS:
-        write_residue_quality(path, fit_residue_quality(known))
+        write_quality(path, fit_quality(known))
 
 
-def residues_of(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> pd.DataFrame:
-    """The residues of witnesses, as from `residue_table`, each with the `cluster`, `fold` and `group` of its decoy.
+def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> pd.DataFrame:
+    """The residues and contacts of witnesses, as from `quality_table`, and `cluster`, `fold` and `group` of decoys.
 
     decoys : as in `Evidence`, with what is `predicted` of each among others, and `alone` where trees say it.
     """
@@ -169,7 +169,7 @@ def residues_of(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) ->
     for dataset, rows in said[said["dataset"].isin([*witnesses])].groupby("dataset"):
         by_name = rows.set_index(["target", "decoy"])
         own = [one for one in witnesses[dataset] if (one.score.target, one.score.decoy) in by_name.index]
-        table = residue_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))
+        table = quality_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))
         about = by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
         parts.append(table.merge(about, on=["target", "name"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
@@ -298,7 +298,8 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
         "| predicts | DockQ of models of protein complexes |",
         f"| made of | {len(scorer.members)} networks{', boosted trees' if scorer.trees else ''}"
         f"{', intervals and domain' if scorer.calibration else ''}"
-        f"{', quality of residues' if scorer.residue_quality else ''}; `scorer.json` has the SHA-256 of each file |",
+        f"{', quality of residues and contacts' if scorer.quality else ''}"
+        "; `scorer.json` has the SHA-256 of each file |",
         f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
         *([f"| lacks | {scorer.missing} |"] if scorer.missing else []), "",
         "Out of fold by cluster: neither networks nor trees had seen the cluster of a decoy that they predict.",

@@ -31,11 +31,11 @@ TREES = "trees.safetensors"
 CALIBRATION = "calibration.json"
 VECTORS = "training_vectors.parquet"
 OWN_CONFIDENCE = "confidence.json"
-RESIDUE_QUALITY = "residues.json"
+QUALITY = "quality.json"
 WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals, and no domain",
            VECTORS: "no training decoys on the map",
            OWN_CONFIDENCE: "the predictor's confidence does not count",
-           RESIDUE_QUALITY: "the quality of a residue is no probability"}  # fmt: skip
+           QUALITY: "the quality of residues and contacts is no probability"}  # fmt: skip
 """Files that a scorer can do without, and what it lacks then."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 MOST_FILES = 1000

@@ -16,10 +16,11 @@ CONTACT_KINDS = ("salt bridge", "hydrogen bond", "apolar", "other")
 """What holds two residues in contact together: the first of these that they have."""
 CONTACTS = np.dtype([
     ("first", "<u4"), ("second", "<u4"), ("distance", "<f4"), ("kind", "u1"),
-    ("pred_network", "<f4"), ("agreement", "<f4"),
+    ("pred_network", "<f4"), ("agreement", "<f4"), ("pred_quality", "<f4"),
 ])  # fmt: skip
 """A contact of a decoy: places of two residues among those of its score, Å between their nearest heavy atoms, place in
-`CONTACT_KINDS`, local quality that networks predict, share of the other decoys that have it, nan where unknown."""
+`CONTACT_KINDS`, local quality that networks predict, share of the other decoys that have it, nan where unknown, and
+how good all that makes it, `scorer.quality`."""
 
 
 class ResidueScore(NamedTuple):
@@ -28,7 +29,7 @@ class ResidueScore(NamedTuple):
     name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
     far the other decoys of the target agree, `comparing.votes.residue_agreement`. residue_name : of the amino acid
     that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known. pred_quality : of
-    all that, `scorer.residue_quality`.
+    all that, `scorer.quality`.
     """
 
     name: str

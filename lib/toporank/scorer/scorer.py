@@ -22,7 +22,7 @@ from toporank.scorer.manifest import (
     CALIBRATION,
     MANIFEST,
     OWN_CONFIDENCE,
-    RESIDUE_QUALITY,
+    QUALITY,
     TREES,
     VECTORS,
     WITHOUT,
@@ -41,7 +41,7 @@ class Scorer:
     path : as it was given.
     checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the networks.
     members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
-    trees, calibration, vectors, own_confidence, residue_quality : its further files, None for a scorer without.
+    trees, calibration, vectors, own_confidence, quality : its further files, None for a scorer without.
     digests : SHA-256 by file.
     n_targets : that all its networks together learned from, None where scorer.json does not say it.
     graphs : records of the features that scorer.json names, None without one.
@@ -56,7 +56,7 @@ class Scorer:
     calibration: Path | None = None
     vectors: Path | None = None
     own_confidence: Path | None = None
-    residue_quality: Path | None = None
+    quality: Path | None = None
     n_targets: int | None = None
     graphs: Mapping[str, Any] | None = None
 
@@ -73,7 +73,7 @@ class Scorer:
         files = {name: parts.folder / name for name in parts.files}
         members = [files[name] for name in parts.members]
         of_files = {files[name]: digest for name, digest in digests.items()}
-        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, RESIDUE_QUALITY))
+        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, QUALITY))
         known = parts.manifest and parts.manifest.learned_from
         n_targets = known.targets if known and parts.mean else None
         graphs = parts.manifest and parts.manifest.features

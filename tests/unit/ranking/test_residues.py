@@ -39,7 +39,7 @@ from toporank.report.page import as_json
 from toporank.report.residue_view import chains
 from toporank.scorer.networks import _of_contacts
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
-from toporank.scorer.residue_quality import with_agreement
+from toporank.scorer.quality import with_agreement
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif
@@ -291,7 +291,7 @@ def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
 
 
 def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
-    return np.array([(*row, np.nan) for row in rows], CONTACTS).tobytes()
+    return np.array([(*row, np.nan, np.nan) for row in rows], CONTACTS).tobytes()
 
 
 def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_decoys(tmp_path):

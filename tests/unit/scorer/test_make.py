@@ -19,7 +19,7 @@ from toporank.scorer.calibration import read_calibration, why_of_another
 from toporank.scorer.combine import read_trees
 from toporank.scorer.make import Evidence, for_calibration, make_scorer
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
-from toporank.scorer.residue_quality import Witness, read_residue_quality
+from toporank.scorer.quality import Truth, Witness, read_quality
 from toporank.scorer.scorer import Scorer
 
 SHIPPED = repository() / "resources/scorer"
@@ -59,9 +59,11 @@ def evidence() -> Evidence:
 
 def witness(target: str, decoy: str, dockq: float) -> Witness:
     """A decoy with two residues in contact, of which a good one has both right and others one."""
-    known = np.array([(0, 1, 4.0, 0, dockq, np.nan)], CONTACTS).tobytes()
+    known = np.array([(0, 1, 4.0, 0, dockq, np.nan, np.nan)], CONTACTS).tobytes()
     score = Score(target, decoy, 0.0, None, residues=(ResidueScore("A:1", dockq), ResidueScore("B:1", 0.5)))
-    return Witness(score._replace(contacts=known), Compared(decoy, content({1})), {"A:1": True, "B:1": dockq > 0.5})
+    pairs = frozenset([("A:1", "B:1")] if dockq > 0.5 else [])
+    truth = Truth({"A:1": True, "B:1": dockq > 0.5}, pairs)
+    return Witness(score._replace(contacts=known), Compared(decoy, content({1})), truth)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,7 +81,7 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     assert known.expected is not None
     assert known.in_domain.n_decoys + known.out_of_domain.n_decoys == CLUSTERS * (EACH - 1)  # none of the sampled
     assert [*scorer.training_vectors()] == [("T0", "m0")]
-    assert read_residue_quality(scorer.residue_quality).alone.decoy > 0
+    assert read_quality(scorer.quality).residues.alone.weights["decoy"] > 0
     assert [len(forest.leaf) for forest in (lambda t: (t.alone, *t.judges))(read_trees(scorer.trees)[0])] == [5] * 3
     card = (tmp_path / "out/README.md").read_text()
     assert "120 labelled decoys of 24 targets in 24 clusters" in card
@@ -139,10 +141,10 @@ def numbers(content) -> list[float]:
     return [content]
 
 
-def test_without_natives_the_quality_of_residues_is_no_probability(evidence, tmp_path):
+def test_without_natives_quality_is_no_probability(evidence, tmp_path):
     scorer = make_scorer(replace(evidence, witnesses={}), tmp_path / "out")
-    assert scorer.residue_quality is None
-    assert scorer.missing == "the scorer has no residues.json (the quality of a residue is no probability)"
+    assert scorer.quality is None
+    assert scorer.missing == "the scorer has no quality.json (the quality of residues and contacts is no probability)"
 
 
 def test_without_plddt_nothing_is_said_of_what_it_is_worth(evidence, tmp_path):

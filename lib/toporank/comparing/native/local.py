@@ -29,7 +29,7 @@ def right_residues(decoy: Complex, expected: np.ndarray, native: Complex) -> dic
     """The residues of a decoy that touch another partner and are in the native, and whether each is right.
 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is wrong.
-    decoy : with its partners. expected : as from `label.counterparts`. native : of which it was made.
+    decoy : with its partners. expected : as from `label.counterparts`. native : the complex that `expected` comes from.
     """
     contacts = residue_contacts(decoy)
     of_native = native_contacts(decoy, expected, native)

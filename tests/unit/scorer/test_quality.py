@@ -14,19 +14,22 @@ from toporank.comparing.decoys import Compared
 from toporank.errors import RecordError
 from toporank.layout import repository
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
-from toporank.scorer.residue_quality import (
+from toporank.scorer.quality import (
+    MEASURES,
+    Truth,
     Witness,
-    fit_residue_quality,
+    fit_quality,
     graded,
-    read_residue_quality,
-    residue_table,
+    measures,
+    quality_table,
+    read_quality,
     touched,
     with_agreement,
-    write_residue_quality,
+    write_quality,
 )
 
-SHIPPED = [repository() / "resources" / name / "residues.json" for name in ("scorer", "thorough_scorer")]
-QUALITY = read_residue_quality(SHIPPED[0])
+SHIPPED = [repository() / "resources" / name / "quality.json" for name in ("scorer", "thorough_scorer")]
+QUALITY = read_quality(SHIPPED[0])
 
 
 def residues(**known: float | None) -> tuple[ResidueScore, ...]:
@@ -75,14 +78,19 @@ def test_a_copy_whose_original_has_no_score_votes_itself():
 
 
 def known_contacts(*ends: tuple[int, int]) -> bytes:
-    return np.array([(*pair, 4.0, 0, 0.5, np.nan) for pair in ends], CONTACTS).tobytes()
+    return np.array([(*pair, 4.0, 0, 0.5, np.nan, np.nan) for pair in ends], CONTACTS).tobytes()
 
 
-def test_without_weights_it_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
+def contacts_of(score: Score) -> np.ndarray:
+    return np.frombuffer(score.contacts, CONTACTS)
+
+
+def test_without_curves_it_is_the_mean_of_network_and_agreement_and_unknown_without_the_network():
     rows = [ResidueScore("A:1", *values) for values in ((0.2, 0.7), (0.2,), (None, 0.7), (None,))]
     found = graded(Score("T", "d", 0.5, None, residues=tuple(rows), contacts=known_contacts((0, 1))), None)
     assert [row.pred_quality for row in found.residues] == [0.45, 0.2, None, None]
     assert [row._replace(pred_quality=None) for row in found.residues] == rows
+    assert contacts_of(found)["pred_quality"].tolist() == [0.5]
 
 
 def test_a_residue_counts_the_residues_that_it_touches_and_one_that_touches_none_the_mean_of_the_others():
@@ -91,81 +99,97 @@ def test_a_residue_counts_the_residues_that_it_touches_and_one_that_touches_none
     assert touched(score._replace(contacts=b"")).tolist() == [0.0] * 4
 
 
+@pytest.mark.parametrize("of", MEASURES)
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
-def test_it_rises_with_all_that_speaks_for_a_residue_and_knows_whether_there_are_others(path):
-    quality, one = read_residue_quality(path), np.ones(1)
+def test_it_rises_with_all_that_speaks_for_it_and_knows_whether_there_are_others(path, of):
+    curves, one = getattr(read_quality(path), of), np.ones(1)
 
-    def of(network=0.5, contacts=3.0, decoy=0.5, agreement=0.5):
-        return quality(network * one, contacts * one, decoy, agreement * one)[0]
+    def by(network=0.5, agreement=0.5, decoy=0.5, touched=3.0, distance=4.0):
+        return curves(measures(network * one, agreement * one, decoy, touched, distance))[0]
 
-    for more in ({"network": 0.9}, {"contacts": 8.0}, {"decoy": 0.8}, {"agreement": 0.9}):
-        assert of() < of(**more) < 1
-    assert 0 < of(agreement=np.nan) < of(agreement=np.nan, contacts=8.0) < 1
-    assert of(agreement=0.0, decoy=0.1, network=0.1) < 0.05 < 0.9 < of(agreement=1.0, decoy=0.9, network=0.9)
+    nearer = {"touched": 8.0} if of == "residues" else {"distance": 3.0}
+    for more in ({"network": 0.9}, {"decoy": 0.8}, {"agreement": 0.9}, nearer):
+        assert by() < by(**more) < 1
+    assert 0 < by(agreement=np.nan) < by(agreement=np.nan, **nearer) < 1
+    assert by(agreement=0.0, decoy=0.1, network=0.1) < 0.05 < 0.85 < by(agreement=1.0, decoy=0.9, network=0.9)
 
 
-def test_a_score_has_the_quality_of_its_residues():
+def test_a_score_has_the_quality_of_its_residues_and_contacts():
     rows = (ResidueScore("A:1", 0.9, 1.0), ResidueScore("B:1", 0.9, None), ResidueScore("B:2", None, None))
     found = graded(Score("T", "d", 0.7, None, residues=rows, contacts=known_contacts((0, 1))), QUALITY)
-    both = QUALITY(np.array([0.9, 0.9]), np.ones(2), 0.7, np.array([1.0, np.nan])).round(4).tolist()
-    assert [row.pred_quality for row in found.residues] == [*both, None]
+    both = measures(np.array([0.9, 0.9]), np.array([1.0, np.nan]), 0.7, touched=1)
+    assert [row.pred_quality for row in found.residues] == [*QUALITY.residues(both).round(4).tolist(), None]
+    contact = QUALITY.contacts(measures(np.array([0.5]), np.array([np.nan]), 0.7, distance=4.0))
+    assert contacts_of(found)["pred_quality"].tolist() == pytest.approx(contact.tolist())
 
 
 # ---- what it is made from ---------------------------------------------------------------------------------
 
 
 def made(n: int = 4000) -> pd.DataFrame:
-    """Residues that are right with probabilities by known weights; agreement is known of half of them."""
+    """Residues that are right with probabilities by known weights, and contacts; agreement is known of half of them."""
     draw = np.random.default_rng(5)
     network, agreement = draw.uniform(0.05, 0.95, n), np.where(np.arange(n) % 2, draw.uniform(size=n), np.nan)
-    contacts, decoy = draw.integers(1, 10, n), draw.uniform(size=n)
-    x = -4 + np.log(network / (1 - network)) + np.log1p(contacts) + 2 * decoy + 3 * np.nan_to_num(agreement)
+    decoy, contacts = draw.uniform(size=n), draw.integers(1, 10, n)
+    known = pd.DataFrame(measures(network, agreement, decoy, contacts, draw.uniform(3, 5, n)))
+    x = -4 + known["network"] + known["touched"] + 2 * known["decoy"] + 3 * known["agreement"].fillna(0)
     right = draw.uniform(size=n) < 1 / (1 + np.exp(-x))
-    columns = {"network": network, "contacts": contacts, "decoy": decoy, "alone": decoy, "agreement": agreement}
-    return pd.DataFrame({**columns, "right": right, "cluster": np.arange(n) % 40})
+    table = known.assign(alone=decoy, right=right, cluster=np.arange(n) % 40)
+    return pd.concat([table.assign(of=of) for of in MEASURES], ignore_index=True)
 
 
 def test_the_weights_that_made_the_residues_are_found_again():
-    found = fit_residue_quality(made(40_000)).among
-    weights = [found.constant, found.network, found.contacts, found.decoy, found.agreement]
+    found = fit_quality(made(40_000)).residues.among
+    weights = [found.constant, *(found.weights[name] for name in MEASURES["residues"])]
     assert weights == pytest.approx([-4, 1, 1, 2, 3], abs=0.2)
 
 
-def test_weights_are_finite_where_right_and_wrong_residues_are_told_apart_and_where_nothing_differs():
-    table = made().assign(decoy=0.5)
-    found = fit_residue_quality(table.assign(right=table["network"] > 0.5))
-    assert np.isfinite([*found.alone.model_dump().values(), *found.among.model_dump().values()]).all()
-    assert found.among.decoy == pytest.approx(0, abs=1e-6)
+def test_a_measure_that_points_the_wrong_way_has_no_weight_and_all_are_finite_where_one_tells_everything():
+    table = made()
+    found = fit_quality(table.assign(right=table["network"] > 0, decoy=-table["network"], alone=0.5))
+    assert found.residues.among.weights["decoy"] == found.residues.alone.weights["decoy"] == 0
+    assert found.residues.among.weights["network"] > 1
+    assert np.isfinite([*found.residues.among.weights.values(), found.residues.among.constant]).all()
 
 
-def test_the_table_has_the_residues_of_which_it_is_known_whether_they_are_right():
+def test_where_every_decoy_is_alone_others_have_no_weight():
+    found = fit_quality(made().assign(agreement=np.nan))
+    assert found.residues.among == found.residues.alone
+
+
+def test_the_table_has_the_residues_and_contacts_that_are_known_to_be_right_or_wrong():
     own = residues(**{"A:1": 0.9, "A:2": 0.5, "B:1": None, "B:2": 0.4})
     score = Score("T", "a", 0.0, None, residues=own, contacts=known_contacts((0, 2), (1, 3), (0, 3)))
-    of_a = Witness(score, Compared("a", content({1, 2})), {"A:1": True, "B:1": True, "B:2": False})
-    of_b = Witness(score._replace(decoy="b"), Compared("b", content({1})), {})
-    table = residue_table([of_a, of_b], {("T", "a"): 0.6, ("T", "b"): 0.3}, {("T", "a"): 0.5, ("T", "b"): 0.2})
-    assert table.drop(columns=["alone"]).values.tolist() == [
-        ["T", "a", "A:1", 0.9, 2, 0.6, 1.0, True],
-        ["T", "a", "B:2", 0.4, 2, 0.6, 0.0, False],
+    truth = Truth({"A:1": True, "B:1": True, "B:2": False}, frozenset({("A:1", "B:1"), ("A:2", "B:2")}))
+    of_a = Witness(score, Compared("a", content({1, 2})), truth)
+    of_b = Witness(score._replace(decoy="b"), Compared("b", content({1})), Truth({}, frozenset()))
+    scores = {("T", "a"): 0.6, ("T", "b"): 0.3}
+    table = quality_table([of_a, of_b], scores, {key: value / 2 for key, value in scores.items()})
+    shown = table[["name", "of", "decoy", "alone", "agreement", "right"]].values.tolist()
+    assert shown == [
+        ["a", "residues", 0.6, 0.3, 1.0, True],  # A:1
+        ["a", "residues", 0.6, 0.3, 0.0, False],  # B:2; networks say nothing of B:1
+        ["a", "contacts", 0.6, 0.3, 1.0, True],  # A:1 and B:1; the native does not know A:2
+        ["a", "contacts", 0.6, 0.3, pytest.approx(np.nan, nan_ok=True), False],  # A:1 and B:2
     ]
-    (alone,) = residue_table([of_a], {("T", "a"): 0.6}, {("T", "a"): 0.5})["agreement"].unique()
+    (alone,) = quality_table([of_a], scores, scores)["agreement"].unique()
     assert np.isnan(alone)
 
 
 @pytest.mark.parametrize(
     "damage",
     [lambda text: text[:-9], lambda text: "[]", lambda text: text.replace('"format":1', '"format":9'),
-     lambda text: json.dumps({**json.loads(text), "alone": {}})],
+     lambda text: json.dumps({**json.loads(text), "residues": {}})],
 )  # fmt: skip
 def test_a_damaged_file_is_refused_by_name_in_one_line(tmp_path: Path, damage):
-    path = tmp_path / "residues.json"
+    path = tmp_path / "quality.json"
     path.write_text(damage(SHIPPED[0].read_text()))
     with pytest.raises(RecordError, match="not usable") as error:
-        read_residue_quality(path)
+        read_quality(path)
     assert str(path) in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
 
 def test_what_is_written_is_read_again(tmp_path: Path):
-    write_residue_quality(tmp_path / "residues.json", QUALITY)
-    assert read_residue_quality(tmp_path / "residues.json") == QUALITY
+    write_quality(tmp_path / "quality.json", QUALITY)
+    assert read_quality(tmp_path / "quality.json") == QUALITY
