@@ -17,10 +17,20 @@ pytestmark = pytest.mark.slow
 
 
 def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(tmp_path):
-    """Three targets are too few for intervals; the fourth has no interface."""
+    """Four targets are too few for intervals and for the quality of residues; natives of three are read for it."""
     study = make_study(tmp_path / "home", {**DECOYS, "1EMV": ["near1.pdb.gz"]})
     contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
-    study.configure(features=contacts, training={**CONFIG["training"], "split_by": "cluster", "folds": 3})
+    natives = study.home / "natives"
+    natives.mkdir()
+    for target in ("1AVZ", "1GCQ", "1KTZ"):
+        shutil.copy(EXAMPLE / "decoys" / target / "near1.pdb.gz", natives / f"{target}.pdb.gz")
+    sweep = {
+        **CONFIG["training"]["sweep"],
+        "configs": [{**CONFIG["training"]["sweep"]["configs"][0], "local_weight": 1.0}],
+    }
+    training = {**CONFIG["training"], "sweep": sweep, "split_by": "cluster", "folds": 3}
+    datasets = [{**CONFIG["datasets"][0], "natives": "natives"}]
+    study.configure(features=contacts, training=training, datasets=datasets)
     command = [sys.executable, "-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
     done = subprocess.run(command, cwd=study.home, env=environment, capture_output=True, text=True, check=False)
@@ -33,6 +43,7 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     without = (
         "no calibration.json (no intervals, and no domain)",
         "no confidence.json (the predictor's confidence does not count)",
+        "no quality.json (the quality of residues and contacts is no probability)",
     )
     assert scorer.missing == f"the scorer has {', '.join(without)}"
     assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.ckpt" for fold in range(3)]

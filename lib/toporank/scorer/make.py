@@ -166,7 +166,9 @@ def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFra
     said = decoys if "alone" in decoys else decoys.assign(alone=decoys["predicted"])
     said = said.round(dict.fromkeys(("predicted", "alone"), FITTED_DECIMALS))
     parts = [pd.DataFrame(columns=["cluster"])]
-    for dataset, rows in said[said["dataset"].isin([*witnesses])].groupby("dataset"):
+    for dataset, rows in said[said["dataset"].isin([name for name, own in witnesses.items() if own])].groupby(
+        "dataset"
+    ):
         by_name = rows.set_index(["target", "decoy"])
         own = [one for one in witnesses[dataset] if (one.score.target, one.score.decoy) in by_name.index]
         table = quality_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))

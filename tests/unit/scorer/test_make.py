@@ -57,6 +57,12 @@ def evidence() -> Evidence:
     return Evidence(decoys, ["size", "noise"], descriptors, alike, *known)
 
 
+def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(evidence):
+    mute = [one._replace(score=one.score._replace(residues=(), contacts=b"")) for one in evidence.witnesses["d"]]
+    known = make.judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5))
+    assert known["cluster"].nunique() == 0
+
+
 def witness(target: str, decoy: str, dockq: float) -> Witness:
     """A decoy with two residues in contact, of which a good one has both right and others one."""
     known = np.array([(0, 1, 4.0, 0, dockq, np.nan, np.nan)], CONTACTS).tobytes()
@@ -142,7 +148,7 @@ def numbers(content) -> list[float]:
 
 
 def test_without_natives_quality_is_no_probability(evidence, tmp_path):
-    scorer = make_scorer(replace(evidence, witnesses={}), tmp_path / "out")
+    scorer = make_scorer(replace(evidence, witnesses={"d": []}), tmp_path / "out")
     assert scorer.quality is None
     assert scorer.missing == "the scorer has no quality.json (the quality of residues and contacts is no probability)"
 
