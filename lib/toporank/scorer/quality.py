@@ -185,9 +185,7 @@ def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> by
 
 def graded(score: Score, quality: Quality | None) -> Score:
     """A score whose residues and contacts have their quality."""
-    columns = ([np.nan if (x := row[column]) is None else x for row in score.residues] for column in (1, 2))
-    network, agreement = (np.array(column, dtype=np.float64) for column in columns)
-    contacts = np.frombuffer(score.contacts, CONTACTS).copy()
+    (network, agreement), contacts = _known_of(score), np.frombuffer(score.contacts, CONTACTS).copy()
     if quality and len(contacts):
         found = quality.residues(measures(network, agreement, score.pred_dockq, touched=touched(score)))
         contacts["pred_quality"] = quality.contacts(of_contacts(score))
@@ -197,6 +195,12 @@ def graded(score: Score, quality: Quality | None) -> Score:
     values = [None if np.isnan(value) else value for value in found.round(QUALITY_DECIMALS).tolist()]
     rows = tuple(row._replace(pred_quality=value) for row, value in zip(score.residues, values, strict=True))
     return score._replace(residues=rows, contacts=contacts.tobytes())
+
+
+def _known_of(score: Score) -> Floats:
+    """Network and agreement of each residue, nan where unknown: (2, n)."""
+    known = [(np.nan if x is None else x, np.nan if y is None else y) for _, x, y, *_ in score.residues]
+    return np.array(known, dtype=np.float64).reshape(-1, 2).T
 
 
 def _mean_of_known(network: Floats, agreement: Floats) -> Floats:
@@ -268,9 +272,7 @@ def _judged(score: Score, truth: Truth) -> dict[str, tuple[dict[str, Floats], Se
     """The measures of the residues and contacts of a decoy that its native knows, and whether each is right."""
     names = [row.name for row in score.residues]
     kept = np.array([i for i, name in enumerate(names) if name in truth.residues], dtype=int)
-    columns = ([np.nan if (x := row[column]) is None else x for row in score.residues] for column in (1, 2))
-    network, agreement = (np.array(column, dtype=np.float64)[kept] for column in columns)
-    residues = measures(network, agreement, score.pred_dockq, touched=touched(score)[kept])
+    residues = measures(*_known_of(score)[:, kept], score.pred_dockq, touched=touched(score)[kept])
     contacts = np.frombuffer(score.contacts, CONTACTS)
     pairs = [(names[i], names[j]) for i, j in contacts[["first", "second"]].tolist()]
     there = np.array([i for i, pair in enumerate(pairs) if truth.residues.keys() >= {*pair}], dtype=int)
