@@ -12,7 +12,7 @@ Counted are residues that touch another partner in the decoy. Beside the network
 decoy, which is the same for all its residues; the size: how many others a residue touches, how near the two of a
 contact come; the agreement: the share of the other decoys that have a contact, its mean over the contacts of a residue,
 decoys weighted by the square of their predicted DockQ; the mean of network and agreement; and the quality, as
-`scorer.quality` has it, with and without the other decoys (alone), fitted to the decoys of `calibrated_on` in the other
+`scorer.residue_quality` has it, with and without the other decoys (alone), fitted to the decoys of `calibrated_on` in the other
 folds.
 """
 
@@ -46,7 +46,7 @@ from toporank.learning.graphs import GraphStore
 from toporank.learning.weights import load_weights
 from toporank.metrics import spearman
 from toporank.scorer.conformal import cluster_weights
-from toporank.scorer.quality import MEASURES, fit_curves, measures
+from toporank.scorer.residue_quality import MEASURES, fit_curves, measures
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import from_bytes

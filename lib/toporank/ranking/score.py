@@ -27,7 +27,7 @@ from toporank.scorer.combine import combine
 from toporank.scorer.judged import descriptors_of, judged
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
-from toporank.scorer.quality import read_quality, with_agreement
+from toporank.scorer.residue_quality import read_quality, with_agreement
 from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
 from toporank.structures.masking import masked_places

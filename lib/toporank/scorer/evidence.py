@@ -33,7 +33,7 @@ from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
 from toporank.scorer.own_confidence import OF_RESIDUES
 from toporank.scorer.prediction import Score
-from toporank.scorer.quality import Truth, Witness
+from toporank.scorer.residue_quality import Truth, Witness
 from toporank.scorer.scorer import Scorer
 
 SAMPLE = 600

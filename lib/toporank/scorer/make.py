@@ -37,7 +37,7 @@ from toporank.scorer.manifest import (
 )
 from toporank.scorer.own_confidence import FEWEST_CLUSTERS, OF_RESIDUES, fit_own_confidence, write_own_confidence
 from toporank.scorer.prediction import Score
-from toporank.scorer.quality import Witness, fit_quality, quality_table, write_quality
+from toporank.scorer.residue_quality import Witness, fit_quality, quality_table, write_quality
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.tree_inputs import ABOVE, NETWORK, SAID, VOTES, joined, relative, vote_inputs
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM, Forest, from_lightgbm

@@ -20,7 +20,7 @@ CONTACTS = np.dtype([
 ])  # fmt: skip
 """A contact of a decoy: places of two residues among those of its score, Å between their nearest heavy atoms, place in
 `CONTACT_KINDS`, local quality that networks predict, share of the other decoys that have it, nan where unknown, and
-how good all that makes it, `scorer.quality`."""
+how good all that makes it, `scorer.residue_quality`."""
 
 
 class ResidueScore(NamedTuple):
@@ -29,7 +29,7 @@ class ResidueScore(NamedTuple):
     name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
     far the other decoys of the target agree, `comparing.votes.residue_agreement`. residue_name : of the amino acid
     that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known. pred_quality : of
-    all that, `scorer.quality`.
+    all that, `scorer.residue_quality`.
     """
 
     name: str

@@ -39,7 +39,7 @@ from toporank.report.page import as_json
 from toporank.report.residue_view import chains
 from toporank.scorer.networks import _of_contacts
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
-from toporank.scorer.quality import with_agreement
+from toporank.scorer.residue_quality import with_agreement
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import mmcif

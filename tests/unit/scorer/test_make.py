@@ -19,7 +19,7 @@ from toporank.scorer.calibration import read_calibration, why_of_another
 from toporank.scorer.combine import read_trees
 from toporank.scorer.make import Evidence, for_calibration, make_scorer
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
-from toporank.scorer.quality import Truth, Witness, read_quality
+from toporank.scorer.residue_quality import Truth, Witness, read_quality
 from toporank.scorer.scorer import Scorer
 
 SHIPPED = repository() / "resources/scorer"

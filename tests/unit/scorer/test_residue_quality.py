@@ -14,7 +14,7 @@ from toporank.comparing.decoys import Compared
 from toporank.errors import RecordError
 from toporank.layout import repository
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
-from toporank.scorer.quality import (
+from toporank.scorer.residue_quality import (
     MEASURES,
     Truth,
     Witness,
