@@ -12,8 +12,8 @@ Counted are residues that touch another partner in the decoy. Beside the network
 decoy, which is the same for all its residues; the size: how many others a residue touches, how near the two of a
 contact come; the agreement: the share of the other decoys that have a contact, its mean over the contacts of a residue,
 decoys weighted by the square of their predicted DockQ; the mean of network and agreement; and the quality, as
-`scorer.residue_quality` has it, with and without the other decoys (alone), fitted to the decoys of `calibrated_on` in the other
-folds.
+`scorer.residue_quality` has it, with and without the other decoys (alone), fitted to the decoys of `calibrated_on` in
+the other folds.
 """
 
 from __future__ import annotations
