@@ -21,12 +21,14 @@ from _shown import CHAINS, EXAMPLE, scored_example
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from toporank.layout import repository
 from toporank.ranking.residues import ResidueRow
 from toporank.report import views
 from toporank.report.beside import beside
 from toporank.report.formatting import PARTNER_COLOURS
 from toporank.report.page import render
 from toporank.report.views import BACKBONE, embedded, file_to_show, for_script, superposed, viewer_packed
+from toporank.scorer.scorer import Scorer
 from toporank.structures.partners import partner_name
 from toporank.structures.read import read_complex
 from toporank.structures.write import mmcif
@@ -104,6 +106,20 @@ def test_a_decoy_with_a_file_of_its_own_shows_the_quality_of_its_residues(tmp_pa
     assert (best.graded, second.graded) == (True, False)
     quality = {(chain.name, r.seqid.num): r[0].b_iso for chain in unpacked(best.packed) for r in chain}
     assert {place: value for place, value in quality.items() if value} == {("B", 100): 75}
+
+
+def test_the_page_says_what_quality_means_for_this_scorer(tmp_path):
+    row = ResidueRow("1AVZ", "near1", "B", "100", 0.746)
+    study = replace(scored_example(tmp_path), residues={"bench": {("1AVZ", "near1"): [row]}})
+    shipped, probability, mean = (
+        Scorer.open(repository() / "resources/scorer"),
+        "how probable it is",
+        "how well the networks",
+    )
+    for scorer, said, other in ((shipped, probability, mean), (replace(shipped, quality=None), mean, probability)):
+        (lead,) = re.findall(r"Predicted quality of each.*?</p>", render(replace(study, scorer=scorer)), re.S)
+        assert said in lead
+        assert other not in lead
 
 
 def test_what_does_not_fit_is_left_out_the_best_of_each_target_first(tmp_path):
