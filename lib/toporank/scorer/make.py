@@ -166,10 +166,8 @@ def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFra
     said = decoys if "alone" in decoys else decoys.assign(alone=decoys["predicted"])
     said = said.round(dict.fromkeys(("predicted", "alone"), FITTED_DECIMALS))
     parts = [pd.DataFrame(columns=["cluster"])]
-    for dataset, rows in said[said["dataset"].isin([name for name, own in witnesses.items() if own])].groupby(
-        "dataset"
-    ):
-        by_name = rows.set_index(["target", "decoy"])
+    for dataset in filter(witnesses.get, witnesses):
+        by_name = said[said["dataset"] == dataset].set_index(["target", "decoy"])
         own = [one for one in witnesses[dataset] if (one.score.target, one.score.decoy) in by_name.index]
         table = quality_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))
         about = by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
