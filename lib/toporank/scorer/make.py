@@ -166,9 +166,11 @@ def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFra
     said = decoys if "alone" in decoys else decoys.assign(alone=decoys["predicted"])
     said = said.round(dict.fromkeys(("predicted", "alone"), FITTED_DECIMALS))
     parts = [pd.DataFrame(columns=["cluster"])]
-    for dataset in filter(witnesses.get, witnesses):
+    for dataset, of_dataset in witnesses.items():
         by_name = said[said["dataset"] == dataset].set_index(["target", "decoy"])
-        own = [one for one in witnesses[dataset] if (one.score.target, one.score.decoy) in by_name.index]
+        own = [one for one in of_dataset if (one.score.target, one.score.decoy) in by_name.index]
+        if not own:
+            continue
         table = quality_table(own, dict(by_name["predicted"]), dict(by_name["alone"]))
         about = by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
         parts.append(table.merge(about, on=["target", "name"]))
