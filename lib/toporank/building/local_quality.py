@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +48,7 @@ class LocalQualities:
 
     def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""
-        complex_, expected, _ = self._compared(key)
+        complex_, expected = self._compared(key)
         place = {str(residue): i for residue, i in complex_.index().items()}
         nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
@@ -60,16 +60,15 @@ class LocalQualities:
         """
         if not self.digest(key):
             return None
-        complex_, expected, native = self._compared(key)
+        complex_, expected = self._compared(key)
+        contacts = native_contacts(complex_, expected, self._labelling.native(self._plan[key]))
         names = [*map(str, complex_.residues)]
-        residues = {names[r]: right for r, right in right_residues(complex_, expected, native()).items()}
-        contacts = native_contacts(complex_, expected, native()).tolist()
-        return residues, frozenset(pair_named(names[i], names[j]) for i, j in contacts)
+        residues = {names[r]: right for r, right in right_residues(complex_, expected, contacts).items()}
+        return residues, frozenset(pair_named(names[i], names[j]) for i, j in contacts.tolist())
 
-    def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray, Callable[[], Complex]]:
-        """A decoy with its partners, where its residues are in the native, and the native."""
+    def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray]:
+        """A decoy with its partners, and where its residues are in the native."""
         member, digest = self._plan[key], self._fates[key].structure_sha256
         made = making(member, digest, {}, self._store)
         complex_ = from_bytes(made.complex.content).with_partners(made.partners)
-        expected = self._labelling.counterparts(member, digest)
-        return complex_, expected, lambda: self._labelling.native(member)
+        return complex_, self._labelling.counterparts(member, digest)

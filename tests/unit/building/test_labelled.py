@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES
+from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import deal, planned, write_plans
+from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
 from toporank.building.label_tables import describe, labels, write_tables
 from toporank.building.local_quality import LocalQualities
 from toporank.building.native_labels import Labelling, dockq_of, label_chunk, read_labelled
+from toporank.comparing.contacts import residue_contacts
+from toporank.comparing.votes import pair_named
 from toporank.errors import ConfigError
 from toporank.files.atomic import sha256
 from toporank.files.spreadsheets import read_rows
@@ -177,6 +181,23 @@ def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
     assert digest() == first
     monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *roots, without: "other code")
     assert len({first, digest(), ""}) == 3
+
+
+def test_a_copy_of_the_native_has_all_that_touches_right_and_a_decoy_without_label_nothing():
+    put("1KTZ/near1", "natives/1KTZ")
+    decoys = {"copy": put("1KTZ/near1", "decoys/1KTZ/copy"), "stranger": put("1AVZ/mid2", "decoys/1KTZ/stranger")}
+    run()
+    (chunk,) = (path.stem for path in Path("results/set/plan").glob("*.tsv"))
+    digests = {name: structure_digest(path) for name, path in decoys.items()}
+    fates = {("1KTZ", n): LedgerRow("1KTZ", n, "ok", "graphs", structure_sha256=d) for n, d in digests.items()}
+    known = LocalQualities("set", [chunk], fates, find_natives(Path("natives")), Store(Path("store")))
+    complex_ = read_complex(decoys["copy"])
+    names = [*map(str, complex_.residues)]
+    residues, contacts = known.truth(("1KTZ", "copy"))
+    pairs = residue_contacts(complex_).tolist()
+    assert residues == {names[r]: True for pair in pairs for r in pair}
+    assert contacts == {pair_named(names[i], names[j]) for i, j in pairs}
+    assert known.truth(("1KTZ", "stranger")) is None
 
 
 def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():

@@ -293,7 +293,8 @@ def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(nativ
 
 def judged(native: Complex, decoy: Complex) -> list[bool]:
     known = Native(native)
-    return [*right_residues(decoy, counterparts(known, decoy, label(known, decoy).mapping), native).values()]
+    expected = counterparts(known, decoy, label(known, decoy).mapping)
+    return [*right_residues(decoy, expected, native_contacts(decoy, expected, native)).values()]
 
 
 def test_all_residues_of_the_native_are_right_wherever_it_lies_and_whatever_its_chains_are_called(native):
@@ -303,13 +304,14 @@ def test_all_residues_of_the_native_are_right_wherever_it_lies_and_whatever_its_
 def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(native):
     decoy = together(chain(native, "A", "A"), chain(native, "B", "B", 4.0))
     expected = counterparts(Native(native), decoy, label(Native(native), decoy).mapping)
-    there, here = (native_contacts(native, expected, native), residue_contacts(decoy))
-    pairs, kept = {*map(tuple, there.tolist())}, {*map(tuple, here.tolist())}
+    pairs, kept = ({*map(tuple, residue_contacts(each).tolist())} for each in (native, decoy))
+    of_native = native_contacts(decoy, expected, native)
+    assert {*map(tuple, of_native.tolist())} == pairs  # the residues of both are in one order
     right = {}
     for r in {r for pair in kept for r in pair}:
         own = [pair for pair in pairs if r in pair]
         right[r] = bool(own) and sum(pair in kept for pair in own) >= len(own) / 2
-    assert right_residues(decoy, expected, native) == right
+    assert right_residues(decoy, expected, of_native) == right
     assert {*right.values()} == {True, False}
     assert judged(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0))) == []
 

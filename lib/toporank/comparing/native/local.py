@@ -25,14 +25,13 @@ def local_quality(decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray) -> n
     return np.where(np.isnan(error), np.nan, kept).astype(np.float32)
 
 
-def right_residues(decoy: Complex, expected: np.ndarray, native: Complex) -> dict[int, bool]:
+def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) -> dict[int, bool]:
     """The residues of a decoy that touch another partner and are in the native, and whether each is right.
 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is wrong.
-    decoy : with its partners. expected : as from `label.counterparts`. native : the complex that `expected` comes from.
+    decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).
     """
     contacts = residue_contacts(decoy)
-    of_native = native_contacts(decoy, expected, native)
     n = len(decoy.residues)
     touching, there = (np.bincount(pairs.ravel(), minlength=n) for pairs in (contacts, of_native))
     kept = np.bincount(of_native[np.isin(of_native @ [n, 1], contacts @ [n, 1])].ravel(), minlength=n)
@@ -43,7 +42,8 @@ def right_residues(decoy: Complex, expected: np.ndarray, native: Complex) -> dic
 def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex) -> np.ndarray:
     """The contacts of the native between partners of a decoy, by residues of the decoy: int, (P, 2), i < j.
 
-    Contacts of residues that the decoy lacks are left out. The parameters are those of `right_residues`.
+    Contacts of residues that the decoy lacks are left out. decoy : with its partners. expected : as from
+    `label.counterparts`. native : the complex that `expected` comes from.
     """
     by_place = {native.xyz[atom].astype(np.float32).tobytes(): r for r, atom in enumerate(native.ca) if atom >= 0}
     place = np.full(len(native.residues), -1)
