@@ -19,6 +19,7 @@ from toporank.learning.provenance import training_code
 from toporank.app.workflow import jobs, locks, preflight, progress
 from toporank.app.workflow.environment import use_this_environment
 from toporank.app.workflow.to_sample import Sampling, natives_to_sample
+from toporank.scorer.kept import judging_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 

@@ -20,10 +20,9 @@ from toporank.ranking.interfaces import hints, read_interfaces, write_interfaces
 from toporank.ranking.leakage import describe, leakage, write_leakage
 from toporank.ranking.models import write_models
 from toporank.ranking.ranked import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
-from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contacts, write_residues
+from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contact_lines, write_residue_lines
 from toporank.ranking.score import Ways, scored, with_masks
-from toporank.scorer.embeddings import write_embeddings
-from toporank.scorer.networks import Networks
+from toporank.scorer.embeddings import write_vectors
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 
@@ -50,35 +49,35 @@ def main() -> None:
     gc.disable()  # there are next to no cycles, and a tenth of the time went into looking for them
     try:
         scorer = Scorer.open(args.scorer)
-        networks = Networks(scorer)
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
         built, known = read_built(args.dataset), read_interfaces(args.interfaces)
         store = Store(args.store, thin=args.thin)
-        chosen = {"rank_by": args.rank_by, "fold_twins": args.fold_twins, "use_confidence": not args.without_confidence}
+        ways = Ways(args.precision, args.plddt, args.rank_by, args.fold_twins, not args.without_confidence)
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
-        found = scored(networks, choices, coverage, known, stated, built, store, precision=args.precision, **chosen)
-        found = with_masks(found, networks, built, choices, store, Ways(args.precision, args.plddt, **chosen))
-        scores, interfaces, comparison, table, why_not = found
-        write_models(args.models, table, scores, stored_complexes(built, store))
+        found = scored(scorer, choices, coverage, known, stated, built, store, ways)
+        found = with_masks(found, scorer, built, choices, store, ways)
+        table, interfaces, comparison, vectors, residues, contacts, why_not = found
+        write_models(args.models, table, residues, stored_complexes(built, store))
         chains = read_chains(args.chains)
-        seen = leakage({row.target for row in table}, compared(chains), networks.descriptions)
+        seen = leakage({row.target for row in table}, compared(chains), scorer.descriptions)
     except TopoRankError as error:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
-    write_embeddings(args.embeddings, scores, scorer.digests[scorer.checkpoint])
-    write_residues(args.residues, scores)
-    write_contacts(args.contacts, scores)
+    write_vectors(args.embeddings, [*vectors.items()], scorer.digests[scorer.checkpoint])
+    write_residue_lines(args.residues, residues.values())
+    write_contact_lines(args.contacts, contacts.values())
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
+    chosen = {name: getattr(ways, name) for name in ("rank_by", "fold_twins", "use_confidence")}
     write_record(args.record, ScoredWith.of(scorer, **chosen, mask_disorder=args.mask_disorder))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
     for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
         print(f"  {line}")
-    residues = why_no_residues(scores), why_no_contacts(scores)
-    about = why_not, *residues, scorer.missing, networks.toy, describe(seen)
+    empty = why_no_residues(residues.values()), why_no_contacts(residues.values(), contacts.values())
+    about = why_not, *empty, scorer.missing, scorer.toy, describe(seen)
     print(*filter(None, about), sep="\n")
     print(f"ranking: {args.ranking}\nreport:  {args.ranking.with_name('report.html')}")
     gc.freeze()  # otherwise Python would search all of torch for garbage on exit

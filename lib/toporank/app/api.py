@@ -39,7 +39,7 @@ from toporank.layout import repository
 from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
-from toporank.scorer.embeddings import columns_of_vectors, vectors_of
+from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.identity import split_suffix
@@ -139,7 +139,7 @@ def embed(
     (11, 2)
     """
     found, notes = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
-    frame = pd.DataFrame(columns_of_vectors(vectors_of(found.scores)))
+    frame = pd.DataFrame(columns_of_vectors([*found.vectors.items()]))
     frame.attrs["notes"] = notes
     return frame
 
@@ -326,18 +326,17 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
     """The decoys of a plan, scored and ranked, and what to know about it."""
-    from toporank.ranking.score import Ways, score_plan  # with torch, which the other functions do not need
-    from toporank.scorer.networks import Networks
+    from toporank.ranking.score import Ways, score_plan
 
     choices = feature_choices(config, repository())
-    networks = Networks(Scorer.open(scorer_of(config, repository())))
+    scorer = Scorer.open(scorer_of(config, repository()))
     chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}
     ways = Ways(config.workflow.pack_precision, config.plddt, **chosen, arithmetic=_one_thread)
-    built, coverage, found = score_plan(networks, plan, choices, store, ways)
+    built, coverage, found = score_plan(scorer, plan, choices, store, ways)
     chains = target_chains(plan, built.fates, (), store)
-    seen = leakage({row.target for row in found.table}, compared(chains), networks.descriptions)
+    seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
-    notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, networks.scorer.missing, networks.toy]
+    notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, scorer.missing, scorer.toy]
     return found, [*filter(None, notes), describe(seen)]
 
 

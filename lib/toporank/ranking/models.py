@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -13,8 +14,7 @@ import numpy as np
 
 from toporank.files.atomic import write_text
 from toporank.ranking.ranked import RankedDecoy
-from toporank.ranking.residues import SHOWN, leading
-from toporank.scorer.prediction import ResidueScore, Score
+from toporank.ranking.residues import SHOWN, ResidueRow, leading, residue_rows
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 from toporank.structures.write import mmcif
@@ -26,21 +26,25 @@ LEAST = 0.01
 
 
 def write_models(
-    folder: Path, table: Iterable[RankedDecoy], scores: Iterable[Score], atoms: Callable[[tuple[str, str]], bytes]
+    folder: Path,
+    table: Iterable[RankedDecoy],
+    residues: Mapping[tuple[str, str], str],
+    atoms: Callable[[tuple[str, str]], bytes],
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
 
     With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from `ranking`.
-    atoms : (target, decoy) → its atoms, as `structures.stored` keeps them.
+    residues : (target, decoy) → its lines of residues.csv. atoms : (target, decoy) → its atoms, as
+    `structures.stored` keeps them.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    known = {(score.target, score.decoy): score.residues for score in scores if score.residues}
     targets = {target: list(rows) for target, rows in groupby(table, key=attrgetter("target"))}
     for target, rows in targets.items():
         for row in leading(rows, SHOWN if len(targets) < MANY else 1):
-            if residues := known.get((target, row.decoy)):
-                text = model(from_bytes(atoms((target, row.decoy))), residues)
+            key = target, row.decoy
+            if lines := residues.get(key):
+                text = model(from_bytes(atoms(key)), residue_rows(io.StringIO(lines)))
                 write_text(model_file(folder, row), text)
 
 
@@ -49,11 +53,11 @@ def model_file(folder: Path, row: Any) -> Path:
     return folder / row.target / f"{row.rank}_{row.decoy}.cif"
 
 
-def model(complex_: Complex, residues: Iterable[ResidueScore]) -> str:
+def model(complex_: Complex, residues: Iterable[ResidueRow]) -> str:
     """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything that has some more."""
     index = {str(name): i for name, i in complex_.index().items()}
     b_factors = np.zeros(len(complex_.residues))
     for residue in residues:
         quality = residue.pred_quality
-        b_factors[index[residue.name]] = 0.0 if quality is None else max(100 * quality, LEAST)
+        b_factors[index[f"{residue.chain}:{residue.residue}"]] = 0.0 if quality is None else max(100 * quality, LEAST)
     return mmcif(complex_, b_factors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence, Set
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -63,21 +63,25 @@ class ContactRow(NamedTuple):
     agreement: float | None
 
 
-def write_residues(path: Path | str, scores: Iterable[Score]) -> None:
-    """Write residues.csv: decoys in the order of their scores, residues in that of the file."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(f"{','.join(COLUMNS)}\n")
-        file.writelines(map(_residue_lines, scores))
-
-
-def _residue_lines(score: Score) -> str:
-    """The lines of the residues of a decoy. Cells of text are made once, as in `_lines`."""
+def residue_lines(score: Score) -> str:
+    """The lines of residues.csv of a decoy, in the order of its file. Cells of text are made once, as for contacts."""
     decoy = _cells(score.target, score.decoy)
     return "".join(
         f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)}"
         f"{_name_cell(r.residue_name)}\n"
         for r in score.residues
     )
+
+
+def write_residue_lines(path: Path | str, lines: Iterable[str]) -> None:
+    """Write residues.csv from lines of decoys."""
+    _write_lines(path, COLUMNS, lines)
+
+
+def _write_lines(path: Path | str, columns: Iterable[str], lines: Iterable[str]) -> None:
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.write(f"{','.join(columns)}\n")
+        file.writelines(lines)
 
 
 def _text(value: float | None) -> str:
@@ -107,13 +111,17 @@ def _chain_and_number(name: str) -> tuple[str, str | int]:
 def read_residues(path: Path | str, wanted: Set[tuple[str, str]] | None = None) -> Iterator[ResidueRow]:
     """The rows of residues.csv, one by one. wanted : target and name of the decoys that are read; by default all."""
     with open(path, encoding="utf-8", newline="") as handle:
-        rows = csv.reader(handle)
-        next(rows)
-        for key, own in groupby(rows, key=itemgetter(0, 1)):
-            decoy = tuple(map(restored, key))
-            if wanted is None or decoy in wanted:
-                for _, _, chain, residue, *values in own:
-                    yield ResidueRow(*decoy, restored(chain), restored(residue), *_numbers(values[:3], 3), *values[3:])
+        next(handle)
+        yield from residue_rows(handle, wanted)
+
+
+def residue_rows(lines: Iterable[str], wanted: Set[tuple[str, str]] | None = None) -> Iterator[ResidueRow]:
+    """The same from the lines of the table, but the first."""
+    for key, own in groupby(csv.reader(lines), key=itemgetter(0, 1)):
+        decoy = tuple(map(restored, key))
+        if wanted is None or decoy in wanted:
+            for _, _, chain, residue, *values in own:
+                yield ResidueRow(*decoy, restored(chain), restored(residue), *_numbers(values[:3], 3), *values[3:])
 
 
 def _numbers(cells: Sequence[str], n: int) -> list[float | None]:
@@ -121,15 +129,11 @@ def _numbers(cells: Sequence[str], n: int) -> list[float | None]:
     return [float(cell) if cell else None for cell in (*cells, *[""] * (n - len(cells)))]
 
 
-def write_contacts(path: Path | str, scores: Iterable[Score]) -> None:
-    """Write contacts.csv: decoys in the order of their scores, contacts by the places of their residues."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(f"{','.join(ContactRow._fields)}\n")
-        file.writelines(map(_lines, scores))
+def contact_lines(score: Score) -> str:
+    """The lines of contacts.csv of a decoy, by the places of the residues.
 
-
-def _lines(score: Score) -> str:
-    """The lines of a decoy. Cells are made once for each residue: `table_text` would look at each in every row."""
+    Cells are made once for each residue: `table_text` would look at each in every row.
+    """
     contacts = np.frombuffer(score.contacts, CONTACTS)
     decoy, ends = _cells(score.target, score.decoy), [_residue_cells(r.name, r.residue_name) for r in score.residues]
     numbers = (contacts[name].astype(float).round(QUALITY_DECIMALS).tolist() for name in CONTACTS.names[-3:])
@@ -161,7 +165,7 @@ def _cells(*values: Any) -> str:
     return table_text(values, ())[:-1]
 
 
-def contact_lines(path: Path | str, targets: Container[str]) -> Iterator[tuple[str, str]]:
+def read_contact_lines(path: Path | str, targets: Container[str]) -> Iterator[tuple[str, str]]:
     """The lines of contacts.csv that are of some targets, one by one, each with its target."""
     with open(path, encoding="utf-8", newline="") as file:
         next(file)
@@ -172,10 +176,8 @@ def contact_lines(path: Path | str, targets: Container[str]) -> Iterator[tuple[s
 
 
 def write_contact_lines(path: Path | str, lines: Iterable[str]) -> None:
-    """Write contacts.csv from lines of others."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(f"{','.join(ContactRow._fields)}\n")
-        file.writelines(lines)
+    """Write contacts.csv from lines of decoys."""
+    _write_lines(path, ContactRow._fields, lines)
 
 
 def contacts_of(path: Path | str, target: str, decoy: str) -> list[ContactRow]:
@@ -191,18 +193,19 @@ def _contact(row: Sequence[str]) -> ContactRow:
     return ContactRow(*map(restored, row[:8]), float(distance), kind, *_numbers(values, 3))
 
 
-def why_no_contacts(scores: Iterable[Score]) -> str:
-    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is not so."""
-    decoys = [score for score in scores if score.residues]
-    if not decoys or any(score.contacts for score in decoys):
+def why_no_contacts(residues: Iterable[str], contacts: Iterable[str]) -> str:
+    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is not so.
+
+    residues, contacts : the lines of each scored decoy.
+    """
+    if not any(residues) or any(contacts):
         return ""
     return "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or no residues touch"
 
 
-def why_no_residues(scores: Iterable[Score]) -> str:
-    """Why residues.csv has no row, in a sentence; empty if it has some, or there are no scores."""
-    decoys = [score for score in scores if not score.interface]
-    if not decoys or any(score.residues for score in decoys):
+def why_no_residues(residues: Collection[str]) -> str:
+    """Why residues.csv has no row, in a sentence; empty if it has some, or no decoy is scored. residues : as above."""
+    if not residues or any(residues):
         return ""
     return "the scorer does not predict the quality of residues: residues.csv is empty"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from toporank.errors import RecordError, printable
 from toporank.files.atomic import write_bytes
 from toporank.files.parquet import Table, to_bytes
-from toporank.scorer.prediction import Score
 
 KEYS = ("target", "decoy")
 OF_CHECKPOINT = "checkpoint_sha256"
@@ -20,22 +19,11 @@ Vectors = dict[tuple[str, str], np.ndarray]
 """(target, decoy) → its pooled vector, (k,)."""
 
 
-def write_embeddings(path: Path | str, scores: Iterable[Score], checkpoint: str) -> None:
+def write_vectors(path: Path | str, rows: Sequence[tuple[tuple[str, str], Sequence[float]]], checkpoint: str) -> None:
     """Write embeddings.parquet: target, decoy, and v0, v1 … of each decoy's pooled vector, single precision.
 
-    checkpoint : SHA-256 of the one whose vectors they are.
+    rows : (target, decoy) and the vector of each. checkpoint : SHA-256 of the one whose vectors they are.
     """
-    write_vectors(path, vectors_of(scores), checkpoint)
-
-
-def vectors_of(scores: Iterable[Score]) -> list[tuple[tuple[str, str], Sequence[float]]]:
-    """(target, decoy) and the pooled vector of each decoy that has one."""
-    decoys = (score for score in scores if not score.interface and score.pooled)
-    return [((score.target, score.decoy), score.pooled) for score in decoys]
-
-
-def write_vectors(path: Path | str, rows: Sequence[tuple[tuple[str, str], Sequence[float]]], checkpoint: str) -> None:
-    """Write the same from (target, decoy) and the vector of each decoy."""
     write_bytes(path, to_bytes(columns_of_vectors(rows), {OF_CHECKPOINT: checkpoint}))
 
 

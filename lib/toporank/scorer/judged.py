@@ -13,8 +13,8 @@ from toporank.building.packing import Member, write_pack
 from toporank.files.packfile import PackedGraphs
 from toporank.scorer.descriptors import describe
 from toporank.scorer.kept import KIND, Kept
-from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import ResidueScore, Score
+from toporank.scorer.scorer import Scorer
 
 
 class Judged(NamedTuple):
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
 
 
 def judged(
-    networks: Networks, packed: Packed, store: Store, precision: str = "float32"
+    scorer: Scorer, packed: Packed, store: Store, precision: str = "float32"
 ) -> tuple[list[Judged], set[tuple[str, str]]]:
     """What a scorer says of the graph of each decoy, then of that of each interface, in their order; and what is new.
 
@@ -36,7 +36,7 @@ def judged(
     packs. Raises CheckpointError or GraphError when the scorer does not fit the graphs, or a score is not a number.
     """
     members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
-    kept = Kept(networks.scorer, precision)
+    kept = Kept(scorer, precision)
     keys = [kept.key(member.sha256, i >= n) for i, member in enumerate(members)]
     places: dict[str, list[int]] = {}
     for i, member in enumerate(members):
@@ -47,7 +47,7 @@ def judged(
         found |= {i: _read(entry, members[i], i >= n) for i in own if (entry := box.known(KIND, keys[i]))}
     new = [i for i in range(len(members)) if i not in found]
     parts = Packed([members[i] for i in new if i < n], [members[i] for i in new if i >= n], packed.joined)
-    found |= zip(new, _asked(networks, parts, precision), strict=True)
+    found |= zip(new, _asked(scorer, parts, precision), strict=True)
     for target in dict.fromkeys(members[i].target for i in new):
         box = kept.box(store, target)
         for i in set(places[target]).intersection(new):
@@ -56,16 +56,18 @@ def judged(
     return [found[i] for i in range(len(members))], {(members[i].target, members[i].decoy) for i in new}
 
 
-def _asked(networks: Networks, parts: Packed, precision: str) -> list[Judged]:
+def _asked(scorer: Scorer, parts: Packed, precision: str) -> list[Judged]:
     """What the scorer says now."""
     if not parts.decoys and not parts.interfaces:
         return []
+    from toporank.scorer.networks import Networks  # with torch, which nobody needs for answers that are kept
+
     with tempfile.TemporaryDirectory(prefix="toporank_") as room:
         packs = Path(room, "graphs"), Path(room, "interfaces")
         write_pack(packs[0], parts.decoys, precision, parts.joined)
         write_pack(packs[1], parts.interfaces, precision)
-        scores = networks.score(*packs)
-        names, values = describe(PackedGraphs.open([*packs])) if networks.scorer.trees else ([], [[]] * len(scores))
+        scores = Networks(scorer).score(*packs)
+        names, values = describe(PackedGraphs.open([*packs])) if scorer.trees else ([], [[]] * len(scores))
     return [
         Judged(one, dict(zip(names, map(float, row), strict=True))) for one, row in zip(scores, values, strict=True)
     ]

@@ -17,6 +17,11 @@ PACKAGES = ("torch", "numpy", "numba")
 """Those that decide the last digit."""
 
 
+def judging_code() -> str:
+    """Digest of the code by which scorers judge graphs."""
+    return code_of(JUDGED_BY, without=("building.chunks", "building.coverage", "ranking"))
+
+
 class Kept:
     """The answers of a scorer. precision : of the numbers of graphs. digest : of all they depend on but the graph."""
 
@@ -25,8 +30,7 @@ class Kept:
         networks = [scorer.digests[path] for path in (scorer.checkpoint, *scorer.members)]
         self._of = {
             "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None, "precision": precision,
-            "code": code_of(JUDGED_BY, without=("building.chunks", "building.coverage", "ranking")),
-            "packages": [metadata.version(package) for package in PACKAGES],
+            "code": judging_code(), "packages": [metadata.version(package) for package in PACKAGES],
         }  # fmt: skip
         self.digest = hashlib.sha256(canonical(self._of).encode()).hexdigest()
 

@@ -22,7 +22,7 @@ from toporank.files.atomic import write_text
 from toporank.metrics import summarise
 from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
-from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.embeddings import write_vectors
 from toporank.scorer.expected import FITTED_DECIMALS
 from toporank.scorer.manifest import (
     CALIBRATION,
@@ -112,7 +112,8 @@ def make_scorer(
     _write_calibration(scorer, decoys, evidence.pooled, made, calibrated_on)
     _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
     _write_quality(out / QUALITY, evidence.witnesses, decoys)
-    write_embeddings(out / VECTORS, evidence.sample, scorer.digests[scorer.checkpoint])
+    sample = [((score.target, score.decoy), score.pooled) for score in evidence.sample]
+    write_vectors(out / VECTORS, sample, scorer.digests[scorer.checkpoint])
     seal(out, mean=True, made_with=versions)
     scorer = Scorer.open(out)
     write_text(out / CARD, model_card(scorer, decoys))

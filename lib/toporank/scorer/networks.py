@@ -13,7 +13,6 @@ import numpy as np
 
 from toporank.errors import CheckpointError, GraphError
 from toporank.features.registry import same_features
-from toporank.learning.checkpoint import toy
 from toporank.learning.graphs import GraphStore
 from toporank.learning.network import Network
 from toporank.learning.topoqa import published_checkpoint
@@ -60,17 +59,6 @@ class Networks:
         for path, digest in scorer.digests.items():
             if path in (scorer.checkpoint, *scorer.members) and digest not in self._read:
                 self._read[digest] = _Network(path, *load_weights(path))
-
-    @property
-    def descriptions(self) -> list[dict[str, Any]]:
-        """What the checkpoints that give the score say of themselves, that of the scorer first."""
-        paths = [self.scorer.checkpoint, *(self.scorer.members if self.scorer.mean else ())]
-        return [self._read[self.scorer.digests[path]].description for path in paths]
-
-    @property
-    def toy(self) -> str:
-        """`Scorer.toy`, from what was read."""
-        return toy(self.descriptions[0], self.scorer.n_targets)
 
     def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
         """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given, in their order.

@@ -105,6 +105,12 @@ class Scorer:
         """What its checkpoint says of itself, `checkpoint.read_description`."""
         return read_description(self.checkpoint)
 
+    @cached_property
+    def descriptions(self) -> list[dict[str, Any]]:
+        """The same of all checkpoints that give the score, its own first."""
+        others = [path for path in self.judges if self.digests[path] != self.digests[self.checkpoint]]
+        return [self.description, *map(read_description, others)]
+
     @property
     def features(self) -> dict[str, Any]:
         """Records of the feature modules of the graphs that it takes, empty where it does not say."""

@@ -21,20 +21,16 @@ def how_far_to_trust(
     coverage: Iterable[CoverageRow],
     scores: Iterable[Score],
     stated: Iterable[Confidence],
-) -> tuple[dict[tuple[str, str], Estimate], str]:
-    """(target, decoy) → how far to trust its score, for every decoy; and, where that is unknown, why.
+) -> dict[tuple[str, str], Estimate]:
+    """(target, decoy) → how far to trust its score, for every decoy; empty where that is unknown.
 
     scores : of the scorer. stated : rows of confidence.csv; a model with pLDDT is one that a structure predictor made.
     Raises RecordError when the calibration is damaged.
     """
-    if scorer.calibration is None:
-        return {}, ""
-    known = read_calibration(scorer.calibration)
-    if why := why_of_another(known, scorer.identity):
-        return {}, f"{scorer.calibration} is not used, so there are no intervals: {why}"
     decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
-    if not decoys:
-        return {}, ""
+    if not decoys or scorer.calibration is None or why_no_intervals(scorer):
+        return {}
+    known = read_calibration(scorer.calibration)
     from_predictor = {(row.target, row.decoy) for row in stated if row.plddt is not None}
     rows = {(row.target, row.decoy): row for row in coverage}
     originals = [not rows[key].duplicate_of for key in decoys]
@@ -57,4 +53,12 @@ def how_far_to_trust(
             plain if score.pred_confidence is None else better
             for score, plain, better in zip(decoys.values(), found, with_own, strict=True)
         ]
-    return dict(zip(decoys, found, strict=True)), ""
+    return dict(zip(decoys, found, strict=True))
+
+
+def why_no_intervals(scorer: Scorer) -> str:
+    """Why a calibration is not used, in a sentence; empty if it is, or there is none. Raises RecordError as above."""
+    if scorer.calibration is None:
+        return ""
+    why = why_of_another(read_calibration(scorer.calibration), scorer.identity)
+    return f"{scorer.calibration} is not used, so there are no intervals: {why}" if why else ""

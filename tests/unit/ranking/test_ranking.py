@@ -367,9 +367,8 @@ def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
 def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(ensemble, trained, monkeypatch):
     scorer, read = ensemble("mean"), []
     monkeypatch.setattr(networks, "load_weights", lambda path: read.append(path) or load_weights(path))
-    opened = Networks(scorer)
-    opened.score(trained[0])
-    assert len(opened.descriptions) == 3  # of the checkpoint and both members
+    Networks(scorer).score(trained[0])
+    assert len(scorer.descriptions) == 2
     assert len(scorer.members) == len(read) == len({*map(Path.read_bytes, read)}) == 2  # best.ckpt is one of them
 
 
@@ -446,8 +445,8 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
 def asked(checkpoint: Path, folder: Path, graphs: dict, store: Store, among: Sequence[Path] = ()) -> list[Score]:
     """What is known of graphs by a store, or what the networks say."""
     found = [member._replace(sha256=sha256(member.graph)) for member in members(folder, graphs)]
-    networks = Networks(Scorer.of(checkpoint, [*among], mean=bool(among)))
-    return [one.score for one in judged(networks, Packed(found[1:], found[:1], 0), store)[0]]
+    scorer = Scorer.of(checkpoint, [*among], mean=bool(among))
+    return [one.score for one in judged(scorer, Packed(found[1:], found[:1], 0), store)[0]]
 
 
 def test_what_a_scorer_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):

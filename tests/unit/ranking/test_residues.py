@@ -27,13 +27,15 @@ from toporank.ranking.models import MANY, write_models
 from toporank.ranking.ranked import RankedDecoy
 from toporank.ranking.residues import (
     ContactRow,
+    contact_lines,
     contacts_of,
     of_leading,
     read_residues,
+    residue_lines,
     why_no_contacts,
     why_no_residues,
-    write_contacts,
-    write_residues,
+    write_contact_lines,
+    write_residue_lines,
 )
 from toporank.report.page import as_json
 from toporank.report.residue_view import chains
@@ -100,17 +102,18 @@ def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
     assert [len(score.residues) for score in table] == store.n_nodes.tolist()
     assert [residue.name for residue in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
-    assert why_no_residues(table) == ""
+    assert why_no_residues([residue_lines(score) for score in table]) == ""
 
 
 def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers, tmp_path):
     pack, (*_, without) = scorers
     table = score_pack(without, [], pack)
     assert {score.residues for score in table} == {()}
-    assert why_no_residues(table).startswith("the scorer does not predict the quality of residues")
-    write_residues(tmp_path / "residues.csv", table)
+    lines = {(score.target, score.decoy): residue_lines(score) for score in table}
+    assert why_no_residues(lines.values()).startswith("the scorer does not predict the quality of residues")
+    write_residue_lines(tmp_path / "residues.csv", lines.values())
     assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
-    write_models(tmp_path / "models", [ranked(1, "d0")], table, None)
+    write_models(tmp_path / "models", [ranked(1, "d0")], lines, None)
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -189,7 +192,7 @@ SCORES = [
 
 def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_path):
     path = tmp_path / "residues.csv"
-    write_residues(path, SCORES)
+    write_residue_lines(path, map(residue_lines, SCORES))
     assert path.read_text().splitlines() == [
         HEADER,
         "T,'=d0,A,52,0.9,0.9,,",  # no formula
@@ -216,13 +219,14 @@ def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None =
 def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
     table = [ranked(rank, name) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
     path = tmp_path / "residues.csv"
-    write_residues(path, [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"])
+    scores = [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"]
+    write_residue_lines(path, map(residue_lines, scores))
     found = of_leading(path, [*table, ranked(5, "e", pred=None)])
     assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
 
 
 def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
-    write_residues(tmp_path / "residues.csv", SCORES[:1])
+    write_residue_lines(tmp_path / "residues.csv", [residue_lines(SCORES[0])])
     found = chains([*read_residues(tmp_path / "residues.csv")])
     assert found == [("A", "52 52A -3", "90 25 50"), ("x:y", "-1B", "-")]
     assert json.loads(as_json(found)) == [list(chain) for chain in found]
@@ -285,9 +289,8 @@ def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_ki
 def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
     _, _, found = contacts_in(packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")}))
     assert found == []
-    scores = [Score("T", "d", 0.5, None, residues=residues(**{"A:1": 0.5}))]
-    assert why_no_contacts(scores).startswith("contacts.csv is empty: the scorer looks at edges")
-    assert why_no_contacts([]) == why_no_contacts([scores[0]._replace(contacts=b"x")]) == ""
+    assert why_no_contacts(["a line"], [""]).startswith("contacts.csv is empty: the scorer looks at edges")
+    assert why_no_contacts([], []) == why_no_contacts(["a line"], ["another"]) == ""
 
 
 def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
@@ -303,7 +306,7 @@ def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_dec
     have = {"a": {1, 2}, "b": {1}, "c": {1}}
     found = with_agreement(scores, lambda key: Compared(key[1], content(have[key[1]])), {})
     assert [residue.residue_name for residue in found[0].residues] == ["ALA", "ALA", "", "ALA", "ALA"]
-    write_contacts(tmp_path / "contacts.csv", found)
+    write_contact_lines(tmp_path / "contacts.csv", map(contact_lines, found))
     header, *lines = (tmp_path / "contacts.csv").read_text().splitlines()
     assert header.split(",") == [*ContactRow._fields]
     assert lines[:2] == [
@@ -346,7 +349,8 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
     quality = residues(**{"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None})
-    write_models(tmp_path / "models", [ranked(1, "d0")], [Score("T", "d0", 0.8, None, residues=quality)], atoms_of)
+    lines = residue_lines(Score("T", "d0", 0.8, None, residues=quality))
+    write_models(tmp_path / "models", [ranked(1, "d0")], {("T", "d0"): lines}, atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
     expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
@@ -362,8 +366,8 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
     def files(n_targets: int) -> list[str]:
         targets = [f"T{i}" for i in range(n_targets)]
         table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
-        scores = [Score(row.target, row.decoy, 0.5, None, residues=residues(**{"A:52": 0.5})) for row in table]
-        write_models(tmp_path / "models", table, scores, atoms_of)
+        lines = {row[1:3]: f"{row.target},{row.decoy},A,52,0.5\n" for row in table}
+        write_models(tmp_path / "models", table, lines, atoms_of)
         return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
 
     assert files(MANY) == sorted(f"T{i}/1_d1.cif" for i in range(MANY))

@@ -16,8 +16,7 @@ from toporank.errors import RecordError
 from toporank.report.decoy_map import STEPS, maps_for_script
 from toporank.report.page import render
 from toporank.report.results import _vectors, by_target
-from toporank.scorer.embeddings import principal_places, read_embeddings, write_embeddings
-from toporank.scorer.prediction import Score
+from toporank.scorer.embeddings import principal_places, read_embeddings, write_vectors
 
 NAMES = ("near1", "mid1", "mid2", "far1")
 
@@ -30,10 +29,9 @@ def checkpoint() -> str:
 # ---- the table --------------------------------------------------------------------------------------------
 
 
-def test_the_table_has_a_row_for_each_decoy_and_none_for_its_interfaces(tmp_path, checkpoint):
+def test_the_table_has_a_row_for_each_decoy(tmp_path, checkpoint):
     path = tmp_path / "embeddings.parquet"
-    scores = [Score("NA", "1", 0.5, None, pooled=(0.25, -1.5)), Score("NA", "1", 0.5, None, "A:B", pooled=(1.0, 1.0))]
-    write_embeddings(path, scores, checkpoint)
+    write_vectors(path, [(("NA", "1"), (0.25, -1.5))], checkpoint)
     table = pd.read_parquet(path)
     assert table.columns.tolist() == ["target", "decoy", "v0", "v1"]
     assert table.to_numpy().tolist() == [["NA", "1", 0.25, -1.5]]
@@ -41,13 +39,13 @@ def test_the_table_has_a_row_for_each_decoy_and_none_for_its_interfaces(tmp_path
 
 
 def test_a_table_without_decoys_can_be_read(tmp_path, checkpoint):
-    write_embeddings(tmp_path / "none.parquet", [], checkpoint)
+    write_vectors(tmp_path / "none.parquet", [], checkpoint)
     assert read_embeddings(tmp_path / "none.parquet") == {}
 
 
 def test_vectors_of_another_checkpoint_are_not_used(tmp_path, checkpoint):
     path = tmp_path / "training_vectors.parquet"
-    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0,))], checkpoint)
+    write_vectors(path, [(("T", "a"), (1.0,))], checkpoint)
     assert len(read_embeddings(path, checkpoint)) == 1
     assert read_embeddings(path, "2" * 64) == {}
 
@@ -102,7 +100,7 @@ def damaged(whole: bytes) -> dict[str, bytes]:
 
 def test_a_damaged_table_is_named_with_a_remedy(tmp_path, checkpoint):
     path = tmp_path / "embeddings.parquet"
-    write_embeddings(path, [Score("T", "a", 0.0, None, pooled=(1.0, 2.0))], checkpoint)
+    write_vectors(path, [(("T", "a"), (1.0, 2.0))], checkpoint)
     for what, content in damaged(path.read_bytes()).items():
         path.write_bytes(content)
         with pytest.raises(RecordError, match=r"embeddings\.parquet: not a table of vectors.*\(delete it") as caught:

@@ -206,9 +206,9 @@ def artefact(
         made = made_again(member, row, choices, store)
         for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:
             entry = made.finish(each)
-        content = entry.content if entry.sha256 == digest else None
+        parts = made.interfaces.values() if stage == layout.STAGES[-1] else ()
+        content = next((each.content for each in (entry, *parts) if each.sha256 == digest), None)
         made.save()
-        content = content or store.box(row.complex).find(stage, digest)
     if content is None:
         where = f"{member.target}/{member.decoy}, {stage}"
         raise RecordError("is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN)

@@ -20,7 +20,13 @@ from toporank.inputs.confidence.table import Confidence, read_confidence, write_
 from toporank.ranking.interfaces import read_interfaces, write_interfaces
 from toporank.ranking.leakage import read_leakage, write_leakage
 from toporank.ranking.ranked import RankedDecoy, write_model_pred_dockq, write_ranking
-from toporank.ranking.residues import ResidueRow, contact_lines, read_residues, write_contact_lines, write_residue_rows
+from toporank.ranking.residues import (
+    ResidueRow,
+    read_contact_lines,
+    read_residues,
+    write_contact_lines,
+    write_residue_rows,
+)
 from toporank.report.beside import beside
 from toporank.report.page import render
 from toporank.report.results import read_study
@@ -204,7 +210,7 @@ def _residues(parts: Iterable[Part]) -> Iterator[ResidueRow]:
 def _contacts(parts: Iterable[Part]) -> Iterator[str]:
     """The lines of contacts.csv, by target; an older run has none."""
     tables = ((part.place.path(layout.CONTACTS), part.targets) for part in parts)
-    lines = [contact_lines(path, targets) for path, targets in tables if path.exists()]
+    lines = [read_contact_lines(path, targets) for path, targets in tables if path.exists()]
     return (line for _, line in heapq.merge(*lines, key=itemgetter(0)))
 
 

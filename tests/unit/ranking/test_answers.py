@@ -1,0 +1,100 @@
+"""Answers for targets that are kept in the store: what came out before is not looked at again, and is the same."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toporank
+from conftest import REPOSITORY
+from toporank.ranking import score
+from toporank.ranking.score import Scored, judged, scored
+
+DECOYS = REPOSITORY / "resources/example/decoys"
+
+
+@pytest.fixture
+def models(tmp_path) -> Path:
+    """Three models of each of two targets."""
+    for target in ("1AVZ", "1PPE"):
+        (tmp_path / "models" / target).mkdir(parents=True)
+        for path in sorted((DECOYS / target).glob("[fn]*1.*"))[:3] + sorted((DECOYS / target).glob("mid1.*")):
+            shutil.copy(path, tmp_path / "models" / target)
+    return tmp_path / "models"
+
+
+class Asked:
+    """What came out, and of which targets the networks were asked for graphs, each time models are scored."""
+
+    def __init__(self, monkeypatch):
+        self.found: list[Scored] = []
+        self.targets: list[set[str]] = []
+        monkeypatch.setattr(score, "scored", self._scored)
+        monkeypatch.setattr(score, "judged", self._judged)
+
+    def _scored(self, *args) -> Scored:
+        self.found.append(scored(*args))
+        return self.found[-1]
+
+    def _judged(self, scorer, packed, *args):
+        self.targets.append({member.target for member in packed.decoys})
+        return judged(scorer, packed, *args)
+
+
+def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(models, tmp_path, monkeypatch):
+    asked = Asked(monkeypatch)
+    for _ in range(2):
+        toporank.score(models, cache=tmp_path / "cache")
+    assert asked.targets == [{"1AVZ", "1PPE"}, set()]
+    first, again = asked.found
+    assert again == first
+    assert min(map(len, first[:6])) >= 6  # rows, vectors and lines of all models
+    assert all(first.residues.values())
+
+
+def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models, tmp_path, monkeypatch):
+    asked, late = Asked(monkeypatch), models / "1PPE/mid1.cif.gz"
+    late.rename(tmp_path / late.name)
+    toporank.score(models, cache=tmp_path / "cache")
+    (tmp_path / late.name).rename(late)
+    for cache in ("cache", "other"):
+        toporank.score(models, cache=tmp_path / cache)
+    assert asked.targets[1:] == [{"1PPE"}, {"1AVZ", "1PPE"}]
+    assert asked.found[1] == asked.found[2] != asked.found[0]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"rank_by": "min_interface"},
+        {"confidence": False},
+        {"scorer": REPOSITORY / "resources/scorer/ensemble/fold0_local_seed222.ckpt"},
+    ],
+)
+def test_another_question_has_another_answer(models, tmp_path, monkeypatch, others):
+    asked = Asked(monkeypatch)
+    for options in ({}, others):
+        toporank.score(models, cache=tmp_path / "cache", **options)
+    assert asked.targets[1] == {"1AVZ", "1PPE"}
+
+
+def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
+    asked = Asked(monkeypatch)
+    toporank.score(models, cache=tmp_path / "cache")
+    for box in (tmp_path / "cache").rglob("*.zip"):
+        if b"answers/" in (content := box.read_bytes()):
+            box.write_bytes(content[: len(content) // 2])
+    toporank.score(models, cache=tmp_path / "cache")
+    assert asked.targets[1] == {"1AVZ", "1PPE"}
+    assert asked.found[0] == asked.found[1]
+
+
+def test_answers_that_are_kept_need_no_torch():
+    """Torch takes a second to import: the job that scores does so where something is new, and only there."""
+    code = "import toporank.ranking.score, sys; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
