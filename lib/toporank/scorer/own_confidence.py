@@ -158,7 +158,7 @@ def _weighted(weights: SumAmong, structure: Floats, confidence: Floats) -> Float
 
 
 def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
-    """The curve of some measures, by least squares.
+    """The curve of some measures, by least squares; one that is everywhere the same has no weight.
 
     table : rows with `cluster`, `dockq` and the measures, all known.
     """
@@ -166,14 +166,15 @@ def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
 
     x, y = table[[*measures]].to_numpy(float), table["dockq"].to_numpy(float)
     mean, deviation, root = x.mean(axis=0), x.std(axis=0), np.sqrt(cluster_weights(table["cluster"]))
-    scaled = (x - mean) / deviation
+    per_deviation = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    scaled = (x - mean) * per_deviation
 
     def errors(p: Floats) -> Floats:
         return (1 / (1 + np.exp(-(p[0] + scaled @ p[1:]))) - y) * root
 
     bounds = [-20.0, *[0.0] * len(measures)], [20.0] * (1 + len(measures))
     constant, *slopes = least_squares(errors, [0.0, *[0.5] * len(measures)], bounds=bounds).x
-    weights = np.array(slopes) / deviation
+    weights = slopes * per_deviation
     return Curve(
         weights=dict(zip(measures, map(_short, weights), strict=True)), constant=_short(constant - weights @ mean)
     )

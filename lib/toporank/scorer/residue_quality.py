@@ -23,8 +23,8 @@ from toporank.comparing.votes import contact_agreement, pair_named, residue_agre
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
 from toporank.scorer.calibration import REMEDY
-from toporank.scorer.conformal import Floats, cluster_weights
-from toporank.scorer.own_confidence import DIGITS, Curve
+from toporank.scorer.conformal import Floats
+from toporank.scorer.own_confidence import Curve, fit_curve
 from toporank.scorer.prediction import CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.settings import Section, read_section
 from toporank.structures.complex import STANDARD
@@ -37,10 +37,6 @@ UNKNOWN = "UNK"
 _NAMES = {letter: name for name, letter in STANDARD.items()}
 LEAST = 0.01
 """Quality that networks give at least, and one less this at most: beyond, they are not that sure."""
-STEPS = 50
-"""Of Newton's method, which needs ten."""
-HELD = 1e-5
-"""How much weights are held near 0, so that they are finite where they tell all that is right from what is wrong."""
 AGREEMENT = "agreement"
 MEASURES = {
     "residues": ("network", "touched", "decoy", AGREEMENT),
@@ -284,7 +280,7 @@ def _judged(score: Score, truth: Truth) -> dict[str, tuple[dict[str, Floats], Se
 
 
 def fit_quality(table: pd.DataFrame) -> Quality:
-    """The curves under which what was seen is most probable.
+    """The curves that come nearest to what was seen, by least squares.
 
     table : as from `quality_table`, with `cluster`; clusters weigh alike.
     """
@@ -293,31 +289,7 @@ def fit_quality(table: pd.DataFrame) -> Quality:
 
 def fit_curves(table: pd.DataFrame, names: Sequence[str]) -> Curves:
     """Curves of these measures. Where no decoy has others, that among others is that of one alone."""
-    by_itself = table.assign(decoy=table["alone"])
-    alone = _logistic(by_itself, [name for name in names if name != AGREEMENT])
-    among = table[table[AGREEMENT].notna()]
-    return Curves(alone=alone, among=_logistic(among, names) if len(among) else alone)
-
-
-def _logistic(table: pd.DataFrame, names: Sequence[str]) -> Curve:
-    """A logistic regression by Newton's method, no weight below zero: what would have one is left out.
-
-    A measure only counts in the direction in which it points.
-    """
-    inputs, right = table[[*names]].to_numpy(float), table["right"].to_numpy(float)
-    weight = cluster_weights(table["cluster"])
-    mean, deviation = inputs.mean(axis=0), inputs.std(axis=0)
-    deviation = np.where(deviation > 0, deviation, 1.0)
-    x = np.column_stack([np.ones(len(inputs)), (inputs - mean) / deviation])
-    slopes, held = np.zeros(x.shape[1]), HELD * weight.sum()
-    for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-x @ slopes))
-        curvature = x.T @ (x * (weight * p * (1 - p))[:, None]) + held * np.eye(len(slopes))
-        slopes += np.linalg.solve(curvature, x.T @ (weight * (right - p)) - held * slopes)
-    if len(names) > 1 and slopes[1:].min() < 0:
-        least = names[int(slopes[1:].argmin())]
-        left = _logistic(table, [name for name in names if name != least])
-        return Curve(weights={name: left.weights.get(name, 0.0) for name in names}, constant=left.constant)
-    weights = np.maximum(slopes[1:], 0.0) / deviation
-    constant, *rounded = (float(f"{value:.{DIGITS}g}") for value in (slopes[0] - weights @ mean, *weights))
-    return Curve(weights=dict(zip(names, rounded, strict=True)), constant=constant)
+    seen = table.assign(dockq=table["right"].astype(float))
+    alone = fit_curve(seen.assign(decoy=seen["alone"]), [name for name in names if name != AGREEMENT])
+    among = seen[seen[AGREEMENT].notna()]
+    return Curves(alone=alone, among=fit_curve(among, names) if len(among) else alone)
