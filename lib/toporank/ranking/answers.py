@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from toporank.building.chunks.built import Built
@@ -20,15 +18,25 @@ from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.ranked import RankedDecoy
 
 KIND = "answers"
+OF_ROWS, OF_DECOYS = ("table", "interfaces", "comparison"), ("vectors", "residues", "contacts")
+"""The fields of `Answer`: lists of rows, and what each scored decoy has."""
+
+
+class Made(NamedTuple):
+    """What became of a decoy, and the residues that are left out of it."""
+
+    target: str
+    fate: LedgerRow
+    masked: str
 
 
 class Given(NamedTuple):
-    """All that the answer for some targets is made from: rows of tables, by target."""
+    """All that the answers for some targets are made from: rows of tables."""
 
     coverage: list[CoverageRow]
     interfaces: list[InterfaceRow]
     stated: list[Confidence]
-    fates: list[LedgerRow]
+    made: list[Made]
 
 
 class Answer(NamedTuple):
@@ -47,8 +55,11 @@ class Answer(NamedTuple):
 
 
 def by_target(rows: Iterable[Any]) -> dict[str, list[Any]]:
-    """Target → its rows, which come one after another."""
-    return {target: list(own) for target, own in groupby(rows, key=attrgetter("target"))}
+    """Target → its rows."""
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.target, []).append(row)
+    return found
 
 
 def given_by_target(given: Given) -> dict[str, Given]:
@@ -57,9 +68,10 @@ def given_by_target(given: Given) -> dict[str, Given]:
     return {target: Given(*(part.get(target, []) for part in parts)) for target in parts[0]}
 
 
-def fates_of(coverage: Iterable[CoverageRow], built: Built) -> list[LedgerRow]:
+def made_of(coverage: Iterable[CoverageRow], built: Built) -> list[Made]:
     """What became of the decoys of a table, in its order."""
-    return [fate for row in coverage if (fate := built.fates.get((row.target, row.decoy)))]
+    keys = [key for row in coverage if (key := (row.target, row.decoy)) in built.fates]
+    return [Made(key[0], built.fates[key], built.plan[key].masked) for key in keys]
 
 
 class Answers:
@@ -74,9 +86,9 @@ class Answers:
         entry = self._box(target).known(KIND, self._key(given))
         if entry is None:
             return None
-        table, interfaces, comparison, *of_decoys = json.loads(entry.content)
-        rows = zip((RankedDecoy, InterfaceRow, ComparedDecoy), (table, interfaces, comparison), strict=True)
-        return Answer(*([kind(*row) for row in own] for kind, own in rows), *of_decoys)
+        found = Answer(*json.loads(entry.content))
+        kinds = zip((RankedDecoy, InterfaceRow, ComparedDecoy), OF_ROWS, strict=True)
+        return found._replace(**{name: [kind(*row) for row in getattr(found, name)] for kind, name in kinds})
 
     def keep(self, target: str, given: Given, answer: Answer) -> None:
         """Keep the answer for a target."""

@@ -21,7 +21,7 @@ from toporank.features.registry import Choice as Features
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, Confidence, spoken
 from toporank.layout import STAGES
-from toporank.ranking.answers import Answer, Answers, Given, by_target, fates_of, given_by_target
+from toporank.ranking.answers import OF_DECOYS, OF_ROWS, Answer, Answers, Given, by_target, given_by_target, made_of
 from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
 from toporank.ranking.ranked import COMPLEX, RankedDecoy, ranking, with_unmasked
 from toporank.ranking.residues import contact_lines, residue_lines
@@ -85,7 +85,7 @@ def scored(
     Raises CheckpointError, GraphError, RecordError or StructureError, with the
     reason, when the scorer does not fit the graphs or something is damaged.
     """
-    given = given_by_target(Given(coverage, interfaces, stated, fates_of(coverage, built)))
+    given = given_by_target(Given(coverage, interfaces, stated, made_of(coverage, built)))
     own = {"rank_by": ways.rank_by, "fold_twins": ways.fold_twins, "use_confidence": ways.use_confidence}
     kept = Answers(store, {"scorer": scorer.digest, "judged_by": Kept(scorer, ways.precision).digest, **own})
     answers = {target: kept.find(target, each) for target, each in given.items()}
@@ -93,16 +93,25 @@ def scored(
     for target, answer in _answered(scorer, choices, new, built, store, ways).items():
         kept.keep(target, new[target], answer)
         answers[target] = answer
-    rows = ([row for answer in answers.values() for row in answer[k]] for k in range(3))
-    of_decoys = ({(t, d): value for t, a in answers.items() for d, value in a[k].items()} for k in range(3, 6))
-    return Scored(*rows, *of_decoys, why_no_intervals(scorer))
+    rows = {name: [row for answer in answers.values() for row in getattr(answer, name)] for name in OF_ROWS}
+    of_decoys = {
+        name: {
+            (target, decoy): value
+            for target, answer in answers.items()
+            for decoy, value in getattr(answer, name).items()
+        }
+        for name in OF_DECOYS
+    }
+    return Scored(**rows, **of_decoys, why_not=why_no_intervals(scorer))
 
 
 def _answered(
     scorer: Scorer, choices: dict[str, Features], given: Mapping[str, Given], built: Built, store: Store, ways: Ways
 ) -> dict[str, Answer]:
     """The answers for some targets, whose graphs are judged together."""
-    coverage, interfaces, stated, _ = ([row for each in given.values() for row in each[k]] for k in range(4))
+    coverage, interfaces, stated = (
+        [row for each in given.values() for row in getattr(each, name)] for name in ("coverage", "interfaces", "stated")
+    )
     found, new = judged(scorer, packed(coverage, built, choices, store), store, ways.precision)
     for digest in {built.fates[key].complex for key in new} if store.thin else ():
         store.box(digest).forget(GRAPHS)
