@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,20 +108,17 @@ def _chain_and_number(name: str) -> tuple[str, str | int]:
     return chain, _number(number)
 
 
-def read_residues(path: Path | str, wanted: Set[tuple[str, str]] | None = None) -> Iterator[ResidueRow]:
-    """The rows of residues.csv, one by one. wanted : target and name of the decoys that are read; by default all."""
+def read_residues(path: Path | str) -> Iterator[ResidueRow]:
+    """The rows of residues.csv, one by one."""
     with open(path, encoding="utf-8", newline="") as handle:
         next(handle)
-        yield from residue_rows(handle, wanted)
+        yield from residue_rows(handle)
 
 
-def residue_rows(lines: Iterable[str], wanted: Set[tuple[str, str]] | None = None) -> Iterator[ResidueRow]:
+def residue_rows(lines: Iterable[str]) -> Iterator[ResidueRow]:
     """The same from the lines of the table, but the first."""
-    for key, own in groupby(csv.reader(lines), key=itemgetter(0, 1)):
-        decoy = tuple(map(restored, key))
-        if wanted is None or decoy in wanted:
-            for _, _, chain, residue, *values in own:
-                yield ResidueRow(*decoy, restored(chain), restored(residue), *_numbers(values[:3], 3), *values[3:])
+    for row in csv.reader(lines):
+        yield ResidueRow(*map(restored, row[:4]), *_numbers(row[4:7], 3), *row[7:])
 
 
 def _numbers(cells: Sequence[str], n: int) -> list[float | None]:
@@ -225,4 +222,24 @@ def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:
 def of_leading(path: Path | str, table: Iterable[RankedDecoy]) -> dict[tuple[str, str], list[ResidueRow]]:
     """(target, decoy) → its rows of residues.csv, of the `leading` decoys of a ranking."""
     wanted = {row[1:3] for _, rows in groupby(table, key=attrgetter("target")) for row in leading(rows)}
-    return {key: list(rows) for key, rows in groupby(read_residues(path, wanted), key=lambda row: row[:2])}
+    found: dict[tuple[str, str], list[ResidueRow]] = {}
+    with open(path, encoding="utf-8", newline="") as handle:
+        next(handle)
+        for decoy, lines in _by_decoy(handle):
+            if decoy in wanted:
+                found.setdefault(decoy, []).extend(residue_rows(lines))
+    return found
+
+
+def _by_decoy(lines: Iterable[str]) -> Iterator[tuple[tuple[str, str], list[str]]]:
+    """The lines of each decoy. Most lines begin as the one before: only others are taken apart."""
+    begin, decoy, own = "\n", ("", ""), []
+    for line in lines:
+        if not line.startswith(begin):
+            if own:
+                yield decoy, own
+            decoy, own = tuple(map(restored, next(csv.reader([line]))[:2])), []
+            begin = f"{_cells(*decoy)},"
+        own.append(line)
+    if own:
+        yield decoy, own

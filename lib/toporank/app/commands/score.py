@@ -81,7 +81,7 @@ def score(args: argparse.Namespace) -> int:
     given = look_at(args.folder, out, args.targets)
     print(given.said, flush=True)
     claimed(out)
-    if not only_shows(args.snakemake_args):
+    if args.partners and not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
     chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt, "rank_by": args.rank_by}
