@@ -2,6 +2,7 @@
 """Write what predictors say of the decoys of a data set."""
 
 import argparse
+import gc
 import logging
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ def main() -> None:
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
+    gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
 
     try:
