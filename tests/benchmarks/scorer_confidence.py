@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scorer import judged
+from scorer import DRAWS, SEED, judged
 from scorer_expected import FITTED, PREDICTORS, ROUNDS, first, mean_of_clusters
 
 from toporank.inputs.confidence.decoy import Asked, examine
@@ -38,6 +38,7 @@ OF_CANDIDATES = {"iptm": "iptm_full_precision", "ipsae": "ipSAE", "lis": "LIS", 
 """The names of our measures in the table of candidates."""
 BOTH, BOTH_ALONE = "structure and confidence", "structure and confidence, each model alone"
 SETS = {"all of 10": "", **PREDICTORS}
+FIRST = "first of each target"
 
 
 def main() -> None:
@@ -180,7 +181,7 @@ def estimates_of(table: pd.DataFrame, begin: str) -> dict[str, pd.DataFrame]:
         every.append(rows)
         by_itself = {name: rows[f"{name}_alone"] for name in ("low", "high", "mean", "p")}
         lone.append(rows.assign(**by_itself))
-    sets = {"first of each target": parts, "each model among the others": every, "each model alone": lone}
+    sets = {FIRST: parts, "each model among the others": every, "each model alone": lone}
     return {answer: pd.concat(rows) for answer, rows in sets.items()}
 
 
@@ -191,6 +192,9 @@ def picked(sets: dict[str, pd.DataFrame], name: str) -> pd.DataFrame:
         right = rows["dockq"] >= ACCEPTABLE
         error = calibration_error(rows["p"].to_numpy(), right.to_numpy(), cluster_weights(rows["cluster"]))
         found.append((answer, FITTED, rows["cluster"].nunique(), "calibration_error", error, np.nan, np.nan))
+        if answer == FIRST:
+            chance = error_by_chance(rows["p"].to_numpy(), rows["target"], cluster_weights(rows["cluster"]))
+            found.append((answer, FITTED, rows["cluster"].nunique(), "error_by_chance", *chance))
         values = {
             "brier": (rows["p"] - right) ** 2,
             "bias": rows["mean"] - rows["dockq"],
@@ -244,6 +248,17 @@ def calibration_error(p: np.ndarray, right: np.ndarray, weight: np.ndarray) -> f
     place = np.minimum((p * 10).astype(int), 9)
     sums = (np.bincount(place, weight * values, minlength=10) for values in (p, right))
     return float(np.abs(np.subtract(*sums)).sum() / weight.sum())
+
+
+def error_by_chance(p: np.ndarray, target: pd.Series, weight: np.ndarray) -> tuple[float, float, float]:
+    """The calibration error that probabilities have which are true: mean, and the middle 95 % of `DRAWS` draws.
+
+    A target has the same luck in all rounds.
+    """
+    places = pd.factorize(target)[0]
+    luck = np.random.default_rng(SEED).random((DRAWS, places.max() + 1))
+    errors = [calibration_error(p, each[places] < p, weight) for each in luck]
+    return float(np.mean(errors)), *map(float, np.quantile(errors, [0.025, 0.975]))
 
 
 if __name__ == "__main__":
