@@ -81,7 +81,7 @@ def train(run: Run, *packs: Path, output: str | None = None) -> Path:
 
 
 def metrics(folder: Path) -> pd.DataFrame:
-    return pd.read_csv(folder / "metrics.csv")
+    return pd.read_csv(folder / "metrics.csv", float_precision="round_trip")  # pandas 2 reads nearly the number
 
 
 def weights(path: Path) -> dict[str, torch.Tensor]:
