@@ -119,7 +119,7 @@ class MetricsTable(Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, module: Scorer) -> None:
         if not trainer.is_global_zero:
             return
-        rows = pd.read_csv(self.path) if self.path.exists() else pd.DataFrame()
+        rows = pd.read_csv(self.path, float_precision="round_trip") if self.path.exists() else pd.DataFrame()
         rows = rows[rows["epoch"] < trainer.current_epoch] if len(rows) else rows
         metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
         if not module.validated:  # the validation metrics are from an earlier epoch

@@ -70,7 +70,7 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
 def read_leaderboard(path: Path) -> pd.DataFrame:
     """Read leaderboard.csv; names stay text, empty text stays empty."""
     text = ["run", "config", "parent", "stopped", "folder"]
-    table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
+    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), float_precision="round_trip")
     table[text] = table[text].fillna("").map(restored)
     return table
 
