@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -39,15 +39,13 @@ from toporank.layout import repository
 from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
+from toporank.ranking.score import Scored, Ways, score_plan
 from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.identity import split_suffix
 from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex
-
-if TYPE_CHECKING:
-    from toporank.ranking.score import Scored  # with torch, which the functions of one model do not need
 
 PathLike = str | os.PathLike[str]
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
@@ -326,8 +324,6 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
     """The decoys of a plan, scored and ranked, and what to know about it."""
-    from toporank.ranking.score import Ways, score_plan
-
     choices = feature_choices(config, repository())
     scorer = Scorer.open(scorer_of(config, repository()))
     chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}

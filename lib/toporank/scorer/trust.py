@@ -57,7 +57,10 @@ def how_far_to_trust(
 
 
 def why_no_intervals(scorer: Scorer) -> str:
-    """Why a calibration is not used, in a sentence; empty if it is, or there is none. Raises RecordError as above."""
+    """Why TopoRank does not use the calibration of a scorer, in a sentence; empty where it does, or there is none.
+
+    Raises RecordError when the calibration is damaged.
+    """
     if scorer.calibration is None:
         return ""
     why = why_of_another(read_calibration(scorer.calibration), scorer.identity)

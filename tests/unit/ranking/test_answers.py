@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import toporank
+from complexes import ANTIBODY, antibody_decoys, read_atoms
 from conftest import REPOSITORY
+from structures_text import pdb_with
 from toporank.ranking import score
+from toporank.ranking.residues import residue_rows
 from toporank.ranking.score import Scored, judged, scored
 
 DECOYS = REPOSITORY / "resources/example/decoys"
@@ -82,6 +87,24 @@ def test_another_question_has_another_answer(models, tmp_path, monkeypatch, othe
     assert asked.targets[1] == {"1AVZ", "1PPE"}
 
 
+def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypatch):
+    asked, file = Asked(monkeypatch), models / "1AVZ/far1.pdb"
+    toporank.score(models, cache=tmp_path / "cache")
+    head, record, rest = file.read_text().partition("ATOM  ")
+    file.write_text(f"{head}{record}{rest[:31]}9{rest[32:]}")  # the last decimal of an x
+    toporank.score(models, cache=tmp_path / "cache")
+    assert asked.targets[1] == {"1AVZ"}
+
+
+def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
+    (tmp_path / "model.pdb").write_text(pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300)))
+    found = [
+        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said)["pred_dockq"].item()
+        for said in ("b_factor", "none", "b_factor")
+    ]
+    assert found[0] == found[2] != found[1]
+
+
 def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
     asked = Asked(monkeypatch)
     toporank.score(models, cache=tmp_path / "cache")
@@ -91,6 +114,19 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
     toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets[1] == {"1AVZ", "1PPE"}
     assert asked.found[0] == asked.found[1]
+
+
+def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(tmp_path, monkeypatch):
+    asked = Asked(monkeypatch)
+    antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
+    toporank.score(tmp_path / "models")
+    (found,) = asked.found
+    several = [("models", row.decoy) for row in found.table if (row.n_interfaces or 0) > 1 and row.pred_dockq]
+    assert len(several) >= 2
+    for key in several:
+        assert len({row.chain for row in residue_rows(io.StringIO(found.residues[key]))}) == 3
+        assert found.contacts[key]
+    assert len({*map(tuple, found.vectors.values())}) == len(found.vectors) == len(found.residues)
 
 
 def test_answers_that_are_kept_need_no_torch():
