@@ -68,6 +68,8 @@ def first_release(first: Path, second: Path, largest: int) -> pd.DataFrame:
         if residues <= largest:
             known = {"partners": "A:B", "cluster": clusters[target], "unbound": True, "residues": residues}
             rows.append({"target": target, "id": "", **known})
+    if not rows:
+        raise SystemExit(f"no natives/*_bound.pdb.gz of the first release in {first}")
     return pd.DataFrame(rows)
 
 

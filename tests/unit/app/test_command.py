@@ -66,13 +66,24 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
     given = look_at(zipped(tmp_path / "fold_x.zip", SERVER), tmp_path / "out")
     assert given.name == "fold_x"
     assert given.folder == tmp_path / "out/input/fold_x"
-    assert given.said == f"AlphaFold Server: 2 models of 1 target in {given.folder}"
+    first, templates = given.said.splitlines()
+    assert first == f"AlphaFold Server: 2 models of 1 target in {given.folder}"
+    assert templates.startswith("  1 file is not read, such as templates/")
     assert (given.folder / "fold_x_summary_confidences_0.json").read_text() == "{}"
 
 
 def test_jobs_in_a_tar_file_are_targets(tmp_path):
     jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
     assert "6 models of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+
+
+def test_what_looks_like_a_model_and_is_not_read_is_said_at_once(tmp_path):
+    for name in ("a.pdb", "b.pdb.bz2", "t/deeper/c.cif", "notes.txt"):
+        path = tmp_path / "models" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    _, line = look_at(tmp_path / "models", tmp_path / "out").said.splitlines()
+    assert line.startswith("  2 files are not read, such as b.pdb.bz2 (expected <target>/<decoy>.pdb, .ent, .cif")
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):

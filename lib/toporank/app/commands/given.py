@@ -13,6 +13,7 @@ from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import UNKNOWN, archive_name, unpacked
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of, sketches
+from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
 from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
 from toporank.structures.identity import split_suffix
@@ -28,7 +29,7 @@ PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says
 
 
 class Given(NamedTuple):
-    """A folder to score. name : of its results. said : what it is, in a line."""
+    """A folder to score. name : of its results. said : what it is, and what there is not read, in lines."""
 
     folder: Path
     name: str
@@ -58,7 +59,8 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
     overrule = [f"  {note} ({OVERRULE})" for note in notes]
-    return Given(folder, name_of(given), "\n".join([first, *overrule]))
+    unread = [f"  {line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
+    return Given(folder, name_of(given), "\n".join([first, *overrule, *unread]))
 
 
 def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
