@@ -20,7 +20,7 @@ SERVER_MODEL = re.compile(r"fold_.+_model_\d+\.cif")
 COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
 
-STRUCTURE_LIKE = re.compile(r"\.(pdb|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
+STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
 """Names of files that are meant to be structures, whether or not they can be read."""
 
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"

@@ -20,7 +20,8 @@ def weigh_confidence(
 ) -> list[Score]:
     """Scores that know what the predictor stated; `pred_structure` is what they were.
 
-    A decoy whose confidence is unknown keeps its score, and so do interfaces; copies have one confidence.
+    A decoy whose confidence is unknown keeps its score, and so do interfaces. Copies have one confidence, that of the
+    copy of which most is known: a copy under another name has lost the files of its predictor.
     stated : rows of confidence.csv. copy_of : (target, decoy) → the decoy that it is a copy of. own : confidence.json
     of the scorer; None leaves the scores as they are. Raises RecordError when it is damaged.
     """
@@ -30,9 +31,9 @@ def weigh_confidence(
         return scores
     keys = [(score.target, score.decoy) for score in decoys]
     original = {key: (key[0], copy_of.get(key, key[1])) for key in keys}
-    of_originals = {
-        original[key]: rows[key] for key in sorted(keys, key=lambda key: key == original[key]) if key in rows
-    }
+    able = [key for key in keys if key in rows]
+    most = sorted(able, key=lambda key: (len(_measures(rows[key])), key == original[key]))
+    of_originals = {original[key]: rows[key] for key in most}  # the last of copies counts
     known = [of_originals.get(original[key]) for key in keys]
     measures = {
         name: np.array([np.nan if row is None or (value := getattr(row, name)) is None else value for row in known])

@@ -740,6 +740,16 @@ def test_copies_do_not_count_where_the_two_are_held_against_each_other():
     assert disagreements(table, liked) == []
 
 
+def test_of_copies_the_one_of_which_most_is_known_says_what_the_predictor_prefers():
+    """A copy that comes first by its name has lost the ranking score."""
+    table = [*ranked(*MEDIUM), *ranked(("0", 0.2, "incorrect"), ("e", 0.2, "incorrect"))]
+    table[-1] = table[-1]._replace(duplicate_of="0")
+    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.5, plddt=80.0) for row in table[:4]]
+    said += [Confidence("T", "0", "Boltz", plddt=80.0), Confidence("T", "e", "Boltz", ranking_score=0.9, plddt=80.0)]
+    (found,) = disagreements(table, said)
+    assert (found.theirs.decoy, found.value, found.n) == ("0", 0.9, 5)
+
+
 def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
     said = [Confidence("T", "b", "Boltz", iptm=0.4), Confidence("T", "e", "Boltz", iptm=0.9)]
     (found,) = disagreements(FIVE, said)

@@ -74,6 +74,19 @@ def test_without_confidence_nothing_changes_to_the_last_bit():
     assert weigh_confidence(scores, [stated("a", **SURE)], {}, None) == scores
 
 
+@pytest.mark.parametrize("copy", ["0_best", "z_best"])
+def test_of_copies_the_one_of_which_most_is_known_speaks_for_all(copy):
+    """`cp model_4.pdb best.pdb`: the copy has B factors alone, the model also the files of its predictor."""
+    rows, scores = [stated("m", **UNSURE), stated("n", **SURE)], [score("m", 0.5), score("n", 0.5)]
+    before = weighed(scores, rows)
+    of_copy = stated(copy, contact_plddt=95.0, pdockq=0.6)
+    original, other = sorted(["m", copy])
+    after = weighed([*scores, score(copy, 0.5)], [*rows, of_copy], {("T", other): original})
+    assert {name: after[name] for name in "mn"} == before
+    assert after[copy].pred_dockq == before["m"].pred_dockq
+    assert weighed(scores, [rows[1]]) != weighed([*scores, score(copy, 0.5)], [rows[1], of_copy], {("T", other): original})
+
+
 def test_a_model_without_confidence_keeps_its_score_beside_others_that_have_one():
     found = weighed([score("a", 0.4), score("b", 0.5), score("c", 0.5, target="U")], [stated("a", **SURE)])
     assert [found[name].pred_dockq for name in "bc"] == [0.5, 0.5]

@@ -89,6 +89,11 @@ def read_confidence(path: Path | str) -> list[Confidence]:
     ]
 
 
+def n_known(row: Confidence) -> int:
+    """How many measures of `MEASURES` are known."""
+    return sum(getattr(row, measure) is not None for measure in MEASURES)
+
+
 def oriented(row: Confidence, measure: str) -> float | None:
     """A measure of `MEASURES` so that higher is better."""
     value = getattr(row, measure)
