@@ -132,7 +132,7 @@ LAYOUTS = [
         "anything else",
         "a folder of `<target>/<decoy>` files, or of `<decoy>` files",
         "files that lie deeper or are compressed otherwise than by gzip are counted, one is named, and none is read",
-        ("T/a.pdb", "T/b.cif.zst", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/notes.txt", "T/.e.pdb", "T/.hidden/f.pdb"),
+        ("T/a.pdb", "T/b.cif.zst", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
         {"T": ("a",)},
         ("T/b.cif.zst", "T/c.bcif", "T/f.pdb1.gz", "T/more/d.pdb"),
     ),

@@ -25,14 +25,14 @@ from toporank.app.workflow.preflight import check_writable, feature_choices, sai
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.masked import with_disorder_masked
-from toporank.building.planning import plan_of
+from toporank.building.planning import partners_given, plan_of
 from toporank.building.target_chains import target_chains
 from toporank.comparing.homology.chain_tables import antibodies, compared
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
-from toporank.inputs.complexes import BY_SEQUENCE
+from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import describe_passed_over, passed_over
 from toporank.layout import repository
@@ -319,7 +319,8 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     plan = plan_of(grouped, for_all, of_targets)
     if config.masks_disorder(dataset.name):
         plan = with_disorder_masked(plan, config.plddt, Store(store))
-    return _Plan(plan, [*grouped.notes, *skipped])
+    otherwise = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
+    return _Plan(plan, [*grouped.notes, *otherwise, *skipped])
 
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:

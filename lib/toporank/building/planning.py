@@ -18,9 +18,16 @@ def plan_of(
     for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
     partners. Raises ConfigError when two tables contradict each other.
     """
-    labels, decoys = list(labels), grouped.decoys
-    of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    own = {decoy.target: of_targets[decoy.folder] for decoy in decoys if decoy.folder in of_targets}
-    partners = partners_of([decoy.key for decoy in decoys], for_all, {**own, **of_targets}, of_labels)
+    labels = list(labels)
+    partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
-    return planned(decoys, dockq, partners, partners_of_each(partners, grouped.kinds))
+    return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped))
+
+
+def partners_given(
+    grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
+) -> dict[tuple[str, str], str]:
+    """The partners of each decoy, target and decoy → text as it was given. Arguments and errors : as for `plan_of`."""
+    of_labels = {label[:2]: label.partners for label in labels if label.partners}
+    own = {decoy.target: of_targets[decoy.folder] for decoy in grouped.decoys if decoy.folder in of_targets}
+    return partners_of([decoy.key for decoy in grouped.decoys], for_all, {**own, **of_targets}, of_labels)

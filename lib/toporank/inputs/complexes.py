@@ -44,11 +44,13 @@ class Grouped(NamedTuple):
     """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each.
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
+    residues : target and decoy → number of residues in these chains.
     """
 
     decoys: list[Decoy]
     notes: list[str]
     kinds: dict[Key, dict[str, int]]
+    residues: dict[Key, int]
 
 
 class _Model(NamedTuple):
@@ -80,10 +82,10 @@ def group(
     for model in models:
         of_folders.setdefault(model.folder, []).append(model)
     if by == BY_FOLDER:
-        return _grouped({folder: [own] for folder, own in of_folders.items()}, [])
+        return _grouped({folder: [own] for folder, own in of_folders.items()}, [], sketches)
     parts = {folder: _complexes(own) for folder, own in of_folders.items()}
     joined = _joined(parts, sketches, partners or {})
-    return _grouped(_with_names(joined, given), _notes(parts, joined))
+    return _grouped(_with_names(joined, given), _notes(parts, joined), sketches)
 
 
 def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
@@ -215,10 +217,11 @@ def common_name(names: list[str]) -> str:
     return "_".join(telling)
 
 
-def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str]) -> Grouped:
+def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     found: dict[Key, Decoy] = {}
     kinds: dict[Key, dict[str, int]] = {}
+    residues: dict[Key, int] = {}
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
         twice = Counter(model.decoy.name for model in models)
@@ -229,10 +232,11 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str]) -> Gro
             folder = model.folder if model.folder != target else ""
             decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
             kinds[decoy.key] = model.kinds
+            residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
             other = found.setdefault(decoy.key, decoy)
             if other is not decoy:
                 raise same_name(other, decoy)
-    return Grouped(sorted(found.values()), notes, kinds)
+    return Grouped(sorted(found.values()), notes, kinds, residues)
 
 
 def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
@@ -288,28 +292,60 @@ def _listed(folders: list[str]) -> str:
     return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
 
 
-def partners_of_each(partners: Mapping[Key, str], kinds: Mapping[Key, Mapping[str, int]]) -> dict[Key, str]:
+class _Said(NamedTuple):
+    """Partners that were given for some decoys of a target. named : their chains. example : whose names they are."""
+
+    text: str
+    named: tuple[str, ...]
+    example: Key
+    decoys: list[Key]
+
+
+def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
+    """What was given, each with the decoy whose names count: of those that have all, the one after which
+    `comparing.correspondence` calls the chains of the target, and so do hints and tables.
+    """
+    together: dict[tuple[str, str], list[Key]] = {}
+    for key, text in partners.items():
+        together.setdefault((key[0], text), []).append(key)
+    found = []
+    for (_, text), keys in together.items():
+        named = tuple(chain for partner in parse_partners(text) for chain in partner)
+        if able := [key for key in keys if all(chain in grouped.kinds.get(key, {}) for chain in named)]:
+            example = min(able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key))
+            found.append(_Said(text, named, example, keys))
+    return found
+
+
+def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key, str]:
     """The partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
     kind; of several copies, those at the same place among them.
 
-    partners : target and decoy → partners as they were given. kinds : as in `Grouped`.
+    partners : target and decoy → partners as they were given.
     """
     found = dict(partners)
-    together: dict[tuple[str, str], list[Key]] = {}
-    for key, text in partners.items():
-        together.setdefault((key[0], text), []).append(key)
-    for (_, text), keys in together.items():
-        named = [chain for partner in parse_partners(text) for chain in partner]
-        able = [key for key in keys if all(chain in kinds.get(key, {}) for chain in named)]
-        meant = Counter(tuple(kinds[key][chain] for chain in named) for key in able)
-        if meant:
-            wanted = meant.most_common(1)[0][0]
-            example = next(key for key in able if tuple(kinds[key][chain] for chain in named) == wanted)
-            for key in keys:
-                found[key] = _translated(text, kinds[example], kinds.get(key, {}), named)
+    for text, named, example, keys in _said(partners, grouped):
+        for key in keys:
+            found[key] = _translated(text, grouped.kinds[example], grouped.kinds.get(key, {}), named)
     return found
+
+
+def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
+    """Where models have the names of partners for other chains, a sentence each. partners : as they were given."""
+    notes = []
+    for text, named, example, keys in _said(partners, grouped):
+        own, meant = partners_of_each(dict.fromkeys(keys, text), grouped), grouped.kinds[example]
+        having = [key for key in keys if all(chain in grouped.kinds.get(key, {}) for chain in named)]
+        other = [key for key in having if any(grouped.kinds[key][chain] != meant[chain] for chain in named)]
+        if other:
+            many = f"{other[0][1]} has" if len(other) == 1 else f"{len(other)} models, such as {other[0][1]}, have"
+            notes.append(
+                f"partners {text} are chains of {printable(example[1])}; {printable(many)} these names for other"
+                f" chains: there they are {own[other[0]]}"
+            )
+    return notes
 
 
 def _translated(text: str, kinds: Mapping[str, int], own: Mapping[str, int], named: list[str]) -> str:

@@ -21,7 +21,7 @@ import pytest
 from conftest import REPOSITORY
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, study
-from toporank.app.commands.given import chains_of_models, check_partners, look_at, name_of
+from toporank.app.commands.given import look_at, look_at_partners, name_of
 from toporank.app.commands.running import (
     Progress,
     claimed,
@@ -573,7 +573,7 @@ def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_a
     table = tmp_path / "table.csv"
     table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
     for partners in ("A:B", "B:A", None, str(table)):
-        check_partners(partners, "model", chains_of_models(decoys, tmp_path))
+        look_at_partners(partners, decoys, tmp_path)
 
 
 # ---- in a wheel ---------------------------------------------------------------------------------------------

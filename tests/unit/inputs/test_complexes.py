@@ -11,7 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toporank.errors import ConfigError
-from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped, common_name, group, partners_of_each
+from toporank.inputs.complexes import (
+    BY_FOLDER,
+    BY_SEQUENCE,
+    Grouped,
+    called_otherwise,
+    common_name,
+    group,
+    partners_of_each,
+)
 from toporank.inputs.kinds import same_kind, same_protein
 from toporank.structures.identity import Decoy
 from toporank.structures.sketch import Sketch
@@ -255,23 +263,41 @@ def test_two_files_that_would_be_one_decoy_are_an_error_that_names_both():
 def test_partners_are_said_in_the_names_that_a_model_has():
     found = grouped({"T/usual": [("H", A), ("L", B), ("A", C)], "T/other": [("1", C), ("2", A), ("3", B)]})
     partners = dict.fromkeys(found.kinds, "A:H+L")
-    assert partners_of_each(partners, found.kinds) == {("T", "usual"): "A:H+L", ("T", "other"): "1:2+3"}
+    assert partners_of_each(partners, found) == {("T", "usual"): "A:H+L", ("T", "other"): "1:2+3"}
 
 
-def test_names_mean_what_they_mean_in_most_models_and_copies_go_by_their_place():
+def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its_chains_and_copies_go_by_their_place():
+    """The model with most chains, of several with most residues, of these the first: as hints and tables say it."""
     found = grouped({
         "T/a": [("A", A), ("B", B), ("C", B)], "T/b": [("A", A), ("B", B), ("C", B)],
         "T/swapped": [("A", B), ("B", A), ("C", B)],
     })  # fmt: skip
-    partners = partners_of_each(dict.fromkeys(found.kinds, "A+B:C"), found.kinds)
+    partners = partners_of_each(dict.fromkeys(found.kinds, "A+B:C"), found)
     assert partners["T", "swapped"] == "A+B:C"
-    partners = partners_of_each(dict.fromkeys(found.kinds, "A:B+C"), found.kinds)
+    partners = partners_of_each(dict.fromkeys(found.kinds, "A:B+C"), found)
     assert partners["T", "swapped"] == "A+C:B"
+    assert called_otherwise(dict.fromkeys(found.kinds, "A:B+C"), found) == [
+        "partners A:B+C are chains of a; swapped has these names for other chains: there they are A+C:B"
+    ]
+    assert called_otherwise(dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]})) == []
+
+
+@pytest.mark.parametrize("longest", ["m0", "m1"])
+def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_count(longest):
+    """A hint says H+P:L of m0, or of the one with most residues; a user who says so means these chains."""
+    models = {name: [("P", A), ("H", B), ("L", C)] for name in ("m1", "m2")} | {"m0": [("H", A), ("L", B), ("P", C)]}
+    models[longest] = [(name, sequence + "G" * (sequence == C)) for name, sequence in models[longest]]
+    found = grouped({f"T/{name}": chains for name, chains in models.items()})
+    partners = partners_of_each(dict.fromkeys(found.kinds, "H+P:L"), found)
+    own = {"m0": "H+P:L", "m1": "H:L+P"} if longest == "m0" else {"m0": "H+L:P", "m1": "H+P:L"}
+    assert {name: partners["T", name] for name in own} == own
+    (note,) = called_otherwise(dict.fromkeys(found.kinds, "H+P:L"), found)
+    assert note.startswith(f"partners H+P:L are chains of {longest}; ")
 
 
 def test_partners_that_a_model_lacks_stay_as_they_were_said():
     found = grouped({**{f"T/{i}": [("H", A), ("L", B), ("A", C)] for i in range(4)}, "T/less": [("H", A), ("L", B)]})
-    assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found.kinds)["T", "less"] == "A:H+L"
+    assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"] == "A:H+L"
 
 
 # ---- names, order, time ---------------------------------------------------------------------------------------

@@ -84,7 +84,9 @@ def test_of_copies_the_one_of_which_most_is_known_speaks_for_all(copy):
     after = weighed([*scores, score(copy, 0.5)], [*rows, of_copy], {("T", other): original})
     assert {name: after[name] for name in "mn"} == before
     assert after[copy].pred_dockq == before["m"].pred_dockq
-    assert weighed(scores, [rows[1]]) != weighed([*scores, score(copy, 0.5)], [rows[1], of_copy], {("T", other): original})
+    assert weighed(scores, [rows[1]]) != weighed(
+        [*scores, score(copy, 0.5)], [rows[1], of_copy], {("T", other): original}
+    )
 
 
 def test_a_model_without_confidence_keeps_its_score_beside_others_that_have_one():

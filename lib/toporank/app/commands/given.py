@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from toporank.app.commands.running import claimed
 from toporank.app.config import RESERVED
+from toporank.building.planning import partners_given
 from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import UNKNOWN, archive_name, unpacked
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped, called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
 from toporank.inputs.natives import find_natives
@@ -54,7 +55,7 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     out : what is unpacked or linked goes there. by : what makes decoys a target.
     """
     folder = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
-    decoys, notes, _ = decoys_of(given.name, folder, by, out / STORE)
+    decoys, notes, *_ = decoys_of(given.name, folder, by, out / STORE)
     targets = len({decoy.target for decoy in decoys})
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
@@ -110,15 +111,21 @@ class Chains(NamedTuple):
     names: set[str]
 
 
-def chains_of_models(folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[Chains]:
-    """The chains of the models in a folder. out : has the reuse store. by : as for `look_at`."""
-    return chains_of_decoys(decoys_of(folder.name, folder, by, out / STORE))
+def look_at_partners(partners: str | None, folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[str]:
+    """Where models have the names of these partners for other chains, in sentences; raises as `check_partners`.
+
+    partners : as `--partners` takes them. folder : of the models. out, by : as for `look_at`.
+    """
+    grouped = decoys_of(folder.name, folder, by, out / STORE)
+    check_partners(partners, "model", chains_of_decoys(grouped))
+    for_all, of_targets = ("", read_partners(Path(partners))) if is_file(partners or "") else (partners or "", {})
+    return called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
 
 
 def chains_of_decoys(grouped: Grouped) -> list[Chains]:
     """The chains of decoys that can be read."""
-    decoys, _, kinds = grouped
-    return [Chains({d.target, d.folder}, Path(d.path).name, {*kinds[d.key]}) for d in decoys if kinds[d.key]]
+    kinds = grouped.kinds
+    return [Chains({d.target, d.folder}, Path(d.path).name, {*kinds[d.key]}) for d in grouped.decoys if kinds[d.key]]
 
 
 def chains_of_natives(folder: Path, out: Path) -> list[Chains]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from toporank.app.commands.given import PARTNERS, chains_of_models, check_partners, look_at, name_of, partners_setting
+from toporank.app.commands.given import PARTNERS, look_at, look_at_partners, name_of, partners_setting
 from toporank.app.commands.running import LOG, SETTINGS, claimed, make, only_shows
 from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
@@ -82,7 +82,8 @@ def score(args: argparse.Namespace) -> int:
     print(given.said, flush=True)
     claimed(out)
     if args.partners and not only_shows(args.snakemake_args):
-        check_partners(args.partners, "model", chains_of_models(given.folder, out, args.targets))
+        for line in look_at_partners(args.partners, given.folder, out, args.targets):
+            print(f"  {line}", flush=True)
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
     chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt, "rank_by": args.rank_by}
     settings = settings_of(given.folder, given.name, args.partners, **chosen)

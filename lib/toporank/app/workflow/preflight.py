@@ -20,10 +20,11 @@ from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
 from toporank.building.masked import with_disorder_masked
-from toporank.building.planning import plan_of
+from toporank.building.planning import partners_given, plan_of
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, records, resolve_recorded, seen
+from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
 from toporank.inputs.labels import (
@@ -275,6 +276,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(gap)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    notes += called_otherwise(partners_given(grouped, for_all, of_targets, labels), grouped)
     notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
