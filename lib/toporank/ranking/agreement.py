@@ -45,8 +45,8 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
     They do when the decoy that the predictor prefers and the one ranked first differ in predicted CAPRI class, or the
     former is in the lower half of our ranking. Copies count once. What the predictor prefers is decided by its own
     ranking score or HADDOCK's, where all decoys of the target are of one predictor, else by ipTM, else by interface
-    pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing. Of copies the one of
-    which most is known speaks for all.
+    pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing. The copy with most
+    measures speaks for all.
     """
     of_files = {(row.target, row.decoy): row for row in confidence}
     found = []
@@ -68,7 +68,7 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
 def _of_structures(
     rows: list[RankedDecoy], of_files: Mapping[tuple[str, str], Confidence]
 ) -> dict[tuple[str, str], Confidence]:
-    """What is said of each decoy that is no copy: of it and its copies, the row of which most is known."""
+    """What the predictor says of each decoy that is no copy: of it and its copies, the row with most measures."""
     known: dict[tuple[str, str], Confidence] = {}
     for row in sorted(rows, key=lambda row: bool(row.duplicate_of)):
         own, original = of_files.get((row.target, row.decoy)), (row.target, row.duplicate_of or row.decoy)

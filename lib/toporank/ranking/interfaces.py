@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from itertools import groupby
+from itertools import combinations, groupby, product
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -23,8 +23,8 @@ from toporank.structures.partners import chains_of, partner_name
 MOST_HINTS = 3
 MOST_CHAINS = 12
 """Chains of a target up to which a hint is short enough to be read."""
-APART = "apart"
-"""Status of an interface whose partners do not touch."""
+APART, ABSENT = "apart", "absent"
+"""Status of an interface whose partners do not touch, and of one that a model with fewer copies of a chain lacks."""
 
 
 class InterfaceRow(NamedTuple):
@@ -32,7 +32,7 @@ class InterfaceRow(NamedTuple):
 
     interface : both partners, such as `A:H+L`, by the chains of the target (`comparing.correspondence`). n_contacts :
     pairs of residues with CA atoms within the cutoff of the interface. closest : Å, between CA atoms.
-    status : `ok`, `apart` or `failed`; where the decoy does not have both partners, that of the decoy.
+    status : `ok`, `apart` or `failed`; where the decoy does not have both partners, `absent`, or that of the decoy.
     chains : the same partners as the decoy's own file calls them; empty where it does not have both.
     """
 
@@ -83,7 +83,8 @@ def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, s
 def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
     meeting, own = met or (None, "")
     found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
-    status = decoy.status if meeting is None else Status.OK if meeting.contacts else APART
+    without = ABSENT if decoy.status == Status.OK else decoy.status
+    status = without if meeting is None else Status.OK if meeting.contacts else APART
     return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
 
 
@@ -135,13 +136,16 @@ def _summary(rows: list[InterfaceRow]) -> Interfaces:
 def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) -> str:
     """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
 
-    Of all chains that touch in every decoy, two of an antibody, or else those whose number of contacts changes least.
+    Where partners are given and models do not have the same ones, the sentence says that instead. Two chains may be one
+    if they touch in every decoy: two of an antibody, or else those whose number of contacts changes least.
     antibody : names of the chains with a variable domain.
     """
     contacts: dict[str, list[int]] = {}
     rows = list(rows)
     if any(row.interface.count(":") != 1 for row in rows):
         return ""  # such a chain name could not be said
+    if differing := _differing_partners(rows):
+        return differing
     for row in rows:
         contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
     chains = sorted({chain for name in contacts for chain in name.split(":")})
@@ -156,6 +160,26 @@ def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) 
     if paired:
         return f"{first} and {second} look like one antibody: say partners={partners}, or scores are of {name}, too"
     return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
+
+
+def _differing_partners(rows: list[InterfaceRow]) -> str:
+    """A sentence where a chain is in different partners in different models; empty if it is not.
+
+    The partners that a user gives name copies of a chain. In a model that calls them otherwise they go by their order.
+    """
+    models: dict[str, str] = {}
+    for row in rows:
+        if row.n_contacts:
+            models.setdefault(row.interface, row.decoy)
+    joined = [name for name in sorted(models) if "+" in name]
+    for one, other in combinations(joined, 2):
+        for first, second in product(*({frozenset(chains_of(p)) for p in name.split(":")} for name in (one, other))):
+            if first & second and first - second and second - first:
+                return (
+                    f"models have different partners, {models[one]} {one} and {models[other]} {other} by the chains of"
+                    " the target, and scores of different interfaces: call the copies of a chain alike in all models"
+                )
+    return ""
 
 
 def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Collection[str]] | None = None) -> list[str]:

@@ -21,7 +21,7 @@ def weigh_confidence(
     """Scores that know what the predictor stated; `pred_structure` is what they were.
 
     A decoy whose confidence is unknown keeps its score, and so do interfaces. Copies have one confidence, that of the
-    copy of which most is known: a copy under another name has lost the files of its predictor.
+    copy with most measures: under another name, a copy has lost the files of its predictor.
     stated : rows of confidence.csv. copy_of : (target, decoy) → the decoy that it is a copy of. own : confidence.json
     of the scorer; None leaves the scores as they are. Raises RecordError when it is damaged.
     """

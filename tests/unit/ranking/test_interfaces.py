@@ -80,6 +80,29 @@ def test_the_only_interface_of_a_decoy_has_the_score_of_the_decoy_and_no_other_h
     assert [(row.pred_dockq, row.status) for row in rows] == [(None, "failed")] * 3
 
 
+def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_own():
+    """A dimer among models of two dimers: its only interface has the score of the dimer."""
+    met = {"dimer": ["A:B"], "both": ["A:B", "C:D"]}
+    fates = {
+        ("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text([meeting(name, 9) for name in names]))
+        for d, names in met.items()
+    }
+    of_both = [
+        Score("T", "both", 0.5, None),
+        *(Score("T", "both", p, None, n) for n, p in (("A:B", 0.6), ("C:D", 0.7))),
+    ]
+    rows = scored_interfaces(
+        interface_table([covered("both"), covered("dimer")], fates), [*of_both, Score("T", "dimer", 0.4, None)]
+    )
+    assert [(row.decoy, row.interface, row.pred_dockq, row.status) for row in rows] == [
+        ("both", "A:B", 0.6, "ok"),
+        ("both", "C:D", 0.7, "ok"),
+        ("dimer", "A:B", 0.4, "ok"),
+        ("dimer", "C:D", None, "absent"),
+    ]
+    assert of_each_decoy(rows)["T", "dimer"] == (1, 0.4, 0.4)
+
+
 def test_what_is_written_is_read_back(tmp_path, table):
     write_interfaces(tmp_path / "interfaces.csv", table)
     assert read_interfaces(tmp_path / "interfaces.csv") == table
@@ -131,6 +154,15 @@ def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch
     assert partners_hint(found, {"A", "B"}) == said
     assert partners_hint(found, {"A"}) == partners_hint(found)
     assert hints(found, {"T": {"A", "B"}}) == [f"T: {said}"]
+
+
+def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():
+    """Copies of a chain, B and D, that two files call the other way round."""
+    said = partners_hint([*rows(**{"A+B_C+D": [9, 9]}), *(row._replace(decoy="x") for row in rows(**{"A+D_B+C": [9]}))])
+    assert said.startswith("models have different partners, d0 A+B:C+D and x A+D:B+C by the chains of the target")
+    assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A_C+D": [9]})) == ""
+    assert partners_hint(rows(**{"A+B_C+D": [9], "A+B_E": [9], "C+D_E": [9]})) == ""
+    assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A+D_B+C": [0, 0]})) == ""
 
 
 def test_chains_that_no_one_could_say_are_not_advised():
