@@ -293,12 +293,15 @@ def _listed(folders: list[str]) -> str:
 
 
 class _Said(NamedTuple):
-    """Partners that were given for some decoys of a target. named : their chains. example : whose names they are."""
+    """Partners that were given for some decoys of a target. named : their chains. able : the decoys that have all of
+    these. example : the decoy whose names they are.
+    """
 
     text: str
     named: tuple[str, ...]
-    example: Key
     decoys: list[Key]
+    able: list[Key]
+    example: Key
 
 
 def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
@@ -313,7 +316,7 @@ def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
         named = tuple(chain for partner in parse_partners(text) for chain in partner)
         if able := [key for key in keys if all(chain in grouped.kinds.get(key, {}) for chain in named)]:
             example = min(able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key))
-            found.append(_Said(text, named, example, keys))
+            found.append(_Said(text, named, keys, able, example))
     return found
 
 
@@ -326,38 +329,38 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     partners : target and decoy → partners as they were given.
     """
     found = dict(partners)
-    for text, named, example, keys in _said(partners, grouped):
-        for key in keys:
-            found[key] = _translated(text, grouped.kinds[example], grouped.kinds.get(key, {}), named)
+    for said in _said(partners, grouped):
+        for key in said.decoys:
+            found[key] = _translated(said, grouped.kinds[said.example], grouped.kinds.get(key, {}))
     return found
 
 
 def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
     """Where models have the names of partners for other chains, a sentence each. partners : as they were given."""
-    notes = []
-    for text, named, example, keys in _said(partners, grouped):
-        own, meant = partners_of_each(dict.fromkeys(keys, text), grouped), grouped.kinds[example]
-        having = [key for key in keys if all(chain in grouped.kinds.get(key, {}) for chain in named)]
-        other = [key for key in having if any(grouped.kinds[key][chain] != meant[chain] for chain in named)]
-        if other:
-            many = f"{other[0][1]} has" if len(other) == 1 else f"{len(other)} models, such as {other[0][1]}, have"
+    kinds, notes = grouped.kinds, []
+    for said in _said(partners, grouped):
+        meant = [kinds[said.example][chain] for chain in said.named]
+        if other := [key for key in said.able if [kinds[key][chain] for chain in said.named] != meant]:
+            first = other[0]
+            many = f"{first[1]} has" if len(other) == 1 else f"{len(other)} models, such as {first[1]}, have"
+            there = _translated(said, kinds[said.example], kinds[first])
             notes.append(
-                f"partners {text} are chains of {printable(example[1])}; {printable(many)} these names for other"
-                f" chains: there they are {own[other[0]]}"
+                f"partners {said.text} are chains of {printable(said.example[1])}; {printable(many)} these names for"
+                f" other chains: there they are {there}"
             )
     return notes
 
 
-def _translated(text: str, kinds: Mapping[str, int], own: Mapping[str, int], named: list[str]) -> str:
+def _translated(said: _Said, kinds: Mapping[str, int], own: Mapping[str, int]) -> str:
     """Partners of a model with chains of these kinds in the names of another; unchanged if that lacks a chain."""
-    if all(own.get(chain) == kinds[chain] for chain in named):
-        return text
+    if all(own.get(chain) == kinds[chain] for chain in said.named):
+        return said.text
     chains: dict[str, str] = {}
-    for chain in named:
+    for chain in said.named:
         place = [name for name, kind in kinds.items() if kind == kinds[chain]].index(chain)
         copies = [name for name, kind in own.items() if kind == kinds[chain]]
         if place >= len(copies):
-            return text
+            return said.text
         chains[chain] = copies[place]
-    partners = (tuple(sorted(chains[chain] for chain in partner)) for partner in parse_partners(text))
+    partners = (tuple(sorted(chains[chain] for chain in partner)) for partner in parse_partners(said.text))
     return partners_text(tuple(sorted(partners)))
