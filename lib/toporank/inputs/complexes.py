@@ -273,7 +273,7 @@ def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) 
     together = [folders for folders in together if len(folders) > 1]
     notes = []
     if several:
-        n = sum(sum(bool(models[0].kinds) for models in parts[folder]) for folder in several)
+        n = sum(any(model.kinds and model.folder in several for model in models) for models in joined)
         notes.append(
             f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} different complexes, as their"
             " sequences say: each complex is a target"

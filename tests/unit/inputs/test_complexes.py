@@ -300,6 +300,12 @@ def test_partners_that_a_model_lacks_stay_as_they_were_said():
     assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"] == "A:H+L"
 
 
+def test_complexes_that_lie_in_two_folders_are_counted_once():
+    two = {"1": [("A", A), ("B", B)], "2": [("A", A), ("B", C)]}
+    found = grouped({f"{folder}/m{name}": chains for folder in ("one", "two") for name, chains in two.items()})
+    assert found.notes[0].startswith("folders one, two hold models of 2 different complexes")
+
+
 # ---- names, order, time ---------------------------------------------------------------------------------------
 
 
