@@ -187,24 +187,32 @@ def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[lis
     """Name of each target → its models.
 
     A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
-    common, if anything, or after the folder that was given.
+    common, if anything, with numbers where two would be called alike, or after the folder that was given.
     """
     n_complexes = Counter(folder for models in complexes for folder in {model.folder for model in models})
-    found: dict[str, list[list[_Model]]] = {}
+    names = []
     for models in complexes:
         folders = sorted({model.folder for model in models})
         alone = [folder for folder in folders if n_complexes[folder] == 1]
         files = sorted({model.decoy.name.partition("#")[0] for model in models})
         if len(folders) == 1 and alone:
-            name = folders[0]
+            own = [folders[0]]
         else:
-            name = (common_name(alone) if len(alone) == len(folders) else "") or common_name(files) or given
+            of_folders = common_name(alone) if len(alone) == len(folders) else ""
+            own = [of_folders] if of_folders else [common_name(files), common_name(files, numbers=True)]
+        names.append([name or given for name in own])
+    plain = Counter(own[0] for own in names)
+    found: dict[str, list[list[_Model]]] = {}
+    for own, models in zip(names, complexes, strict=True):
+        name = own[0] if plain[own[0]] == 1 else own[-1]
         found.setdefault(table_name(free_name(name, found)), []).append(models)
     return found
 
 
-def common_name(names: list[str]) -> str:
+def common_name(names: list[str], numbers: bool = False) -> str:
     """The parts that all names share, but for those that name no complex; empty if they share none.
+
+    numbers : whether a number may name a complex, such as in `fold_a_1`.
 
     >>> common_name(["af2_7ACV", "boltz_7ACV_model_0"]), common_name(["7ACV_best"]), common_name(["one", "two"])
     ('7ACV', '7ACV_best', '')
@@ -213,7 +221,7 @@ def common_name(names: list[str]) -> str:
         return names[0]
     parts = [re.split(r"[_.\s-]+", name) for name in names]
     shared = [part for part in dict.fromkeys(parts[0]) if part and all(part in other for other in parts[1:])]
-    telling = [part for part in shared if part.lower() not in GENERIC and not part.isdecimal()]
+    telling = [part for part in shared if part.lower() not in GENERIC and (numbers or not part.isdecimal())]
     return "_".join(telling)
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from toporank.inputs.confidence.table import MEASURES, Confidence, n_known, oriented
+from toporank.inputs.confidence.table import MEASURES, Confidence, of_copies, oriented
 from toporank.ranking.ranked import RankedDecoy
 
 OWN = ("ranking_score", "haddock_score")
@@ -45,15 +45,14 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
     They do when the decoy that the predictor prefers and the one ranked first differ in predicted CAPRI class, or the
     former is in the lower half of our ranking. Copies count once. What the predictor prefers is decided by its own
     ranking score or HADDOCK's, where all decoys of the target are of one predictor, else by ipTM, else by interface
-    pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing. The copy with most
-    measures speaks for all.
+    pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing.
     """
-    of_files = {(row.target, row.decoy): row for row in confidence}
+    ranking = list(ranking)
+    copies = {(row.target, row.decoy): row.duplicate_of for row in ranking if row.duplicate_of}
+    known = {(row.target, row.decoy): row for row in of_copies(confidence, copies)}
     found = []
-    for target, of_target in groupby(ranking, key=attrgetter("target")):
-        rows = [row for row in of_target if row.pred_dockq is not None]
-        decoys = [row for row in rows if not row.duplicate_of]
-        known = _of_structures(rows, of_files)
+    for target, rows in groupby(ranking, key=attrgetter("target")):
+        decoys = [row for row in rows if row.pred_dockq is not None and not row.duplicate_of]
         if said := _preferred(decoys, known):
             measure, values = said
             able = [row for row in decoys if row.decoy in values]
@@ -63,18 +62,6 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
                 value = getattr(known[target, theirs.decoy], measure)
                 found.append(Disagreement(target, measure, value, theirs, ours, place, n))
     return found
-
-
-def _of_structures(
-    rows: list[RankedDecoy], of_files: Mapping[tuple[str, str], Confidence]
-) -> dict[tuple[str, str], Confidence]:
-    """What the predictor says of each decoy that is no copy: of it and its copies, the row with most measures."""
-    known: dict[tuple[str, str], Confidence] = {}
-    for row in sorted(rows, key=lambda row: bool(row.duplicate_of)):
-        own, original = of_files.get((row.target, row.decoy)), (row.target, row.duplicate_of or row.decoy)
-        if own and (original not in known or n_known(own) > n_known(known[original])):
-            known[original] = own._replace(decoy=original[1])
-    return known
 
 
 def _preferred(

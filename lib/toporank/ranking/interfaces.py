@@ -81,10 +81,12 @@ def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, s
 
 
 def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
-    meeting, own = met or (None, "")
-    found = (meeting.residues, meeting.contacts, meeting.closest) if meeting else (None, None, None)
-    without = ABSENT if decoy.status == Status.OK else decoy.status
-    status = without if meeting is None else Status.OK if meeting.contacts else APART
+    if met is None:
+        status = ABSENT if decoy.status == Status.OK else decoy.status
+        return InterfaceRow(decoy.target, decoy.decoy, name, None, None, None, None, None, "", status)
+    meeting, own = met
+    found = meeting.residues, meeting.contacts, meeting.closest
+    status = Status.OK if meeting.contacts else APART
     return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
 
 

@@ -19,7 +19,7 @@ from toporank.building.packed import packed
 from toporank.building.target_chains import chain_maps_of
 from toporank.features.registry import Choice as Features
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, Choice, Confidence, spoken
+from toporank.inputs.confidence.table import AUTO, Choice, Confidence, of_copies, spoken
 from toporank.layout import STAGES
 from toporank.ranking.answers import OF_DECOYS, OF_ROWS, Answer, Answers, Given, by_target, given_by_target, made_of
 from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
@@ -118,6 +118,7 @@ def _answered(
     contacts = stored_contacts(built, coverage, store)
     comparison = comparison_table(coverage, contacts)
     copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+    stated = of_copies(stated, copies)
     features, scores = graph_metadata(choices)["features"], [one.score for one in found]
     scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)
     scores = weigh_confidence(scores, stated if ways.use_confidence else [], copies, scorer.own_confidence)

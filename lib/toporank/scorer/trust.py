@@ -24,20 +24,17 @@ def how_far_to_trust(
 ) -> dict[tuple[str, str], Estimate]:
     """(target, decoy) → how far to trust its score, for every decoy; empty where that is unknown.
 
-    scores : of the scorer. stated : rows of confidence.csv; a model with pLDDT is one that a structure predictor made,
-    and so are its copies.
+    scores : of the scorer. stated : rows of confidence.csv; a model with pLDDT is one that a structure predictor made.
     Raises RecordError when the calibration is damaged.
     """
     decoys = {(score.target, score.decoy): score for score in scores if not score.interface}
     if not decoys or scorer.calibration is None or why_no_intervals(scorer):
         return {}
     known = read_calibration(scorer.calibration)
+    from_predictor = {(row.target, row.decoy) for row in stated if row.plddt is not None}
     rows = {(row.target, row.decoy): row for row in coverage}
-    original = {key: (key[0], rows[key].duplicate_of or key[1]) for key in decoys}
-    with_plddt = {(row.target, row.decoy) for row in stated if row.plddt is not None}
-    from_predictor = {original[key] for key in decoys if key in with_plddt}
-    originals = [key == original[key] for key in decoys]
-    models = Counter(key[0] for key, counts in zip(decoys, originals, strict=True) if counts)
+    originals = [not rows[key].duplicate_of for key in decoys]
+    models = Counter(key[0] for key, original in zip(decoys, originals, strict=True) if original)
     predicted, targets = [score.pred_dockq for score in decoys.values()], [key[0] for key in decoys]
     given = (
         predicted,
@@ -47,7 +44,7 @@ def how_far_to_trust(
         [models[target] < 2 for target in targets],
         held_against_others(predicted, targets, originals),
     )
-    found = estimates(known, *given, [original[key] in from_predictor for key in decoys])
+    found = estimates(known, *given, [key in from_predictor for key in decoys])
     if scorer.own_confidence and any(score.pred_confidence is not None for score in decoys.values()):
         own = read_own_confidence(scorer.own_confidence)
         expected = {"expected": own.expected, "expected_alone": own.expected_alone}

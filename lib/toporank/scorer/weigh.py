@@ -20,21 +20,16 @@ def weigh_confidence(
 ) -> list[Score]:
     """Scores that know what the predictor stated; `pred_structure` is what they were.
 
-    A decoy whose confidence is unknown keeps its score, and so do interfaces. Copies have one confidence, that of the
-    copy with most measures: under another name, a copy has lost the files of its predictor.
-    stated : rows of confidence.csv. copy_of : (target, decoy) → the decoy that it is a copy of. own : confidence.json
-    of the scorer; None leaves the scores as they are. Raises RecordError when it is damaged.
+    A decoy whose confidence is unknown keeps its score, and so do interfaces. stated : rows of confidence.csv, those of
+    copies alike (`inputs.confidence.table.of_copies`). copy_of : (target, decoy) → the decoy that it is a copy of.
+    own : confidence.json of the scorer; None leaves the scores as they are. Raises RecordError when it is damaged.
     """
     rows = {(row.target, row.decoy): row for row in stated if _measures(row)}
     decoys = [score for score in scores if not score.interface]
     if own is None or not rows or not decoys:
         return scores
     keys = [(score.target, score.decoy) for score in decoys]
-    original = {key: (key[0], copy_of.get(key, key[1])) for key in keys}
-    able = [key for key in keys if key in rows]
-    most = sorted(able, key=lambda key: (len(_measures(rows[key])), key == original[key]))
-    of_originals = {original[key]: rows[key] for key in most}  # the last of copies counts
-    known = [of_originals.get(original[key]) for key in keys]
+    known = [rows.get(key) for key in keys]
     measures = {
         name: np.array([np.nan if row is None or (value := getattr(row, name)) is None else value for row in known])
         for name in (*OF_RESIDUES, *OF_PAIRS)
@@ -42,7 +37,7 @@ def weigh_confidence(
     knows = read_own_confidence(own)
     confidence = knows.speaks_for(measures)
     structure = np.array([score.pred_dockq for score in decoys])
-    counted = np.array([key == original[key] for key in keys])
+    counted = np.array([key not in copy_of for key in keys])
     both = knows.joined(structure, confidence, [score.target for score in decoys], counted)
     weighed = {
         key: score._replace(pred_dockq=dockq, pred_structure=score.pred_dockq, pred_confidence=spoken)

@@ -315,6 +315,14 @@ def test_the_name_of_several_is_what_all_of_them_share():
     assert common_name(["model_1", "model_2"]) == common_name(["a", "b"]) == ""
 
 
+def test_jobs_that_differ_by_a_number_keep_their_names():
+    """As AlphaFold Server calls the second job of a name: fold_a_1_model_0 is no model of fold_a."""
+    files = {f"{job}_model_{n}": chains for job, chains in JOBS.items() for n in range(2)}
+    found = grouped({f"flat/{name}": chains for name, chains in files.items()})
+    assert {(decoy.target, decoy.name.partition("_model")[0]) for decoy in found.decoys} == {(job, job) for job in JOBS}
+
+
+JOBS = {"fold_a": [("A", A), ("B", B)], "fold_a_1": [("A", A), ("B", C)]}
 POOL = {"A": A, "B": B, "C": C, "mutant": exchanged(A, 50), "cut": A[9:]}
 MODELS = st.dictionaries(
     st.tuples(st.sampled_from(["x", "y", "run_7ACV"]), st.sampled_from(["model_1", "af_7ACV", "a", "b_7ACV", "c"])),

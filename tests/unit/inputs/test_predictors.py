@@ -451,6 +451,23 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
     assert rows[-1].reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
 
 
+def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_path):
+    """`pairA_ranked_0` and `pairB_ranked_0` beside the ranking_debug.json of one of them; `ranked_0` is its own."""
+    ranking = {**ORDER, "iptm": {"model_2_pred_0": 0.7, "model_1_pred_0": 0.3}}
+
+    def rows(*names: str) -> list[Confidence]:
+        folder = tmp_path / "_".join(names)
+        folder.mkdir()
+        paths = [laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking}) for name in names]
+        return confidences([Asked("T", name, path) for name, path in zip(names, paths, strict=True)])
+
+    for row in rows("a_ranked_0", "b_ranked_0"):
+        assert (row.iptm, row.ranking_score, row.plddt, row.status) == (None, None, 80, "incomplete")
+        assert row.reason.startswith("ranking_debug.json ranks one model as 0, and here are a_ranked_0 and b_ranked_0")
+    assert [row.iptm for row in rows("a_ranked_0", "ranked_0")] == [None, 0.7]
+    assert [row.iptm for row in rows("a_ranked_0", "a_ranked_1")] == [0.7, 0.3]
+
+
 # ---- the file that was scored -----------------------------------------------------------------------------
 
 

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from toporank.building.coverage import CoverageRow
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import Confidence
 from toporank.scorer.calibration import (
     Calibration,
     calibrate,
@@ -22,9 +20,7 @@ from toporank.scorer.calibration import (
     write_calibration,
 )
 from toporank.scorer.expected import held_against_others
-from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trust import how_far_to_trust
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SCORER = {"checkpoint": "0" * 64, "members": [], "score": "best"}
@@ -226,19 +222,6 @@ def test_the_shipped_calibration_is_what_the_table_of_predictions_gives():
     table = table[table["group"] == "bm55-af2-boltz"]
     found = expectations(table.assign(predicted=table["scorer"], target=table["dataset"] + "/" + table["target"]))
     assert found == {"expected": shipped.expected, "expected_alone": shipped.expected_alone}
-
-
-def test_a_copy_of_a_predicted_model_is_one_though_nothing_says_so_of_the_copy():
-    """`cp ranked_0.pdb best.pdb`: without its files, the copy would have the interval of a docked pose."""
-    shipped = Scorer.open(REPOSITORY / "resources/scorer")
-    pooled = tuple(read_calibration(shipped.calibration).domain.center)
-    rows = [CoverageRow("T", name, "ok", "graphs", "", None, "", 2, 40, "", "a" * (name == "b")) for name in "abc"]
-    scores = [Score("T", name, p, None, pooled=pooled) for name, p in (("a", 0.6), ("b", 0.6), ("c", 0.2))]
-    for said_of in "ab":
-        found = how_far_to_trust(shipped, rows, scores, [Confidence("T", said_of, plddt=90.0)])
-        assert found["T", "a"] == found["T", "b"]
-        assert found["T", "a"].expected_dockq is not None
-        assert found["T", "c"].expected_dockq is None
 
 
 # ---- domain -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import Confidence
+from toporank.inputs.confidence.table import Confidence, of_copies
 from toporank.scorer import own_confidence
 from toporank.scorer.own_confidence import OF_PAIRS, OF_RESIDUES, Curve, fit_curve, fit_own_confidence
 from toporank.scorer.prediction import Score
@@ -39,7 +39,10 @@ def score(decoy: str, pred_dockq: float, interface: str = "", target: str = "T")
 
 
 def weighed(scores: list[Score], rows: list[Confidence], copies: dict | None = None) -> dict[str, Score]:
-    return {each.decoy + each.interface: each for each in weigh_confidence(scores, rows, copies or {}, SHIPPED)}
+    return {
+        each.decoy + each.interface: each
+        for each in weigh_confidence(scores, of_copies(rows, copies or {}), copies or {}, SHIPPED)
+    }
 
 
 @given(st.sets(st.sampled_from((*OF_RESIDUES, *OF_PAIRS))))
@@ -84,9 +87,18 @@ def test_of_copies_the_one_of_which_most_is_known_speaks_for_all(copy):
     after = weighed([*scores, score(copy, 0.5)], [*rows, of_copy], {("T", other): original})
     assert {name: after[name] for name in "mn"} == before
     assert after[copy].pred_dockq == before["m"].pred_dockq
-    assert weighed(scores, [rows[1]]) != weighed(
-        [*scores, score(copy, 0.5)], [rows[1], of_copy], {("T", other): original}
-    )
+
+
+def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_too():
+    rows = [stated("a"), stated("b", plddt=90.0, iptm=0.8), stated("c", plddt=50.0), stated("c", "U", iptm=0.1)]
+    found = of_copies(rows, {("T", "b"): "a"})
+    assert [(row.target, row.decoy, row.plddt, row.iptm) for row in found] == [
+        ("T", "a", 90.0, 0.8),
+        ("T", "b", 90.0, 0.8),
+        ("T", "c", 50.0, None),
+        ("U", "c", None, 0.1),
+    ]
+    assert of_copies(rows, {}) == rows
 
 
 def test_a_model_without_confidence_keeps_its_score_beside_others_that_have_one():
@@ -104,7 +116,8 @@ def test_interfaces_keep_the_score_of_their_structure():
 
 def test_a_copy_has_the_confidence_of_its_original_or_gives_it_its_own():
     scores, copies = [score("a", 0.4), score("copy", 0.4)], {("T", "copy"): "a"}
-    for rows in ([stated("a", **SURE)], [stated("copy", **SURE)], [stated("a", **SURE), stated("copy", **UNSURE)]):
+    for of_a, of_copy in ((SURE, {}), ({}, SURE), (SURE, UNSURE)):
+        rows = [stated("a", **of_a), stated("copy", **of_copy)]
         found = weighed(scores, rows, copies)
         alone = weighed(scores[:1], [stated("a", **SURE)])["a"]
         assert found["a"][2:] == found["copy"][2:] == alone[2:]

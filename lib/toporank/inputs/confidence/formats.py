@@ -11,7 +11,7 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.content import number, plddt, read_values, square
-from toporank.inputs.confidence.side_files import Beside, file_called
+from toporank.inputs.confidence.side_files import Beside, file_called, ranked
 
 
 class Stated(NamedTuple):
@@ -131,12 +131,16 @@ def _ranking(beside: Beside) -> dict[str, Any]:
 def _name(beside: Beside) -> str:
     """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`.
 
-    Empty where there is no order. Raises ConfidenceError when the order ends before this model.
+    Empty where there is no order. Raises ConfidenceError when the order ends before this model, or when it may be that
+    of another: of `a_ranked_0` and `b_ranked_0` only one can be meant.
     """
     order = _ranking(beside).get("order")
     if beside.names["name"] or not isinstance(order, list):
         return beside.names["name"]
     place = int(beside.names["rank"])
+    if beside.names["prefix"] and len(alike := ranked(beside.folder)[beside.names["rank"]]) > 1:
+        what = f"ranking_debug.json ranks one model as {place}, and here are {' and '.join(alike[:2])}"
+        raise ConfidenceError(what, remedy="put the models of each run into a folder with its ranking_debug.json")
     if place >= len(order):
         raise ConfidenceError(f"ranking_debug.json orders {len(order)} models, so there is no ranked_{place}")
     return str(order[place])

@@ -19,6 +19,10 @@ HADDOCK_TABLE = "capri_ss.tsv"
 """Of HADDOCK3, beside the models or in the folder of a `caprieval` step beside theirs."""
 
 
+RANKED = re.compile(r"(?:.*_)?ranked_(\d+)")
+"""A model of AlphaFold-Multimer by its rank; people put something before it."""
+
+
 class Naming(NamedTuple):
     """How a predictor names the files of a model; what they are for is in `formats`.
 
@@ -40,7 +44,7 @@ NAMINGS = (
     ),
     Naming(
         "AlphaFold-Multimer",
-        re.compile(r"(?:.*_)?ranked_(?P<rank>\d+)|(?:un)?relaxed_(?P<name>model_\d+.*)"),
+        re.compile(r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)|(?:un)?relaxed_(?P<name>model_\d+.*)"),
         ("ranking_debug.json",),
         ("pae_{name}.json", "result_{name}.pkl", "confidence_{name}.json"),
     ),
@@ -121,6 +125,16 @@ def file_called(folder: Path, name: str) -> Path | None:
     return _there(name, folder, _names_in(folder))
 
 
+@functools.lru_cache(maxsize=64)
+def ranked(folder: Path) -> dict[str, list[str]]:
+    """Rank → the names, without ending, of the models of AlphaFold-Multimer in a folder that have it, in order."""
+    found: dict[str, list[str]] = {}
+    for stem in sorted({_stem(Path(name)) for name in _names_in(folder)}):
+        if known := RANKED.fullmatch(stem):
+            found.setdefault(known[1], []).append(stem)
+    return found
+
+
 def haddock_tables(folder: Path) -> list[Path]:
     """The tables of HADDOCK3 that may say something of the models in a folder, those of later steps last."""
     found = (file_called(place, HADDOCK_TABLE) for place in (*_steps(folder.parent), folder))
@@ -135,10 +149,15 @@ def _steps(run: Path) -> list[Path]:
 
 
 def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
-    """Path, size and modification time (ns) of every file that may say something of a model in one of these folders."""
+    """Path, size and modification time (ns) of every file that may say something of a model in one of these folders.
+
+    So do models with a rank: `ranked`.
+    """
     paths = {table for folder in folders for table in haddock_tables(folder)}
     for folder in folders:
-        paths |= {folder / name for name in _names_in(folder) if name.removesuffix(".gz").endswith(KINDS)}
+        names = _names_in(folder)
+        paths |= {folder / name for name in names if name.removesuffix(".gz").endswith(KINDS)}
+        paths |= {folder / name for name in names if RANKED.fullmatch(_stem(Path(name)))}
     found = []
     for path in sorted(paths):
         with contextlib.suppress(OSError):  # it has just gone; where it cannot be read, the row of its model says so
@@ -156,6 +175,7 @@ def state_below(folder: Path) -> str:
 def look_anew() -> None:
     """Forget which files lie where: a notebook goes on while a predictor writes."""
     _names_in.cache_clear()
+    ranked.cache_clear()
     _steps.cache_clear()
 
 

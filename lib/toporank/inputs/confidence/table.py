@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -89,8 +89,21 @@ def read_confidence(path: Path | str) -> list[Confidence]:
     ]
 
 
-def n_known(row: Confidence) -> int:
-    """How many measures of `MEASURES` are known."""
+def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]) -> list[Confidence]:
+    """The rows, in which all copies of a model have the measures of the one with most: a copy has lost its side files.
+
+    copy_of : target and decoy → the decoy that it is a copy of.
+    """
+    rows, most = list(rows), dict[tuple[str, str], Confidence]()
+    originals = [(row.target, copy_of.get((row.target, row.decoy), row.decoy)) for row in rows]
+    for original, row in zip(originals, rows, strict=True):
+        if original not in most or _n_known(row) > _n_known(most[original]):
+            most[original] = row
+    pairs = zip(originals, rows, strict=True)
+    return [most[original]._replace(target=row.target, decoy=row.decoy) for original, row in pairs]
+
+
+def _n_known(row: Confidence) -> int:
     return sum(getattr(row, measure) is not None for measure in MEASURES)
 
 
