@@ -1,12 +1,11 @@
 """Lays out the natives of which the decoys of the scorer's training set are made.
 
-    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 450] [--a-cluster 2]
+    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 650] [--a-cluster N]
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
-partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. At most two natives
-of a cluster are taken, first those of which unbound partners are known, and none larger than 450 residues, with an
-interface of fewer than 40 pairs of CA atoms, or of chains that wrap around each other. With fewer --residues, the
-larger ones of these natives are left out; with more, more natives are looked at.
+partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. None is larger than 650
+residues, has an interface of fewer than 40 pairs of CA atoms, or chains that wrap around each other. Of a cluster at
+most --a-cluster natives are taken, first those whose unbound partners are known.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-A_CLUSTER, RESIDUES, PAIRS, PAIRS_A_RESIDUE = 2, 450, 40, 2.5
+RESIDUES, PAIRS, PAIRS_A_RESIDUE = 650, 40, 2.5
 
 
 def main() -> None:
@@ -29,15 +28,14 @@ def main() -> None:
     parser.add_argument("second", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--residues", type=int, default=RESIDUES, help="at most (default: %(default)s)")
-    parser.add_argument("--a-cluster", type=int, default=A_CLUSTER, help="at most (default: %(default)s)")
+    parser.add_argument("--a-cluster", type=int, help="at most (default: all)")
     args = parser.parse_args()
     natives = args.out / "natives"
     natives.mkdir(parents=True, exist_ok=True)
-    largest = max(args.residues, RESIDUES)
-    releases = [first_release(args.first, args.second, largest), second_release(args.second, largest)]
-    table = pd.concat(releases, ignore_index=True)
-    table = table.sort_values("unbound", ascending=False, kind="stable").groupby("cluster").head(args.a_cluster)
-    table = table[table["residues"] <= args.residues]
+    releases = [first_release(args.first, args.second, args.residues), second_release(args.second, args.residues)]
+    table = pd.concat(releases, ignore_index=True).sort_values("unbound", ascending=False, kind="stable")
+    if args.a_cluster:
+        table = table.groupby("cluster").head(args.a_cluster)
     table = table.sort_values("target")
     ids = [id_ for id_ in table["id"] if id_]
     unpacked = args.out / "unpacked"
