@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling clean dssp
+.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling scorer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -73,6 +73,13 @@ bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 de
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
 	$(BIN)/python -m pip install --quiet -r requirements-sampling.txt
 	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
+
+scorer: .venv/installed ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder
+	$(BIN)/python $(FIRST)/make_decoys.py --natives $(FIRST)/natives --out data/moved
+	$(BIN)/python tests/benchmarks/scorer_decoys.py $(FIRST) $(SECOND) data/moved data
+	$(BIN)/python tests/benchmarks/scorer_natives.py $(FIRST) $(SECOND) data/sampled
+	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- sample_decoys
+	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- make_scorer
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs benchmarks .toporank .snakemake
