@@ -101,7 +101,7 @@ def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
     fates: dict[tuple[str, str], Fate] = {}
     for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
-        with contextlib.suppress(FileNotFoundError):  # no plan any more, or a build beside this run removed both
+        with contextlib.suppress(FileNotFoundError):  # no plan, one of another version, or just removed
             members = {member.key: member for member in read_chunk(dataset, chunk)}
             ledger = read_outcomes(dataset, chunk, members)
             fates |= {row.key: (row, ledger.recipes, members[row.key]) for row in ledger.rows}
@@ -111,7 +111,7 @@ def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
 def _state(stage: str, now: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
     """What a stage has to do for a decoy by itself, if its artefact is what the ledger says."""
     row, built_by, then = fate
-    if (then.size, then.mtime_ns) != (now.size, now.mtime_ns):
+    if (then.size, then.version) != (now.size, now.version):
         return State.CHANGED
     if stage == layout.STAGES[-1] and then.dockq != now.dockq:
         return State.RELABELLED

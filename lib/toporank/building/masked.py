@@ -14,6 +14,7 @@ from pathlib import Path
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.code import code_of
+from toporank.files.state import FileState
 from toporank.inputs.confidence.decoy import Asked
 from toporank.inputs.confidence.job import masks
 from toporank.inputs.confidence.side_files import state
@@ -56,7 +57,7 @@ def _asked(decoy: PlannedDecoy) -> Asked:
     return Asked(*decoy.key, Path(decoy.path) if decoy.path else None, partners, model=decoy.model)
 
 
-def _state_beside(members: Iterable[PlannedDecoy]) -> list[tuple[str, int, int]]:
-    """Size and time of all files in which a predictor may speak of these decoys."""
+def _state_beside(members: Iterable[PlannedDecoy]) -> list[tuple[str, FileState]]:
+    """The state of all files in which a predictor may speak of these decoys."""
     paths = {path for decoy in members if decoy.path for path in (decoy.path, os.path.realpath(decoy.path))}
     return state({Path(path).parent for path in paths})

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from toporank.errors import ConfigError, TopoRankError, printable
+from toporank.files.state import state_of
 
 ZIP, TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 UNKNOWN = (".7z", ".rar", ".zst", ".bz2", ".xz", ".z")
@@ -111,9 +112,8 @@ def unpacked(archive: Path, folder: Path) -> Path:
 
 
 def _source(archive: Path) -> list[Any]:
-    """What tells whether it is the same archive: its path, size and time."""
-    stat = archive.stat()
-    return [str(archive.absolute()), stat.st_size, stat.st_mtime_ns]
+    """What tells whether it is the same archive: its path and state."""
+    return [str(archive.absolute()), *state_of(archive)]
 
 
 def _mark(folder: Path) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _mark(folder: Path) -> dict[str, Any]:
 
 
 def _state(folder: Path) -> str:
-    """A digest of the names, sizes and times of all files below a folder."""
+    """A digest of the names, sizes and times of all files below a folder; one that was moved or copied has the same."""
     files = sorted((path.relative_to(folder).as_posix(), path.lstat()) for path in folder.rglob("*") if path.is_file())
     known = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in files if name != MARK]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
@@ -193,7 +193,7 @@ def _unpack(archive: Path, to: Path) -> None:
 
 
 def _write(member: _Member, source: IO[bytes], to: Path) -> None:
-    """Write a file with its time, so that it is the same decoy when it is unpacked again."""
+    """Write a file with its time."""
     path = to.joinpath(*member.parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     with source, open(path, "xb") as handle:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from toporank.code import code_of
 from toporank.errors import StructureError
 from toporank.files.atomic import write_text
+from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import Grouped, Sketches, group
 from toporank.inputs.predictors import all_decoys
 
@@ -23,9 +24,6 @@ CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
 MANY = 200
 """Files that are worth a second process."""
-
-_State = tuple[int, int]
-"""Size in bytes and modification time in ns."""
 
 
 def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None) -> Grouped:
@@ -42,21 +40,13 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
     """What a look into each file finds, by path; None where it cannot be read."""
     paths = dict.fromkeys(paths)
-    states = {path: state for path in paths if (state := _state(path))}
+    states = {path: state for path in paths if (state := state_if_there(path)) != MISSING}
     known = _read(store / CACHE)
     new = [path for path, state in states.items() if known.get(os.path.abspath(path), (None, None))[0] != state]
     if new:
         known |= {os.path.abspath(path): (states[path], seen) for path, seen in _looked_into(new)}
         _write(store / CACHE, known)
     return {path: known[os.path.abspath(path)][1] if path in states else None for path in paths}
-
-
-def _state(path: str) -> _State | None:
-    try:
-        found = os.stat(path)
-    except OSError:  # reading it fails later, with the reason
-        return None
-    return found.st_size, found.st_mtime_ns
 
 
 def _looked_into(paths: list[str]) -> list[tuple[str, Sketch | None]]:
@@ -79,7 +69,7 @@ def _code() -> str:
     return code_of("structures.sketch")
 
 
-def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:
+def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     """What was seen before: path → state of the file and its sketch; nothing where that cannot be used."""
     from toporank.structures.sketch import Sketch
 
@@ -89,15 +79,15 @@ def _read(path: Path) -> dict[str, tuple[_State, Sketch | None]]:
             return {}
         texts = content["sequences"]
         return {
-            name: ((size, time), Sketch(tuple(models), first, tuple(further)))
-            for name, (size, time, models, chains) in content["files"].items()
+            name: (FileState(size, version), Sketch(tuple(models), first, tuple(further)))
+            for name, (size, version, models, chains) in content["files"].items()
             for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
         return {}
 
 
-def _write(path: Path, known: Mapping[str, tuple[_State, Sketch | None]]) -> None:
+def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
     """Keep what was seen; files that cannot be read are looked into again."""
     places: dict[str, int] = {}
 

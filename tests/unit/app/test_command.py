@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY
+from replacing import copied_there, moved_there, written_over
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, study
 from toporank.app.commands.given import look_at, look_at_partners, name_of
@@ -97,6 +98,14 @@ def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_thei
     assert (unpacked(archive, tmp_path) / "a.pdb").read_text() == "other"
     assert (folder / "a.pdb").stat().st_mtime_ns == pytest.approx(then, abs=5e9)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.zip"]
+
+
+@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+def test_another_archive_of_the_same_size_and_time_is_unpacked(tmp_path, way):
+    archive, other = (zipped(tmp_path / f"{text}.zip", {"a.pdb": text}) for text in ("one", "two"))
+    assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "one"
+    way(archive, other.read_bytes())
+    assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "two"
 
 
 def test_what_was_changed_by_hand_does_not_give_way_to_a_newer_archive(tmp_path):

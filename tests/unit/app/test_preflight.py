@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from described_checkpoint import write_description
+from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.preflight import (
     Preflight,
@@ -562,6 +563,15 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
     result.write(result.current)
     assert not Path("results/good/labels.csv").exists(), "a job writes it"
+
+
+@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+def test_a_native_of_the_same_size_and_time_is_another_native(way):
+    before = with_natives("A.pdb", "B.pdb").natives["good"]
+    way(Path("natives/A.pdb"), b"other")
+    after = check({"name": "good", "decoys": "decoys", "natives": "natives"}).natives["good"]
+    assert after["A"] != before["A"]
+    assert after["B"] == before["B"]
 
 
 def test_given_labels_are_used_before_natives():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from replacing import WAYS
 from toporank import layout
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import Chunks, deal, planned, write_plans
@@ -140,15 +141,20 @@ def test_chunks_with_a_decoy_without_graph_are_named_so_that_they_can_be_tried_a
     assert failed_before("ds", dealt()) == []
 
 
-def test_a_decoy_changed_back_finds_the_chunk_it_had():
-    text, times = Path("in/T/good.pdb").read_text(), Path("in/T/good.pdb").stat()
-    first = build()
-    Path("in/T/good.pdb").write_text("other atoms")
-    assert build() != first
-    Path("in/T/good.pdb").write_text(text)
-    os.utime("in/T/good.pdb", ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert list(dealt()) == [first]
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_a_file_of_the_same_size_and_time_counts_as_changed(way):
+    build()
+    way(Path("in/T/good.pdb"), b"doog atoms")
+    assert gap()["good"] == (State.CHANGED,) * 4
+    build()
     assert gap()["good"] == ALL_DONE
+
+
+def test_after_a_build_by_a_version_with_other_columns_every_decoy_is_new():
+    plan = Path(layout.PLAN.format(dataset="ds", chunk=build()))
+    plan.write_text(plan.read_text().replace("version", "mtime_ns", 1))
+    Path("in/T/good.pdb").write_text("other atoms")
+    assert gap() == dict.fromkeys(("bad", "good"), (State.NEW,) * 4)
 
 
 # ---- words ------------------------------------------------------------------------------------------------

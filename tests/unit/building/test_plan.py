@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from replacing import WAYS
 from toporank import layout
 from toporank.building.chunks.ledger import Ledger, LedgerRow, last_fates, remove_old, write_ledger
 from toporank.building.chunks.plan import (
@@ -24,6 +27,7 @@ from toporank.building.chunks.plan import (
     write_plans,
 )
 from toporank.errors import RecordError
+from toporank.files.state import state_of
 from toporank.structures.identity import Decoy, Status
 
 
@@ -88,15 +92,20 @@ def write(path: Path, text: str = "atoms") -> Decoy:
     return Decoy("ds", path.parent.name, path.stem, str(path))
 
 
+def replaced(way: Callable[[Path, bytes], None], decoy: Decoy) -> None:
+    way(Path(decoy.path), b"smota")
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda decoy: Path(decoy.path).write_text("other atoms"),
         lambda decoy: os.utime(decoy.path, (1, 1)),
+        *(partial(replaced, way) for way in WAYS),
         lambda decoy: os.remove(decoy.path),
         lambda decoy: 0.5,
     ],
-    ids=["content", "time", "deleted", "label"],
+    ids=["content", "time", *(f"same size and time, {way.__name__}" for way in WAYS), "deleted", "label"],
 )
 def test_any_change_of_a_decoy_makes_another_chunk(change):
     decoy, other = write(Path("in/T/a.pdb")), write(Path("in/T/b.pdb"))
@@ -112,8 +121,8 @@ def test_a_plan_states_the_file_and_the_label():
     decoy = write(Path("in/T/a.pdb"), "12345")
     decoy = decoy._replace(model=2, lacks="of 3 chains, 2: no C", spare="B")
     (row,) = planned([decoy], {decoy.key: 0.1 + 0.2})
-    time = os.stat(decoy.path).st_mtime_ns
-    assert row == ("T", "a", "in/T/a.pdb", 5, time, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare, "", "")
+    of_file = ("in/T/a.pdb", 5, state_of(decoy.path).version)
+    assert row == ("T", "a", *of_file, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare, "", "")
 
 
 def test_a_dangling_link_is_planned_and_noticed_when_it_leads_somewhere():
@@ -171,6 +180,16 @@ def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_b
         read_chunk("ds", chunk)
     run_of(chunks)
     assert read_chunk("ds", chunk) == chunks[chunk]
+
+
+def test_a_plan_with_the_columns_of_another_version_is_as_good_as_none():
+    """As a ledger is: its decoys count as changed."""
+    run_of(chunks := first(3))
+    (chunk,) = chunks
+    path = Path(layout.PLAN.format(dataset="ds", chunk=chunk))
+    path.write_text(path.read_text().replace("version", "mtime_ns", 1))
+    with pytest.raises(FileNotFoundError, match="a plan of another version"):
+        read_chunk("ds", chunk)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"folder": 1}'])

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from replacing import WAYS
 from structures_text import alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence import content, decoy, haddock, side_files
@@ -653,6 +654,20 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     (tmp_path / "1_caprieval").mkdir()
     (tmp_path / "1_caprieval" / "capri_ss.tsv").write_text("model\n")
     assert len(state()) == len(changed_file) + 1
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(tmp_path, way):
+    (tmp_path / "models").mkdir()
+    model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
+    path = model.parent / "confidence_x_model_0.json"
+    path.write_text('{"iptm": 0.1}')
+    assert read_values(path) == {"iptm": 0.1}
+    before = side_files.state({model.parent}), side_files.state_below(model.parent)
+    way(path, b'{"iptm": 0.9}')
+    assert read_values(path) == {"iptm": 0.9}
+    after = side_files.state({model.parent}), side_files.state_below(model.parent)
+    assert [then == now for then, now in zip(before, after, strict=True)] == [False, False]
 
 
 # ---- any damage -------------------------------------------------------------------------------------------

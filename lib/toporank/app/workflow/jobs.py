@@ -202,7 +202,7 @@ class Jobs:
         return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
 
     def confidence_state(self, wildcards: Any) -> str:
-        """Size and time of all files in which predictors may speak of the decoys of a data set, as a digest."""
+        """The state of all files in which predictors may speak of the decoys of a data set, as a digest."""
         decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
         paths = [decoy.path for decoy in decoys]
         paths += [os.path.realpath(path) for path in paths if os.path.islink(path)]
@@ -224,7 +224,7 @@ class Jobs:
         return locate(self.config.dataset(wildcards.dataset).natives, repository)
 
     def natives_state(self, wildcards: Any) -> str:
-        """Which natives the targets of a chunk have, with size and time of their files, as a digest."""
+        """Which natives the targets of a chunk have, with the states of their files, as a digest."""
         if not self.check:
             return ""
         natives = self.check.natives.get(wildcards.dataset, {})

@@ -24,6 +24,7 @@ from toporank.building.planning import partners_given, plan_of
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, records, resolve_recorded, seen
+from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
@@ -49,7 +50,7 @@ from toporank.structures.identity import Decoy
 from toporank.structures.partners import FILE, is_file, read_partners
 
 NativeFile = tuple[str, int, int]
-"""Path, size in bytes and modification time in ns."""
+"""Path, and the two numbers of its state."""
 GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything again and again."""
 
@@ -292,17 +293,9 @@ def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repo
     if len(without) == len(targets):
         what = f"no target has a native: there is {stray[0] if stray else 'none'}, but for example target {without[0]}"
         raise ConfigError(f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED)
-    result.natives[dataset.name] = {target: _file_state(path) for target, path in paths.items()}
+    result.natives[dataset.name] = {t: (str(path), *state_if_there(path)) for t, path in paths.items()}
     lines = [f"targets without native: {len(without)} of {len(targets)}, such as {without[0]}"] if without else []
     return [*lines, *([f"natives without target: {len(stray)}, such as {stray[0]}"] if stray else [])]
-
-
-def _file_state(path: Path) -> NativeFile:
-    try:
-        found = path.stat()
-    except OSError:  # such as a dangling link: reading it fails later, with the reason
-        return str(path), -1, 0
-    return str(path), found.st_size, found.st_mtime_ns
 
 
 def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:

@@ -1,14 +1,15 @@
 """Chunks: lists of decoys. Each feature job handles one chunk.
 
 Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost as much as a hundred
-files. A chunk is named by its content, which states each decoy's file with size, modification time and label. So a plan
-never changes: when a decoy changes, a new chunk replaces the old one; its job computes what the change affects and
+files. A chunk is named by its content, which has the state (`files.state`) and the label of each decoy. So a plan never
+changes: when a decoy changes, a new chunk replaces the old one; its job computes what the change affects and
 takes the rest from the reuse store. A dry run during a build may add plans, but changes none.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
+from toporank.files.state import state_if_there
 from toporank.structures.identity import Decoy
 
 NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
@@ -28,8 +30,9 @@ NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 
 
 class PlannedDecoy(NamedTuple):
-    """One decoy of a chunk. Size in bytes; `dockq` is empty without a label, `refused` says why it is not read.
+    """One decoy of a chunk. `dockq` is empty without a label, `refused` says why it is not read.
 
+    size, version : of its file, as in `files.state.FileState`.
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
     partners_given : as they were given, if by other names. model, lacks, spare : as in
     `structures.identity.Decoy`. masked : residues that do not count, as `structures.masking.mask_text` writes them.
@@ -39,7 +42,7 @@ class PlannedDecoy(NamedTuple):
     decoy: str
     path: str
     size: int
-    mtime_ns: int
+    version: int
     dockq: str
     refused: str = ""
     partners: str = ""
@@ -76,17 +79,12 @@ def planned(
     """
     rows = []
     for decoy in decoys:
-        try:
-            stat = os.stat(decoy.path)
-            size, mtime = stat.st_size, stat.st_mtime_ns
-        except OSError:  # such as a dangling link: reading it fails later, with the reason
-            size, mtime = -1, 0
         dockq = labels.get(decoy.key)
         label = "" if dockq is None else repr(float(dockq))
         path = "" if decoy.refused else decoy.path
         given = (partners or {}).get(decoy.key, "")
         of_file = (own or {}).get(decoy.key, given)
-        state = path, size, mtime, label, decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
+        state = path, *state_if_there(decoy.path), label, decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
         rows.append(PlannedDecoy(decoy.target, decoy.name, *state, given if given != of_file else ""))
     return rows
 
@@ -166,10 +164,15 @@ def read_current(dataset: str, root: Path = Path()) -> Current | None:
 
 
 def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
-    """The decoys of a chunk. Raises RecordError when the plan does not match its name."""
+    """The decoys of a chunk.
+
+    Raises RecordError when the plan does not match its name, FileNotFoundError when another version wrote it.
+    """
     path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
     try:
-        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
+        columns, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1])
+        if columns != [*PlannedDecoy._fields] and columns[:3] == [*PlannedDecoy._fields[:3]]:
+            raise FileNotFoundError(errno.ENOENT, "a plan of another version", str(path))
         members = [_planned(cells) for cells in lines]
     except (ValueError, TypeError, IndexError) as error:
         raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
@@ -180,7 +183,7 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
 
 def _planned(cells: list[str]) -> PlannedDecoy:
     """A line of a plan. Raises ValueError, TypeError or IndexError where it is something else."""
-    numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "mtime_ns", "model")}
+    numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "version", "model")}
     return PlannedDecoy(*cells)._replace(**numbers)
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
+from toporank.files import state as files_state
 from toporank.inputs.confidence.alphafold_pickles import read_pickle
 
 MAX_BYTES = 1 << 30
@@ -49,20 +50,19 @@ DAMAGED = (
 
 
 class State(NamedTuple):
-    """Which content a file has: it is parsed again when this changes."""
+    """Which content a file has: it is parsed again when this changes. size, version : as in `files.state.FileState`."""
 
     path: Path
     size: int
-    mtime_ns: int
+    version: int
 
 
 def state_of(path: Path) -> State:
     """The state of a file. Raises ConfidenceError when it cannot be looked at."""
     try:
-        about = path.stat()
+        return State(path, *files_state.state_of(path))
     except OSError as error:
         raise unreadable(path, error) from error
-    return State(path, about.st_size, about.st_mtime_ns)
 
 
 def unreadable(path: Path, error: Exception) -> ConfidenceError:

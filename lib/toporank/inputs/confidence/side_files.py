@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
+from toporank.files.state import FileState, state_of
 from toporank.structures.identity import split_suffix
 
 KINDS = (".json", ".npz", ".pkl", ".tsv")
@@ -148,8 +149,8 @@ def _steps(run: Path) -> list[Path]:
     return sorted(found, key=lambda path: (int(re.match(r"\d+", path.name)[0]), path.name))
 
 
-def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
-    """Path, size and modification time (ns) of every file that may say something of a model in one of these folders.
+def state(folders: Collection[Path]) -> list[tuple[str, FileState]]:
+    """Path and state of every file that may say something of a model in one of these folders.
 
     So do models with a rank: `ranked`.
     """
@@ -161,14 +162,13 @@ def state(folders: Collection[Path]) -> list[tuple[str, int, int]]:
     found = []
     for path in sorted(paths):
         with contextlib.suppress(OSError):  # it has just gone; where it cannot be read, the row of its model says so
-            about = path.stat()
-            found.append((str(path), about.st_size, about.st_mtime_ns))
+            found.append((str(path), state_of(path)))
     return found
 
 
 def state_below(folder: Path) -> str:
     """A digest of `state` for the models in a folder; one that was moved says the same."""
-    found = [(os.path.relpath(path, folder), *about) for path, *about in state([folder])]
+    found = [(os.path.relpath(path, folder), about) for path, about in state([folder])]
     return hashlib.sha256(repr(found).encode()).hexdigest()
 
 

@@ -1,0 +1,40 @@
+"""Whether a file is what it was, without reading it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+
+class FileState(NamedTuple):
+    """Another one where the content of a file may have changed. size : in bytes. version : of all else, opaque.
+
+    Models of a complex often have the same size, and archives, `cp -p` and `mv` bring their own modification times. So
+    the version also has the time of the last change of any kind, which no program can choose, and the inode: two
+    folders may exchange their names, or two links what they lead to.
+    """
+
+    size: int
+    version: int
+
+
+MISSING = FileState(-1, 0)
+"""Of a file that cannot be looked at, such as a dangling link."""
+
+
+def state_of(path: Path | str) -> FileState:
+    """The state of a file, or of what a link leads to. Raises OSError."""
+    about = os.stat(path)
+    known = f"{about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}"
+    digest = hashlib.blake2b(known.encode(), digest_size=8).digest()
+    return FileState(about.st_size, int.from_bytes(digest, "big"))
+
+
+def state_if_there(path: Path | str) -> FileState:
+    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the reason."""
+    try:
+        return state_of(path)
+    except OSError:
+        return MISSING
