@@ -48,6 +48,11 @@ def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
     return [replace(a, x=round(a.x + x, 3)) for a in atoms]
 
 
+def shifted_residue(which: int, **other) -> list[Atom]:
+    """`with_residue`, where this residue stands 9 Å aside."""
+    return [a for atom in with_residue(which, **other) for a in shifted([atom], 9.0 * (atom.number == which))]
+
+
 def text(name: str, content: str | bytes | Callable[[], str | bytes]) -> Callable[[Path], Path]:
     """Make a file of this name; gzipped when the name says so."""
     return lambda folder: write(folder / name, content() if callable(content) else content)

@@ -19,6 +19,8 @@ WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number o
 CHAIN, NUMBER, COORDINATES = slice(20, 22), slice(22, 26), range(30, 54, 8)
 CODE = 26
 """Column of the insertion code."""
+RESIDUE = (slice(17, 21), slice(21, 25), slice(25, 27))
+"""What names a residue: its name and one letter, the chain with most of the number, its end and the insertion code."""
 LAST_COLUMN = 80
 _MODEL_NUMBER = re.compile(rb"MODEL? *(\d{1,9})", re.IGNORECASE)
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
@@ -60,10 +62,12 @@ class PdbText:
     starts : int, where each line begins, and at last the end of the text
     atoms : int, the lines that are ATOM or HETATM records, in rising order
     models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs
+    shortened : residues whose name had four letters in the file: line and, in words, how it is read
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, shortened: tuple[tuple[int, str], ...] = ()) -> None:
         self.text = text
+        self.shortened = shortened
         self.data = np.frombuffer(text + b"\n" * LAST_COLUMN, dtype=np.uint8)
         ends = np.flatnonzero(self.data[: len(text)] == ord("\n")) + 1
         self.starts = np.concatenate([[0], ends, [len(text)]])

@@ -14,11 +14,12 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.columns import PdbText, check_mmcif, number_ligands
+from toporank.structures.columns import PdbModel, PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.residue_names import FORCE_FIELD_NAMES, amino_acid, with_short_names
 from toporank.structures.text import read_text
 
 BEFORE_CHARGE = 78
@@ -34,14 +35,6 @@ LONGEST_MESSAGE = 200
 """Letters of gemmi's messages that are repeated; some quote the file."""
 
 ONE_TO_THREE = {one: three for three, one in STANDARD.items()}
-FORCE_FIELD_NAMES = {
-    **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
-    **dict.fromkeys(("CYX", "CYM"), "CYS"),
-    "ASH": "ASP",
-    "GLH": "GLU",
-    "LYN": "LYS",
-}
-"""Names that Amber and CHARMM give to protonation states; no dictionary of residues has them."""
 BACKBONE = ("N", "CA", "C", "O")
 """Atoms that make a residue missing from all dictionaries an amino acid."""
 
@@ -87,10 +80,10 @@ def _parsing(file_format: str) -> Iterator[None]:
 
 
 def pdb_text(text: str) -> PdbText:
-    """PDB text by lines. Raises StructureError when it is mmCIF."""
+    """PDB text by lines, with residue names of three letters. Raises StructureError when it is mmCIF."""
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    return PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+    return with_short_names(PdbText(text.encode("ascii", errors="replace")))  # gemmi counts columns in bytes
 
 
 def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
@@ -99,7 +92,10 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
     _check_model(model, max(len(lines.models), 1))
     structure = model_of(lines, model or 0)
     several = model is None and len(lines.models) > 1
-    return structure, [_several(len(lines.models), lines.chain_names())] if several else []
+    notes = [_several(len(lines.models), lines.chain_names())] if several else []
+    _, first, stop = lines.models[model or 0] if lines.models else PdbModel(1, 0, len(lines.starts))
+    shortened = Counter(words for line, words in lines.shortened if first <= line < stop)
+    return structure, notes + [f"{count} {words}" for words, count in shortened.items()]
 
 
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
@@ -193,7 +189,7 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
         return FORCE_FIELD_NAMES[name]
     info = gemmi.find_tabulated_residue(name)
     if not info.found():
-        return "UNK" if all(atom in residue for atom in BACKBONE) else ""
+        return amino_acid(name) or "UNK" if all(atom in residue for atom in BACKBONE) else ""
     if not info.is_amino_acid() or "CA" not in residue:
         return ""
     return ONE_TO_THREE.get(info.one_letter_code.upper(), "UNK")

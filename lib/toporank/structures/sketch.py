@@ -9,15 +9,13 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.columns import PdbText
+from toporank.structures.columns import RESIDUE, PdbText
 from toporank.structures.complex import STANDARD
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 
 Chains = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain of a model, in the order of the file. A sequence has a letter for each
 protein residue, as `read_complex` counts them: X for an unknown one, M for MSE."""
-RESIDUE = (slice(17, 21), slice(21, 25), slice(25, 27))
-"""Columns of a PDB record: residue name, chain with most of the number, its end and the insertion code."""
 
 
 class Sketch(NamedTuple):

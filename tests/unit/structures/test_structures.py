@@ -152,7 +152,21 @@ def test_other_modified_residues_count_as_their_parent(read, name, parent):
 
 @pytest.mark.parametrize(
     ("name", "parent"),
-    [("HID", "HIS"), ("HIE", "HIS"), ("HIP", "HIS"), ("HSD", "HIS"), ("HSE", "HIS"), ("CYX", "CYS"), ("ASH", "ASP")],
+    [
+        ("HID", "HIS"),
+        ("HIE", "HIS"),
+        ("HIP", "HIS"),
+        ("HSD", "HIS"),
+        ("HSE", "HIS"),
+        ("HSP", "HIS"),
+        ("CYX", "CYS"),
+        ("CYM", "CYS"),
+        ("ASH", "ASP"),
+        ("GLH", "GLU"),
+        ("LYN", "LYS"),
+        ("LSN", "LYS"),
+        ("ARN", "ARG"),
+    ],
 )
 def test_force_field_names_of_amino_acids_count_as_their_parent(read, name, parent):
     complex_ = read(pdb(changed(alanine("A", 1, 0.0), residue=name) + alanine("B", 1, 5.0)))

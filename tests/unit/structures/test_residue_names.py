@@ -1,0 +1,138 @@
+"""Residue names of four letters, as GROMACS, AMBER, CHARMM and VMD write them, against chain names of two."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from structures_text import Atom, alanine, changed, mmcif, pdb, write
+from toporank.errors import StructureError
+from toporank.structures.columns import PdbText
+from toporank.structures.read import pdb_text, read_complex
+from toporank.structures.residue_names import with_short_names
+from toporank.structures.sketch import sketch
+
+
+def chain(name: str, residues: list[str], first: int = 1, y: float = 0.0, step: float = 4.0) -> list[Atom]:
+    """A straight chain of residues; a step of 4 Å joins them by peptide bonds.
+
+    A name of four letters ends in column 21, where a chain name of two letters begins.
+    """
+    atoms = []
+    for k, residue in enumerate(residues):
+        atoms += changed(alanine(residue[3:] + name, first + k, step * k, y), residue=residue[:3])
+    return atoms
+
+
+def partner() -> list[Atom]:
+    return chain("B", ["ALA", "SER", "ALA"], y=6.0)
+
+
+@pytest.fixture
+def read(tmp_path):
+    return lambda text, name="d.pdb": read_complex(write(tmp_path / name, text))
+
+
+def assert_same(one, other):
+    for field in fields(one):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), err_msg=field.name)
+
+
+LONG = [
+    ("HISE", "HIS"), ("HISB", "HIS"), ("HIS1", "HIS"), ("LYSH", "LYS"), ("ARGN", "ARG"), ("CYS2", "CYS"),
+    ("ASPH", "ASP"), ("GLUP", "GLU"), ("NALA", "ALA"), ("CGLY", "GLY"), ("CCYX", "CYS"), ("NHIE", "HIS"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("long", "short"), LONG)
+@pytest.mark.parametrize("place", [0, 1, 2], ids=["first", "middle", "last"])
+def test_a_name_of_four_letters_is_that_of_the_residue(read, long, short, place):
+    names = ["ALA", "ALA", "ALA"]
+    names[place] = long
+    complex_ = read(pdb([*chain("A", names), *partner()]))
+    assert complex_.notes == (f"1 {long} read as {short}",)
+    names[place] = short
+    assert_same(replace(complex_, notes=()), read(pdb([*chain("A", names), *partner()]), "short.pdb"))
+
+
+def test_all_names_of_a_chain_may_have_four_letters(read):
+    complex_ = read(pdb([*chain("A", ["NLYS", "HISE", "LYSH", "CYS2", "CGLY"]), *partner()]))
+    assert complex_.chains == ["A", "B"]
+    assert complex_.parents[:5] == ("LYS", "HIS", "LYS", "CYS", "GLY")
+
+
+def test_the_chain_may_be_without_a_name(read):
+    complex_ = read(pdb([*chain(" ", ["ALA", "HISE", "ALA"]), *partner()]))
+    assert complex_.chains == ["", "B"]
+
+
+def test_the_chain_of_each_model_is_whole(tmp_path):
+    atoms = [*chain("A", ["ALA", "HISE", "ALA"]), *partner()]
+    text = "".join(f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n in (1, 2))
+    path = write(tmp_path / "d.pdb", text)
+    assert sketch(path) == ((1, 2), (("A", "AHA"), ("B", "ASA")), ())
+    assert read_complex(path, 1).chains == ["A", "B"]
+    assert read_complex(path, 1).notes == ("1 HISE read as HIS",)
+    one_chain = "".join(f"MODEL     {n:4d}\n{pdb(atoms[:15])}ENDMDL\n" for n in (1, 2))
+    notes = read_complex(write(tmp_path / "one.pdb", one_chain)).notes
+    assert notes[0] == "an ensemble of 2 models of one chain, the first is used"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        chain("AA", ["HIS", "SER", "ALA"], y=6.0),
+        chain("AA", ["HIS", "SER", "ALA"], first=4, y=6.0),
+        chain("EA", ["HIS"], first=4, y=6.0),
+        chain("EA", ["HIS", "HIS"], first=4, y=6.0),
+    ],
+    ids=["numbers from 1", "numbers that go on", "one histidine", "histidines"],
+)
+def test_a_chain_name_of_two_letters_stays_one(read, second):
+    complex_ = read(pdb([*chain("A", ["ALA", "SER", "ALA"]), *second]))
+    assert complex_.chains == ["A", second[0].chain]
+    assert complex_.notes == ()
+
+
+def test_chain_names_of_two_letters_need_no_other(read):
+    ligands = [Atom("C1", "ATP", name, 300, 0.0, 9.0, 9.0, het=True) for name in ("AA", "BA")]
+    complex_ = read(pdb([*chain("AA", ["HIS", "SER"]), *chain("BA", ["HIS", "SER"], y=6.0), *ligands]))
+    assert complex_.chains == ["AA", "BA"]
+    assert [r.chain for r in complex_.residues[-2:]] == ["AA", "BA"]
+
+
+@pytest.mark.parametrize(
+    "atoms",
+    [
+        chain("A", ["ALA", "HISE", "ALA"], step=9.0),
+        [*chain("A", ["ALA", "HISE", "ALA"]), *chain("EA", ["HIS", "SER", "ALA"], y=12.0)],
+    ],
+    ids=["no bonds", "numbers occur twice"],
+)
+def test_where_it_cannot_be_said_the_file_is_refused(read, atoms):
+    with pytest.raises(StructureError, match=r"column 21 .*HISE of chain 'A'.* chain 'EA'.*three letters"):
+        read(pdb([*atoms, *partner()]))
+
+
+def test_damaged_coordinates_are_still_refused_with_their_line(read):
+    text = pdb([*chain("A", ["ALA", "HISE", "ALA"]), *partner()]).splitlines()
+    text[5] = text[5][:30] + "*" * 24 + text[5][54:]  # N of the histidine
+    with pytest.raises(StructureError, match="line 6"):
+        read("\n".join(text))
+    text[5] = text[5][:24]
+    with pytest.raises(StructureError):
+        read("\n".join(text))
+
+
+def test_mmcif_has_names_of_four_letters_too(read):
+    atoms = [*alanine("A", 1, 0.0), *changed(alanine("A", 2, 4.0), residue="HISE"), *alanine("B", 1, 9.0)]
+    complex_ = read(mmcif(atoms), "d.cif")
+    assert (complex_.parents[1], complex_.notes) == ("HIS", ("1 HISE read as HIS",))
+
+
+def test_files_without_such_names_are_not_looked_at_again():
+    lines = PdbText(pdb([*chain("A", ["ALA", "HIS"]), *partner()]).encode())
+    assert with_short_names(lines) is lines
+    assert pdb_text(pdb(partner())).shortened == ()
