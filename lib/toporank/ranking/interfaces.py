@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations, groupby, product
 from operator import attrgetter
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
+from toporank.comparing.homology.kmers import HEAVY
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.metrics import CAPRI_NAMES, capri_class
@@ -135,13 +136,15 @@ def _summary(rows: list[InterfaceRow]) -> Interfaces:
     return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
 
 
-def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) -> str:
-    """Which two chains of a target may be one partner, in a sentence; empty if partners are given or there are two.
+def partners_hint(rows: Iterable[InterfaceRow], antibody: Mapping[str, str] | None = None) -> str:
+    """Which two chains of a target may be one partner, in a sentence; empty if there are two chains.
 
-    Where partners are given and models do not have the same ones, the sentence says that instead. Two chains may be one
-    if they touch in every decoy: two of an antibody, or else those whose number of contacts changes least.
-    antibody : names of the chains with a variable domain.
+    Where partners are given, the sentence says that models do not have the same ones, or that they part the chains of
+    an antibody; otherwise it is empty. Two chains may be one partner if they touch in every decoy: two of an antibody,
+    or else those whose number of contacts changes least.
+    antibody : chain with variable domains → which, as from `domains_of`.
     """
+    antibody = antibody or {}
     contacts: dict[str, list[int]] = {}
     rows = list(rows)
     if any(row.interface.count(":") != 1 for row in rows):
@@ -152,7 +155,9 @@ def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) 
         contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
     chains = sorted({chain for name in contacts for chain in name.split(":")})
     always = {name: found for name, found in contacts.items() if min(found) > 0}
-    if not 3 <= len(chains) <= MOST_CHAINS or not always or any("+" in chain for chain in chains):
+    if any("+" in chain for chain in chains):
+        return _parted_antibody(chains, always, antibody)
+    if not 3 <= len(chains) <= MOST_CHAINS or not always:
         return ""
     paired = [name for name in always if set(name.split(":")) <= set(antibody)]
     name = min(paired or always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
@@ -162,6 +167,29 @@ def partners_hint(rows: Iterable[InterfaceRow], antibody: Collection[str] = ()) 
     if paired:
         return f"{first} and {second} look like one antibody: say partners={partners}, or scores are of {name}, too"
     return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
+
+
+def _parted_antibody(partners: list[str], always: Iterable[str], antibody: Mapping[str, str]) -> str:
+    """A sentence where the two chains of an antibody are in different partners that were given; otherwise empty.
+
+    They are the only chains with a variable domain in their partners; two heavy ones would be of two antibodies.
+    always : interfaces of every decoy. antibody : as for `partners_hint`.
+    """
+    parts = {partner: chains_of(partner) for partner in partners}
+    single = {p: own[0] for p, chains in parts.items() if len(own := [c for c in chains if c in antibody]) == 1}
+    for name in sorted(always):
+        both = name.split(":")
+        pair = sorted(single[partner] for partner in both if partner in single)
+        if len(pair) < 2 or any(len(antibody[c]) > 1 for c in pair) or all(antibody[c] == HEAVY for c in pair):
+            continue
+        rest = sorted(chain for partner in both for chain in parts[partner] if chain not in pair)
+        joined = [partner_name(pair), *filter(None, [partner_name(rest)]), *(p for p in partners if p not in both)]
+        first, second = (partner_name([chain]) for chain in pair)
+        return (
+            f"{first} and {second} look like one antibody, but {':'.join(partners)} parts them: say"
+            f" partners={':'.join(joined)}, or scores are of their contacts, too"
+        )
+    return ""
 
 
 def _differing_partners(rows: list[InterfaceRow]) -> str:
@@ -184,15 +212,15 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
     return ""
 
 
-def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Collection[str]] | None = None) -> list[str]:
+def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
     """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
 
-    antibodies : target → names of the chains with a variable domain.
+    antibodies : as from `chain_tables.antibodies`.
     """
     known = antibodies or {}
     of_hint: dict[str, list[str]] = {}
     for target, rows in groupby(table, key=attrgetter("target")):
-        if hint := partners_hint(rows, known.get(target, ())):
+        if hint := partners_hint(rows, known.get(target)):
             of_hint.setdefault(hint, []).append(target)
     lines = [f"{found[0]}{f' and {len(found) - 1} more' * (len(found) > 1)}: {hint}" for hint, found in of_hint.items()]
     return lines[:MOST_HINTS]

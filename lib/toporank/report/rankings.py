@@ -39,7 +39,7 @@ def partners_hints(study: Study) -> dict[tuple[str, str], str]:
     """(data set, target) → which of its chains may be one partner, or nothing."""
     found = {}
     for (dataset, target), rows in interfaces_of_targets(study).items():
-        antibody = study.antibodies.get(dataset, {}).get(target, ())
+        antibody = study.antibodies.get(dataset, {}).get(target, {})
         found[dataset, target] = partners_hint(rows, antibody)
     return found
 

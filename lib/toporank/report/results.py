@@ -109,7 +109,7 @@ class Study:
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
-    antibodies : by data set and target, names of the chains of antibodies.
+    antibodies : by data set, as from `chain_tables.antibodies`.
     residues : by data set, of the decoys ranked first. scorer : None where a page says nothing of it.
     """
 
@@ -124,7 +124,7 @@ class Study:
     confidence: dict[str, list[Confidence]] = field(default_factory=dict)
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
-    antibodies: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    antibodies: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)

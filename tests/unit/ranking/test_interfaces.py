@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
@@ -151,9 +153,31 @@ def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch
     found = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
     said = "A and B look like one antibody: say partners=A+B:C, or scores are of A:B, too"
     assert partners_hint(found).startswith("A and C touch in every model")
-    assert partners_hint(found, {"A", "B"}) == said
-    assert partners_hint(found, {"A"}) == partners_hint(found)
-    assert hints(found, {"T": {"A", "B"}}) == [f"T: {said}"]
+    assert partners_hint(found, {"A": "H", "B": "L"}) == said
+    assert partners_hint(found, {"A": "H"}) == partners_hint(found)
+    assert hints(found, {"T": {"A": "H", "B": "L"}}) == [f"T: {said}"]
+
+
+@pytest.mark.parametrize(
+    ("partners", "domains", "said"),
+    [
+        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but A+B:C parts them: say partners=A+C:B, or"),
+        ("A+B_C", {"A": "L", "C": "L"}, "A and C look like one antibody"),  # as chains of a T-cell receptor do
+        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+B:H:L parts them: say partners=H+L:A+B,"),
+        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+H:B+L parts them: say partners=H+L:A+B,"),
+        ("A_H+L", {"H": "H", "L": "L"}, ""),
+        ("A+B_C", {"A": "H", "C": "H"}, ""),  # two nanobodies
+        ("A+B_C", {"A": "HL", "C": "L"}, ""),  # a chain with both domains needs no other
+        ("H+L_N", {"H": "H", "L": "L", "N": "L"}, ""),  # an antibody against another
+        ("A+B_C", {"A": "H"}, ""),
+    ],
+)  # fmt: skip
+def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains, said):
+    known = {f"{one}_{other}": [90, 80] for one, other in combinations(partners.split("_"), 2)}
+    hint = partners_hint(rows(**known), domains)
+    assert hint.startswith(said) and bool(hint) == bool(said)
+    apart = {name: [90, 0] for name in known}
+    assert partners_hint(rows(**apart), domains) == ""
 
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():

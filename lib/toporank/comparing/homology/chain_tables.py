@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.comparing.homology.kmers import ANTIBODY, PROTEIN
+from toporank.comparing.homology.kmers import ANTIBODY, PROTEIN, domains_of
 from toporank.errors import ConfigError, RecordError
 from toporank.files.spreadsheets import read_rows, write_rows
 
@@ -42,12 +42,12 @@ def read_chains(path: Path | str) -> list[Chain]:
         raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
 
 
-def antibodies(rows: Iterable[Chain]) -> dict[str, set[str]]:
-    """Target → names of its chains with a variable domain of an antibody, nanobody or T-cell receptor."""
-    found: dict[str, set[str]] = {}
+def antibodies(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
+    """Target → `kmers.domains_of` its chains with a variable domain of an antibody, nanobody or T-cell receptor."""
+    found: dict[str, dict[str, str]] = {}
     for row in rows:
         if row.kind == ANTIBODY:
-            found.setdefault(row.target, set()).update(row.chains.split())
+            found.setdefault(row.target, {}).update(dict.fromkeys(row.chains.split(), domains_of(row.sequence)))
     return found
 
 
