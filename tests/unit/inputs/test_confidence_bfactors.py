@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,6 +132,17 @@ def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
     rows = rows_of(tmp_path, predicted, pdb_with(FAR, core(near)), choice="b_factor")
     assert [row.plddt_source for row in rows] == ["b_factor"] * 2
     assert rows_of(tmp_path, predicted, names=("ranked_0",), choice="none")[0].plddt is None
+
+
+def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path, near):
+    """If they look like pLDDT by themselves: a docked pose under the name of a model has others."""
+    scores = {"plddt": core(near, seed=1)[::-1].tolist(), "iptm": 0.5}
+    (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
+    (own,) = rows_of(tmp_path, pdb_with(NEAR, core(near)), names=("q_unrelaxed_rank_001_m",))
+    assert (own.status, own.plddt_source) == ("incomplete", "b_factor")
+    assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
+    (crystal,) = rows_of(tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",))
+    assert (crystal.status, crystal.plddt) == ("incomplete", None)
 
 
 def test_rmsd_is_that_of_superposed_residues_that_both_have(near, far):

@@ -150,6 +150,46 @@ def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
     assert side_files.place_of(model) == model
 
 
+SURE = np.array([97.0, 96.0, 95.0, 80.0, 60.0])
+"""pLDDT of chain A (three residues) and chain B (two); so sure are the best models of ColabFold."""
+FIVE_RESIDUES = [a for i in range(3) for a in alanine("A", i + 1, 0.0, 4.0 * i)]
+FIVE_RESIDUES += [a for i in range(2) for a in alanine("B", i + 1, 5.0, 4.0 * i)]
+
+
+@pytest.mark.parametrize(
+    ("b_factors", "reason"),
+    [
+        (SURE, ""),
+        (SURE + np.array([0.4, -0.4, 0.4, -0.4, 0.4]), ""),
+        (SURE / 100, ""),
+        (np.full(5, 20.0), ""),
+        (SURE[[3, 4, 0, 1, 2]], "100% of the residues have another pLDDT in q_scores"),
+        (SURE - np.array([0, 0, 0, 0, 20]), "20% of the residues have another pLDDT in q_scores"),
+    ],
+    ids=["the same", "rounded", "0 to 1", "none", "chain B first", "another model"],
+)
+def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(tmp_path, b_factors, reason):
+    pae = np.full((5, 5), 4.0)
+    beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "plddt": SURE.tolist(), "pae": pae.tolist()}}
+    model = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, with_b(b_factors.tolist(), FIVE_RESIDUES))
+    row = confidence_of("T", "d", model)
+    assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
+    assert row.reason[: len(reason)] == reason
+    used = (row.interface_pae, row.plddt, row.plddt_source)
+    assert used == ((None, None, "") if reason else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file"))
+    (row,) = confidences([Asked("T", "d", model)], "none")
+    assert (row.status, row.interface_pae) == ("ok", 4.0)
+
+
+def test_also_where_alphafold_2_wrote_them(tmp_path):
+    names = {"confidence_model_2_pred_0.json": {"confidenceScore": SURE.tolist()}, "ranking_debug.json": ORDER}
+    pae = {"pae_model_2_pred_0.json": [{"predicted_aligned_error": np.full((5, 5), 4.0).tolist()}]}
+    other = with_b(SURE[[3, 4, 0, 1, 2]].tolist(), FIVE_RESIDUES)
+    row = confidence_of("T", "d", laid(tmp_path, "ranked_0.pdb", {**names, **pae}, other))
+    assert (row.status, row.interface_pae, row.plddt) == ("incomplete", None, None)
+    assert "in confidence_model_2_pred_0.json" in row.reason
+
+
 def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_path):
     pae = {f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)}
     first, second = (
@@ -444,7 +484,9 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
         scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
         beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
     names = ("ranked_0", "ranked_1", "unrelaxed_model_1_pred_0", "relaxed_model_2_pred_0", "ranked_2")
-    rows = [confidence_of("T", name, laid(tmp_path, f"{name}.pdb", beside)) for name in names]
+    texts = [with_b([10.0 * n, 20.0 * n, 30.0 * n]) for n in (2, 1, 1, 2)] + [PLDDT]
+    laid_out = [laid(tmp_path, f"{name}.pdb", beside, text) for name, text in zip(names, texts, strict=True)]
+    rows = [confidence_of("T", path.stem, path) for path in laid_out]
     assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
     assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
     assert [row.plddt for row in rows] == [40, 20, 20, 40, 80]

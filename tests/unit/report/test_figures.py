@@ -20,7 +20,7 @@ from _shown import EXAMPLE, scored_example
 from structures_text import alanine, complex_of
 from toporank.app.commands import figure
 from toporank.errors import ConfidenceError, ConfigError
-from toporank.inputs.confidence.decoy import pae_of
+from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL, pae_of
 from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.residues import ContactRow, ResidueRow
 from toporank.report import pae
@@ -377,6 +377,15 @@ def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
 
 def test_what_was_asked_for_by_name_and_is_missing_is_an_error(scored):
     with pytest.raises(ConfidenceError, match="no PAE"):
+        drawn(scored, kind="pae")
+
+
+def test_a_pae_that_is_not_of_the_model_is_not_drawn(scored, with_pae, monkeypatch):
+    monkeypatch.setattr("toporank.app.commands.shown.study_of", lambda out, dataset: with_pae)
+    assert drawn(scored, kind="pae") == 0
+    reason = f"76% {NOT_OF_THIS_MODEL} q_scores_rank_001_m.json"
+    with_pae.confidence["bench"][0] = Confidence("1AVZ", "near1", status="incomplete", reason=reason)
+    with pytest.raises(ConfidenceError, match=reason):
         drawn(scored, kind="pae")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toporank.errors import ConfigError, TopoRankError
+from toporank.errors import ConfidenceError, ConfigError, TopoRankError
 from toporank.files.atomic import write_bytes
 
 KINDS = ("complex", "pae", "ranking", "contacts")
@@ -149,12 +149,18 @@ def _contacts(chosen: Chosen) -> list[Any]:
 def _draw_pae(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     import numpy as np
 
+    from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL
     from toporank.report.pae import pae_of_result, runs
     from toporank.report.slides.drawings import pae_slide
 
     if not Path(chosen.row.path).is_file():
         what = "the file of the model is gone, and so is its PAE"
         raise ConfigError(what, where=chosen.row.path, remedy="put both back where they were scored")
+    said = chosen.study.confidence.get(chosen.row.dataset, [])
+    key = chosen.row.target, chosen.row.decoy
+    reason = next((each.reason for each in said if (each.target, each.decoy) == key), "")
+    if NOT_OF_THIS_MODEL in reason:
+        raise ConfidenceError(reason, where=chosen.row.path)
     pae = pae_of_result(chosen.row, chosen.partners)
     place = {(residue.chain, f"{residue.number}{residue.insertion_code}"): i for i, residue in enumerate(pae.residues)}
     ends = [((c.chain_1, c.residue_1), (c.chain_2, c.residue_2)) for c in _contacts(chosen)]

@@ -18,14 +18,15 @@ class Stated(NamedTuple):
     """What a predictor states; None where it says nothing.
 
     ranking_score : by which it ranks its models, higher is better. plddt : of each residue or other token, 0 to 100,
-    shape (T,). pae : Å, shape (T, T). tokens : chain and residue number of each token. problems : files that could
-    not be used, and why.
+    shape (T,). plddt_file : the name of the file that has it. pae : Å, shape (T, T). tokens : chain and residue number
+    of each token. problems : files that could not be used, and why.
     """
 
     ptm: float | None = None
     iptm: float | None = None
     ranking_score: float | None = None
     plddt: np.ndarray | None = None
+    plddt_file: str = ""
     pae: np.ndarray | None = None
     tokens: list[tuple[str, int]] | None = None
     problems: tuple[str, ...] = ()
@@ -84,10 +85,16 @@ def _numbers(values: dict[str, Any], **names: str) -> Parts:
     return {field: partial(number, values, name, *RANGES[field]) for field, name in names.items()}
 
 
-def _arrays(values: dict[str, Any], pae: str) -> Parts:
-    """pLDDT and, under this name, PAE, if they are there."""
-    readers = {"plddt": (plddt, "plddt"), "pae": (square, pae)}
-    return {field: partial(read, values, name) for field, (read, name) in readers.items() if name in values}
+def _arrays(values: dict[str, Any], path: Path | None, pae: str) -> Parts:
+    """pLDDT and, under this name, PAE of a file, if they are there."""
+    return _plddt(values, path, "plddt") | ({"pae": partial(square, values, pae)} if pae in values else {})
+
+
+def _plddt(values: dict[str, Any], path: Path | None, name: str) -> Parts:
+    """pLDDT of this name and its file, if it is there."""
+    if path is None or name not in values:
+        return {}
+    return {"plddt": partial(plddt, values, name), "plddt_file": lambda: path.name}
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
@@ -109,7 +116,7 @@ def _colabfold(beside: Beside) -> Parts:
         ptm, iptm = known["ptm"](), known["iptm"]()
         return None if ptm is None or iptm is None else 0.8 * iptm + 0.2 * ptm
 
-    return {**known, "ranking_score": score, **_arrays(values, "pae")}
+    return {**known, "ranking_score": score, **_arrays(values, beside.scores, "pae")}
 
 
 def _alphafold2_ranking(beside: Beside) -> Parts:
@@ -151,7 +158,7 @@ def _alphafold2_result(beside: Beside) -> Parts:
     path = file_called(beside.folder, f"result_{_name(beside)}.pkl")
     values = read_values(path) if path else {}
     scores = _numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")
-    return {**scores, **_arrays(values, "predicted_aligned_error")}
+    return {**scores, **_arrays(values, path, "predicted_aligned_error")}
 
 
 def _alphafold2_pae(beside: Beside) -> Parts:
@@ -164,7 +171,7 @@ def _alphafold2_plddt(beside: Beside) -> Parts:
     """`confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each residue."""
     path = file_called(beside.folder, f"confidence_{_name(beside)}.json")
     values = read_values(path) if path else {}
-    return {"plddt": partial(plddt, values, "confidenceScore")} if "confidenceScore" in values else {}
+    return _plddt(values, path, "confidenceScore")
 
 
 READERS: dict[str, tuple[Callable[[Beside], Parts], ...]] = {
