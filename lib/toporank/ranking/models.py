@@ -17,7 +17,7 @@ from toporank.ranking.ranked import RankedDecoy
 from toporank.ranking.residues import SHOWN, ResidueRow, leading, residue_rows
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
-from toporank.structures.write import mmcif
+from toporank.structures.write import QUALITY, mmcif
 
 MANY = 50
 """With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms."""
@@ -60,4 +60,4 @@ def model(complex_: Complex, residues: Iterable[ResidueRow]) -> str:
     for residue in residues:
         quality = residue.pred_quality
         b_factors[index[f"{residue.chain}:{residue.residue}"]] = 0.0 if quality is None else max(100 * quality, LEAST)
-    return mmcif(complex_, b_factors)
+    return mmcif(complex_, b_factors, QUALITY)

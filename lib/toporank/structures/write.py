@@ -14,6 +14,8 @@ from toporank.structures.complex import Complex
 
 TWO_LETTERS = ("BR", "CL", "FE", "MG", "MN", "SE", "ZN")
 """Elements of ligands that an atom's name begins with; ions are named as their element."""
+QUALITY = "B factors: quality of residues in percent, predicted by TopoRank"
+"""Title of files with them, short enough for one line of a PDB file."""
 
 
 def write_structure(stem: Path, complex_: Complex) -> Path:
@@ -26,15 +28,19 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
     return path
 
 
-def mmcif(complex_: Complex, b_factors: np.ndarray) -> str:
+def mmcif(complex_: Complex, b_factors: np.ndarray, title: str = "") -> str:
     """All atoms of a complex as mmCIF, under the chain names and residue numbers of the file it was read from.
 
-    b_factors : of the residues, shape (R,), which all atoms of a residue have.
+    b_factors : of the residues, shape (R,), which all atoms of a residue have. title : of the file; empty for none.
     """
     structure = _structure(complex_, b_factors)
     structure.assign_label_seq_id(True)
     groups = gemmi.MmcifOutputGroups(False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True)
-    return structure.make_mmcif_document(groups).as_string()
+    document = structure.make_mmcif_document(groups)
+    if title:
+        document[0].set_pair("_struct.title", gemmi.cif.quote(title))
+        document[0].move_item(-1, 0)
+    return document.as_string()
 
 
 def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:

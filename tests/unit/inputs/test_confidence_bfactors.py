@@ -6,17 +6,20 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from structures_text import EXAMPLES, pdb_with
+from toporank.inputs.confidence.bfactors import OF_TOPORANK
 from toporank.inputs.confidence.decoy import Asked
 from toporank.inputs.confidence.job import confidences, rmsd
 from toporank.inputs.confidence.table import Confidence
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
+from toporank.structures.write import QUALITY, mmcif
 
 NEAR, FAR = (EXAMPLES / "1GCQ" / name for name in ("near1.pdb.gz", "far1.pdb.gz"))
 """Two poses of the same residues."""
@@ -143,6 +146,36 @@ def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path,
     assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
     (crystal,) = rows_of(tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",))
     assert (crystal.status, crystal.plddt) == ("incomplete", None)
+
+
+@pytest.mark.parametrize("written", ["now", "before they had a title", "as PDB since"])
+def test_qualities_that_toporank_wrote_are_no_plddt(tmp_path, near, written):
+    """The models that a run writes, scored again."""
+    text = mmcif(near, core(near), QUALITY)
+    block = gemmi.cif.read_string(text).sole_block()
+    if written == "before they had a title":
+        text = mmcif(near, core(near))
+    if written == "as PDB since":
+        text = gemmi.make_structure_from_block(block).make_pdb_string()
+    path = tmp_path / ("mine.pdb" if "PDB" in written else "mine.cif")
+    path.write_text(text)
+    (row,) = confidences([Asked("T", "mine", path)])
+    assert (row.status, row.reason, row.plddt) == ("incomplete", OF_TOPORANK, None)
+    assert confidences([Asked("T", "mine", path)], "none") == [Confidence("T", "mine")]
+    assert confidences([Asked("T", "mine", path)], "b_factor")[0].plddt_source == "b_factor"
+
+
+def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_plddt(tmp_path, near):
+    scores = {"plddt": core(near, seed=1).tolist()}
+    (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
+    (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(mmcif(near, core(near), QUALITY))
+    (row,) = confidences([Asked("T", "d", tmp_path / "q_unrelaxed_rank_001_m.cif")])
+    assert (row.status, row.plddt_source, row.reason) == ("incomplete", "file", OF_TOPORANK)
+    structure = gemmi.read_pdb_string(pdb_with(NEAR, core(near)))
+    for name in ("", "mine"):
+        structure.name = name
+        (tmp_path / "mine.cif").write_text(structure.make_mmcif_document().as_string())
+        assert confidences([Asked("T", "mine", tmp_path / "mine.cif")])[0].plddt_source == "b_factor"
 
 
 def test_rmsd_is_that_of_superposed_residues_that_both_have(near, far):

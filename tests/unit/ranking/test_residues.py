@@ -44,7 +44,7 @@ from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Sc
 from toporank.scorer.residue_quality import with_agreement
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
-from toporank.structures.write import mmcif
+from toporank.structures.write import QUALITY, mmcif
 
 HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
 
@@ -360,6 +360,7 @@ def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tm
     assert [atom.name for atom in atoms] == [name.decode() for name in COMPLEX.atom_names]
     assert all(atom.element.name == atom.name[0] for atom in atoms)
     np.testing.assert_allclose([atom.pos.tolist() for atom in atoms], COMPLEX.xyz, atol=1e-9)
+    assert gemmi.cif.read(str(path)).sole_block().find_value("_struct.title") == f"'{QUALITY}'"
 
 
 def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(tmp_path):

@@ -18,6 +18,7 @@ from toporank.inputs.confidence.table import ALWAYS, AUTO, NEVER, Choice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import parse_mmcif, parse_pdb
+from toporank.structures.write import QUALITY
 
 NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
 """Lines of a PDB file that no model of a predictor has."""
@@ -31,6 +32,21 @@ FEWEST = 30
 """Residues by which this can be judged."""
 NEAR = 10.0
 """Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT rises."""
+OF_TOPORANK = (
+    "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the predictor's own model)"
+)
+BEFORE_TITLES = """\
+data_
+_entity.id
+_entity.type
+_entity_poly.entity_id
+_entity_poly.type
+_entity_poly.pdbx_strand_id
+_entity_poly.pdbx_seq_one_letter_code
+_struct_asym.id
+_struct_asym.entity_id
+"""
+"""What TopoRank's own models had before their atoms when they had no title."""
 
 
 class BFactors(NamedTuple):
@@ -79,6 +95,14 @@ def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | N
     same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
     places = (ResidueId(chain, residue.seqid.num, residue.seqid.icode.strip()) for chain, residue in residues)
     return BFactors(dict(zip(places, means.tolist(), strict=True)), declared, float(same.mean()))
+
+
+def written_by_toporank(text: str, file_format: str) -> bool:
+    """Whether TopoRank wrote the file, so that its B factors are the quality of residues that it predicted."""
+    if file_format == "pdb":
+        return re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE) is not None
+    before = text.partition("_atom_site.")[0].splitlines()
+    return QUALITY in text or [line for line in before if line.startswith(("_", "data_"))] == BEFORE_TITLES.split()
 
 
 def _of_atoms(structure: gemmi.Structure) -> np.ndarray:

@@ -11,7 +11,15 @@ import numpy as np
 
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.inputs.confidence import haddock, measures
-from toporank.inputs.confidence.bfactors import SAME_IN_RESIDUE, BFactors, b_factors, profiles, rise_into_core
+from toporank.inputs.confidence.bfactors import (
+    OF_TOPORANK,
+    SAME_IN_RESIDUE,
+    BFactors,
+    b_factors,
+    profiles,
+    rise_into_core,
+    written_by_toporank,
+)
 from toporank.inputs.confidence.content import unreadable
 from toporank.inputs.confidence.disorder import disordered
 from toporank.inputs.confidence.formats import Stated, stated
@@ -106,11 +114,12 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         file_format, _ = structure_format(path)
         text = read_text(path)
         cns = haddock.of_header(text) if file_format == "pdb" else None
-        found = b_factors(text, file_format, choice, asked.place)
+        again = choice == AUTO and written_by_toporank(text, file_format)
+        found = None if again else b_factors(text, file_format, choice, asked.place)
         if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
             found = None
         if cns is None and not beside and not named and found is None:
-            return Examined(row)
+            return Examined(row._replace(status=INCOMPLETE, reason=OF_TOPORANK) if again else row)
         if asked.sha256 and file_digest(path) != asked.sha256:
             return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
         if beside or named or found:
@@ -131,7 +140,7 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         ranking_score=known.ranking_score,
     )
     measured, low, more = _of_structure(complex_, asked, known, found) if complex_ else ({}, "", [])
-    row, problems = row._replace(**measured), [*known.problems, *problems, *more]
+    row, problems = row._replace(**measured), [*known.problems, *problems, *more, *[OF_TOPORANK] * again]
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
     row = row._replace(**numbers, status=status, reason="; ".join(problems))
