@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from structures_text import EXAMPLES, pdb_with
+from structures_text import EXAMPLES, Atom, alanine, pdb, pdb_with
 from toporank.inputs.confidence.bfactors import OF_TOPORANK
 from toporank.inputs.confidence.decoy import Asked
 from toporank.inputs.confidence.job import confidences, rmsd
@@ -146,6 +146,29 @@ def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path,
     assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
     (crystal,) = rows_of(tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",))
     assert (crystal.status, crystal.plddt) == ("incomplete", None)
+
+
+@pytest.mark.parametrize(
+    ("of_protein", "of_ion", "expected"),
+    [
+        ([0.9, 0.8, 0.7], 20.0, 80.0),
+        ([90.0, 80.0, 70.0], 250.0, 80.0),
+        ([90.0, 80.0, 70.0], -1.0, 80.0),
+        ([100.0, 100.0, 100.0], 0.0, None),
+        ([20.0, 20.0, 20.0], 90.0, None),
+        ([90.0, 80.0, 170.0], 20.0, None),
+        ([90.0, 80.0, -1.0], 20.0, None),
+    ],
+)
+def test_the_atoms_of_amino_acids_alone_say_whether_b_factors_are_plddt(tmp_path, of_protein, of_ion, expected):
+    """And on which scale. A predictor's ions and ligands may have anything."""
+    atoms = [alanine("A", 1, 0.0), alanine("A", 2, 0.0, 4.0), alanine("B", 1, 5.0)]
+    atoms += [[Atom("CA", "CA", "C", 1, 9.0, 9.0, 9.0, het=True)]]
+    values = np.repeat([*of_protein, of_ion], [len(each) for each in atoms])
+    lines = pdb([atom for each in atoms for atom in each]).splitlines()
+    text = "".join(f"{line[:60]}{b:6.2f}{line[66:]}\n" for line, b in zip(lines, values, strict=True))
+    (row,) = rows_of(tmp_path, text, names=("ranked_0",))
+    assert row.plddt == (expected and pytest.approx(expected, abs=1e-3))
 
 
 @pytest.mark.parametrize("written", ["now", "before they had a title", "as PDB since"])

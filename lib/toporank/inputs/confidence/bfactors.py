@@ -8,6 +8,7 @@ names an experiment, a crystal's cell or HADDOCK holds none.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from toporank.inputs.confidence.table import ALWAYS, AUTO, NEVER, Choice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
-from toporank.structures.read import parse_mmcif, parse_pdb
+from toporank.structures.read import parse_mmcif, parse_pdb, residues_of
 from toporank.structures.write import QUALITY
 
 NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
@@ -52,8 +53,8 @@ _struct_asym.entity_id
 class BFactors(NamedTuple):
     """B factors that may be pLDDT.
 
-    of_residues : mean over the atoms of each residue, 0 to 100. declared : whether the file calls them pLDDT.
-    same_in_residue : share of the residues whose atoms all have one value.
+    of_residues : mean over the atoms of each amino acid, 0 to 100. declared : whether the file calls them pLDDT.
+    same_in_residue : share of these residues whose atoms all have one value.
     """
 
     of_residues: dict[ResidueId, float]
@@ -69,7 +70,8 @@ def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | N
     """The B factors of a structure file that can be read; None if they are not pLDDT whatever else is known.
 
     These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless `choice` says that
-    they are pLDDT. model : its place in the file, from 0, if there are several.
+    they are pLDDT. Amino acids decide: ions and ligands may have anything. model : its place in the file, from 0, if
+    there are several.
     """
     asked = choice == ALWAYS
     if choice == NEVER or (file_format == "pdb" and not asked and (NO_PREDICTION.search(text) or _all_alike(text))):
@@ -84,16 +86,19 @@ def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | N
     if (structure.cell.is_crystal() and not asked) or not len(structure) or not structure[0].count_atom_sites():
         return None
     del structure[1:]
-    residues = [(chain.name, residue) for chain in structure[0] for residue in chain if len(residue)]
-    values = _of_atoms(structure)
-    if not (values.min() >= 0 and values.min() < values.max() <= 100):
+    (residues, chains, _, parents), _ = residues_of(structure[0])
+    sizes = np.array([len(residue) for residue in residues])
+    kept = np.array([bool(parent) for parent in parents]) & (sizes > 0)
+    values = _of_atoms(structure)[np.repeat(kept, sizes)]
+    if not len(values) or not (values.min() >= 0 and values.min() < values.max() <= 100):
         return None
-    scale = 100.0 if values.max() <= 1 else 1.0
-    sizes = np.array([len(residue) for _, residue in residues])
+    scale, sizes = 100.0 if values.max() <= 1 else 1.0, sizes[kept]
     starts = np.cumsum(sizes) - sizes
     means = scale * np.add.reduceat(values, starts) / sizes
     same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
-    places = (ResidueId(chain, residue.seqid.num, residue.seqid.icode.strip()) for chain, residue in residues)
+    numbers = (residue.seqid for residue in itertools.compress(residues, kept))
+    of_kept = zip(itertools.compress(chains, kept), numbers, strict=True)
+    places = (ResidueId(chain, number.num, number.icode.strip()) for chain, number in of_kept)
     return BFactors(dict(zip(places, means.tolist(), strict=True)), declared, float(same.mean()))
 
 
