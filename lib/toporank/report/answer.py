@@ -105,6 +105,8 @@ def caveats(
         )
     if not contrast and iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
+    if partly := of_some(best, *others):
+        found["some_confidence"] = partly
     if best.n_masked:
         whole = "none" if best.pred_unmasked is None else number(best.pred_unmasked, 2)
         found["masked"] = (
@@ -126,6 +128,18 @@ def apart(best: Result) -> str:
     sure = "the predictor is sure of it, the structure does not look right"
     said = doubts if structure > confidence else sure
     return f"{said}: {number(structure, 2)} by structure, {number(confidence, 2)} by confidence"
+
+
+def of_some(*scored: Result) -> str:
+    """`5 of 10 models have no confidence of their predictor: …`, or nothing where all have it, or none has."""
+    without = sum(row.pred_confidence is None for row in scored)
+    if without in (0, len(scored)):
+        return ""
+    have, their, them = ("has", "its", "it") if without == 1 else ("have", "their", "them")
+    return (
+        f"{without:,} of {counted(len(scored), 'model')} {have} no confidence of {their} predictor: TopoRank ranks "
+        f"{them} by structure alone, beside the others (`--without-confidence` ranks all by structure)"
+    )
 
 
 def lost(rows: list[Result]) -> str:

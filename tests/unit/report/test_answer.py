@@ -202,3 +202,23 @@ def test_where_structure_and_confidence_speak_for_different_classes_it_is_said_w
 @pytest.mark.parametrize(("structure", "confidence"), [(0.5, 0.79), (0.45, 0.55), (0.1, 0.22)])
 def test_a_small_contrast_and_one_within_a_class_are_none(structure, confidence):
     assert apart(structure, confidence) == []
+
+
+def of_some(confidence: list[float | None]) -> str:
+    """The caveat on models beside which others have confidence of their predictor; empty for none."""
+    rows = [CoverageRow("T", f"m{i}", Status.OK, "graphs", "", None, "", 2, 20, "x") for i in range(len(confidence))]
+    scores = [
+        Score("T", f"m{i}", 0.7 - 0.1 * i, None, pred_structure=0.7 - 0.1 * i, pred_confidence=known)
+        for i, known in enumerate(confidence)
+    ]
+    (found,) = answers(Study(["s"], joined_results("s", rows, ranking(rows, scores)), {}, None, {}, {}))
+    return found["caveats"].get("some_confidence", "")
+
+
+def test_models_with_confidence_beside_models_without_are_ranked_on_two_scales():
+    assert of_some([0.7, None, 0.5, None]) == (
+        "2 of 4 models have no confidence of their predictor: TopoRank ranks them by structure alone, beside the "
+        "others (`--without-confidence` ranks all by structure)"
+    )
+    assert of_some([None, 0.6]).startswith("1 of 2 models has no confidence of its predictor: TopoRank ranks it by")
+    assert of_some([0.7, 0.6]) == of_some([None, None]) == ""
