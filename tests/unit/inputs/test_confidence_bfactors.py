@@ -12,10 +12,10 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from structures_text import EXAMPLES, Atom, alanine, pdb, pdb_with
+from structures_text import EXAMPLES, Atom, alanine, ca_trace, pdb, pdb_with
 from toporank.inputs.confidence.bfactors import OF_TOPORANK
 from toporank.inputs.confidence.decoy import Asked
-from toporank.inputs.confidence.job import confidences, rmsd
+from toporank.inputs.confidence.job import confidences, displacement
 from toporank.inputs.confidence.table import Confidence
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
@@ -96,11 +96,30 @@ def test_other_numbers_are_no_plddt(tmp_path, near, what):
 
 def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(tmp_path, near, far):
     """The numbers say nothing of the pose; a model of a predictor among them keeps its own."""
-    assert rmsd(near, far) > 2
     copied, own = core(near), core(near, seed=1)
     rows = rows_of(tmp_path, pdb_with(NEAR, copied), pdb_with(FAR, copied), pdb_with(NEAR, own))
     assert [row.plddt_source for row in rows] == ["", "", "b_factor"]
     assert rows[0] == Confidence("T", "mine_0")
+
+
+def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path, near):
+    """Over all residues these poses are less than 2 Å apart."""
+    receptor, ligand = near.chains
+    few = [residue for residue in near.residues if residue.chain == ligand][:8]
+    kept = {
+        f"{residue.chain}{residue.number:>4}"
+        for residue in near.residues
+        if residue.chain == receptor or residue in few
+    }
+    poses = []
+    for moved in (0.0, 4.0):
+        lines = [line for line in pdb_with(NEAR, core(near)).splitlines() if line[:4] == "ATOM" and line[21:26] in kept]
+        shifted = (f"{line[:30]}{float(line[30:38]) + moved:8.3f}{line[38:]}" for line in lines)
+        poses.append(
+            "".join(f"{new if line[21] == ligand else line}\n" for line, new in zip(lines, shifted, strict=True))
+        )
+    assert [row.plddt_source for row in rows_of(tmp_path, poses[0])] == ["b_factor"]
+    assert [row.plddt_source for row in rows_of(tmp_path, *poses)] == ["", ""]
 
 
 def test_also_where_only_one_partner_was_copied(tmp_path, near):
@@ -201,7 +220,23 @@ def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_p
         assert confidences([Asked("T", "mine", tmp_path / "mine.cif")])[0].plddt_source == "b_factor"
 
 
-def test_rmsd_is_that_of_superposed_residues_that_both_have(near, far):
-    turned = replace(near, xyz=Rotation.from_euler("xyz", [1, 2, 3]).apply(near.xyz) + 5)
-    assert rmsd(near, turned) == pytest.approx(0, abs=1e-6)
-    assert rmsd(near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))) == float("inf")
+def trace(*chains: np.ndarray) -> Complex:
+    """CA atoms of the chains A, B and so on, (n, 3) each."""
+    rows = [(name, i + 1, "", tuple(xyz)) for name, ca in zip("ABC", chains, strict=False) for i, xyz in enumerate(ca)]
+    return ca_trace(rows)
+
+
+def test_of_two_poses_the_chain_counts_that_moved_most_beside_the_largest():
+    """A short ligand on a large receptor, and a second receptor that did not move."""
+    draw = np.random.default_rng(0)
+    ligand, receptor, second = (draw.normal(0, size, (n, 3)) for n, size in ((18, 5), (295, 20), (200, 20)))
+    here = trace(ligand, receptor, second)
+    turn = Rotation.from_euler("xyz", [1, 2, 3])
+    there = trace(*(turn.apply(ca) + 5 for ca in (ligand + np.array([4, 0, 0]), receptor, second)))
+    assert [displacement(here, there), displacement(there, here)] == pytest.approx([4, 4])
+    assert displacement(here, trace(*(turn.apply(ca) + 5 for ca in (ligand, receptor, second)))) < 1e-6
+
+
+def test_residues_that_both_have_are_compared(near, far):
+    assert displacement(near, far) > 2
+    assert displacement(near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))) == np.inf

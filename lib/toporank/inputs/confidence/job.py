@@ -19,7 +19,7 @@ from toporank.structures.complex import Complex
 log = logging.getLogger(__name__)
 
 OTHER_POSE = 2.0
-"""Å, RMSD of CA atoms: a relaxed model differs by less from the one that it was made of."""
+"""Å, `displacement`: a relaxed model differs by less from the one that it was made of."""
 
 Look = Callable[[Asked, Choice], Examined]
 
@@ -85,17 +85,25 @@ def _several_poses(sharing: list[Asked]) -> bool:
         return False
     try:
         first = sharing[0].complex()
-        return any(rmsd(first, other.complex()) > OTHER_POSE for other in sharing[1:])
+        return any(displacement(first, other.complex()) > OTHER_POSE for other in sharing[1:])
     except TopoRankError:
         return True
 
 
-def rmsd(first: Complex, second: Complex) -> float:
-    """RMSD in Å of the CA atoms of the residues that both have, superposed; infinite if these are fewer than three."""
+def displacement(first: Complex, second: Complex) -> float:
+    """RMSD in Å of the chain that moved most, when the largest chain is superposed; that of CA atoms both have.
+
+    Over all chains it would be small where a small ligand moved on a large receptor. Infinite if the largest chain in
+    common has fewer than three residues.
+    """
     places = [{c.residues[i]: c.xyz[c.ca[i]] for i in np.flatnonzero(c.ca >= 0)} for c in (first, second)]
     both = [residue for residue in places[0] if residue in places[1]]
-    if len(both) < FEWEST:
+    chain = np.array([residue.chain for residue in both])
+    names, sizes = np.unique(chain, return_counts=True)
+    if max(sizes, default=0) < FEWEST:
         return float("inf")
     moving, fixed = (np.array([of_model[residue] for residue in both]) for of_model in places)
-    turn, shift = superposition(moving, fixed)
-    return float(np.sqrt(np.square(moving @ turn + shift - fixed).sum(axis=1).mean()))
+    largest = chain == names[sizes.argmax()]
+    turn, shift = superposition(moving[largest], fixed[largest])
+    squares = np.square(moving @ turn + shift - fixed).sum(axis=1)
+    return float(np.sqrt(max(squares[chain == name].mean() for name in names)))
