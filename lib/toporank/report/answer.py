@@ -38,7 +38,11 @@ def answers(study: Study) -> list[dict[str, Any]]:
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
-    iptm = {(d, row.target, row.decoy): row.iptm for d, rows in study.confidence.items() for row in rows}
+    iptm = {
+        (d, row.target, row.decoy): row.iptm if row.interface_iptm is None else row.interface_iptm
+        for d, rows in study.confidence.items()
+        for row in rows
+    }
     hint = partners_hints(study)
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.inputs.confidence.table import Confidence
+from toporank.inputs.confidence.table import Confidence, counted
 from toporank.scorer.own_confidence import OF_PAIRS, OF_RESIDUES, read_own_confidence
 from toporank.scorer.prediction import DECIMALS, Score
 
@@ -31,14 +31,14 @@ def weigh_confidence(
     keys = [(score.target, score.decoy) for score in decoys]
     known = [rows.get(key) for key in keys]
     measures = {
-        name: np.array([np.nan if row is None or (value := getattr(row, name)) is None else value for row in known])
+        name: np.array([np.nan if row is None or (value := counted(row, name)) is None else value for row in known])
         for name in (*OF_RESIDUES, *OF_PAIRS)
     }
     knows = read_own_confidence(own)
     confidence = knows.speaks_for(measures)
     structure = np.array([score.pred_dockq for score in decoys])
-    counted = np.array([key not in copy_of for key in keys])
-    both = knows.joined(structure, confidence, [score.target for score in decoys], counted)
+    originals = np.array([key not in copy_of for key in keys])
+    both = knows.joined(structure, confidence, [score.target for score in decoys], originals)
     weighed = {
         key: score._replace(pred_dockq=dockq, pred_structure=score.pred_dockq, pred_confidence=spoken)
         for key, score, dockq, spoken in zip(keys, decoys, both.tolist(), _rounded(confidence), strict=True)
@@ -47,7 +47,7 @@ def weigh_confidence(
 
 
 def _measures(row: Confidence) -> list[float]:
-    return [value for name in (*OF_RESIDUES, *OF_PAIRS) if (value := getattr(row, name)) is not None]
+    return [value for name in (*OF_RESIDUES, *OF_PAIRS) if (value := counted(row, name)) is not None]
 
 
 def _rounded(values: np.ndarray) -> list[float | None]:

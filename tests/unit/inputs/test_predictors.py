@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from replacing import WAYS
-from structures_text import alanine, changed, mmcif, pdb, write
+from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence import content, decoy, haddock, side_files
 from toporank.inputs.confidence.alphafold_pickles import read_pickle
 from toporank.inputs.confidence.content import read_values
 from toporank.inputs.confidence.decoy import Asked
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import Confidence, read_confidence, write_confidence
+from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, read_confidence, write_confidence
 from toporank.ranking.agreement import disagreements
 from toporank.ranking.ranked import RankedDecoy
 from toporank.structures.read import read_complex
@@ -148,6 +148,67 @@ def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
     link.symlink_to(model)
     assert side_files.place_of(link) == model.resolve()
     assert side_files.place_of(model) == model
+
+
+THREE = alanine("H", 1, 0.0) + alanine("L", 1, 0.0, 4.0) + alanine("C", 1, 5.0)
+"""Chains H and L of an antibody, and C of its antigen: both touch it."""
+SURE_OF_ANTIBODY = np.array([[0.9, 0.8, 0.1], [0.85, 0.9, 0.2], [0.15, 0.1, 0.9]])
+BY_CHAIN = {str(i): {str(j): v for j, v in enumerate(row)} for i, row in enumerate(SURE_OF_ANTIBODY.tolist())}
+OF_PAIRS_OF_CHAINS = {
+    "AlphaFold 3": ("s_model.cif", "s_summary_confidences.json", {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()}),
+    "Boltz": ("x_model_0.cif", "confidence_x_model_0.json", {"pair_chains_iptm": BY_CHAIN}),
+    "Chai-1": ("pred.model_idx_0.cif", "scores.model_idx_0.npz", {"per_chain_pair_iptm": SURE_OF_ANTIBODY[None]}),
+    "Protenix": (
+        "x_sample_0.cif",
+        "x_summary_confidence_sample_0.json",
+        {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
+    ),
+}
+JOINED, EACH = (("H", "L"), ("C",)), ()
+
+
+def of_three(folder: Path, program: str, partners: tuple, atoms=THREE, **other: object) -> Confidence:
+    """The row of a model of three chains, with an ipTM of 0.72."""
+    model, file, pairs = OF_PAIRS_OF_CHAINS[program]
+    path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
+    (row,) = confidences([Asked("T", "d", path, partners)])
+    assert (row.status, row.predictor, row.iptm) == ("ok", program, 0.72)
+    return row
+
+
+@pytest.mark.parametrize("program", OF_PAIRS_OF_CHAINS)
+def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
+    row = of_three(tmp_path, program, JOINED)
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
+    row = of_three(tmp_path, program, EACH)
+    assert (row.iptm_of, row.interface_iptm) == ("", None)
+    apart = [*THREE[:10], *changed(THREE[10:], x=90.0)]
+    row = of_three(tmp_path, program, JOINED, apart)
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
+
+
+def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(tmp_path):
+    dna = [Atom("P", "DA", "H", 1, 9.0, 9.0, 9.0), Atom("C1'", "DA", "H", 1, 9.0, 9.0, 12.0)]
+    row = of_three(tmp_path, "Boltz", EACH, [*dna, *THREE[5:]])
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
+    row = of_three(tmp_path, "Boltz", (("L",), ("C",)))
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
+
+
+@pytest.mark.parametrize("odd", [None, {}, [[0.5]], {"0": {"0": 0.5}}, [["a"] * 3] * 3, [[1.5] * 3] * 3])
+def test_where_iptm_between_the_partners_is_not_known_there_is_none(tmp_path, odd):
+    row = of_three(tmp_path, "Boltz", JOINED, pair_chains_iptm=odd)
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
+    assert of_three(tmp_path, "Boltz", EACH, pair_chains_iptm=odd).iptm_of == ""
+
+
+def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_ion(tmp_path):
+    ion = Atom("ZN", "ZN", "Z", 1, 9.0, 9.0, 9.0, het=True, element="Zn")
+    beside = {f"q_scores_{TAG}.json": IPTM_PTM}
+    path = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, pdb([*THREE, ion]))
+    for partners, expected in ((EACH, ""), (JOINED, ALL_CHAINS)):
+        (row,) = confidences([Asked("T", "d", path, partners)])
+        assert (row.iptm, row.iptm_of, row.interface_iptm) == (0.5, expected, None)
 
 
 SURE = np.array([97.0, 96.0, 95.0, 80.0, 60.0])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import Confidence, of_copies
+from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, of_copies
 from toporank.scorer import own_confidence
 from toporank.scorer.own_confidence import OF_PAIRS, OF_RESIDUES, Curve, fit_curve, fit_own_confidence
 from toporank.scorer.prediction import Score
@@ -99,6 +99,15 @@ def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_
         ("U", "c", None, 0.1),
     ]
     assert of_copies(rows, {}) == rows
+
+
+def test_iptm_counts_as_that_between_the_partners_where_that_of_the_file_is_of_all_chains():
+    def of(**measures: float | str) -> float | None:
+        return weighed([score("a", 0.5)], [stated("a", **measures)])["a"].pred_confidence
+
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS, interface_iptm=0.15) == of(iptm=0.15)
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS, lis=0.1) == of(lis=0.1)
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS) is None
 
 
 def test_a_model_without_confidence_keeps_its_score_beside_others_that_have_one():

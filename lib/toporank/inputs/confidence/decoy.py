@@ -25,6 +25,7 @@ from toporank.inputs.confidence.disorder import disordered
 from toporank.inputs.confidence.formats import Stated, stated
 from toporank.inputs.confidence.side_files import files_beside, named_by, place_of
 from toporank.inputs.confidence.table import (
+    ALL_CHAINS,
     ALWAYS,
     AUTO,
     INCOMPLETE,
@@ -53,6 +54,8 @@ ALIKE = 1.0
 MOST_DIFFERING = 0.1
 """Largest share of residues that differ by more. Over 21 models of ColabFold and AlphaPulldown it is 0, with their
 chains in another order 0.5 or more."""
+PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
+"""Predictors whose models have other chains only if these were added since."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
 CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
 
@@ -139,6 +142,8 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         iptm=known.iptm,
         ranking_score=known.ranking_score,
     )
+    if complex_ and row.iptm is not None:
+        row = row._replace(**_between_partners(complex_, asked.partners, known.pair_iptm, row.predictor))
     measured, low, more = _of_structure(complex_, asked, known, found) if complex_ else ({}, "", [])
     row, problems = row._replace(**measured), [*known.problems, *problems, *more, *[OF_TOPORANK] * again]
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
@@ -240,6 +245,34 @@ def _of_structure(
     of_all = np.full(len(complex_.residues), np.nan)
     of_all[own] = plddt
     return {**measured, "plddt_source": source}, mask_text(disordered(complex_, of_all)), problems
+
+
+def _between_partners(
+    complex_: Complex, partners: Partners, pair_iptm: np.ndarray | None, predictor: str
+) -> dict[str, float | str]:
+    """`iptm_of` and, where it is known, `interface_iptm`; empty where each predicted chain is one partner.
+
+    Of two partners the best pair of their chains counts; of several, the mean over those that touch. pair_iptm : of the
+    chains in the order of the file, (C, C), nan where unknown.
+    """
+    try:
+        complex_ = complex_.with_partners(partners)
+    except TopoRankError:  # `_of_structure` says so
+        return {}
+    chains = [*dict.fromkeys(residue.chain for residue in complex_.residues)]
+    predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
+    if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
+        return {}
+    if pair_iptm is None or len(pair_iptm) != len(chains):
+        return {"iptm_of": ALL_CHAINS}
+    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[own]], complex_.body_of[own], INTERFACE)
+    places = [[chains.index(chain) for chain in body] for body in complex_.bodies]
+    both_ways = np.fmax(pair_iptm, pair_iptm.T)
+    touching = np.unique(np.sort(complex_.body_of[own][near], axis=1), axis=0)
+    best = [np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None) for first, second in touching]
+    known = [float(value) for value in best if not np.isnan(value)]
+    return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(known))} if known else {})
 
 
 def _differing(of_file: np.ndarray, of_model: np.ndarray) -> float:

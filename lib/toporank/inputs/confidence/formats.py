@@ -10,20 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.content import number, plddt, read_values, square
+from toporank.inputs.confidence.content import array, number, plddt, read_values, square
 from toporank.inputs.confidence.side_files import Beside, file_called, ranked
 
 
 class Stated(NamedTuple):
     """What a predictor states; None where it says nothing.
 
-    ranking_score : by which it ranks its models, higher is better. plddt : of each residue or other token, 0 to 100,
+    pair_iptm : ipTM of each pair of chains, in the order of the file, shape (C, C). ranking_score : by which it ranks
+    its models, higher is better. plddt : of each residue or other token, 0 to 100,
     shape (T,). plddt_file : the name of the file that has it. pae : Å, shape (T, T). tokens : chain and residue number
     of each token. problems : files that could not be used, and why.
     """
 
     ptm: float | None = None
     iptm: float | None = None
+    pair_iptm: np.ndarray | None = None
     ranking_score: float | None = None
     plddt: np.ndarray | None = None
     plddt_file: str = ""
@@ -56,14 +58,32 @@ def stated(beside: Beside) -> Stated:
     return Stated(**found, problems=tuple(dict.fromkeys(problems)))
 
 
-def _of_json(score: str) -> Callable[[Beside], Parts]:
-    """A reader of pTM, ipTM and the score by which models are ranked, under this name."""
+def _of_json(score: str, pairs: str) -> Callable[[Beside], Parts]:
+    """A reader of pTM, ipTM and, under these names, of the score that ranks models and ipTM of pairs of chains."""
 
     def read(beside: Beside) -> Parts:
         values = read_values(beside.scores) if beside.scores else {}
-        return _numbers(values, ptm="ptm", iptm="iptm", ranking_score=score)
+        numbers = _numbers(values, ptm="ptm", iptm="iptm", ranking_score=score)
+        return numbers | {"pair_iptm": partial(_of_chains, values.get(pairs))}
 
     return read
+
+
+def _of_chains(found: Any) -> np.ndarray | None:
+    """ipTM of pairs of chains, (C, C), nan where unknown, of a matrix or, as Boltz writes it, by the places of chains.
+
+    None of anything else: few models need it.
+    """
+    places = [str(i) for i in range(len(found))] if isinstance(found, dict) else []
+    try:
+        rows = [[found[i][j] for j in places] for i in places] if places else found
+        values = array({"": rows}, "")
+    except (ConfidenceError, LookupError, TypeError):
+        return None
+    values = values[0] if values.ndim == 3 and len(values) == 1 else values
+    if values.ndim != 2 or len({*values.shape}) != 1 or (values < 0).any() or (values > 1).any():
+        return None
+    return values
 
 
 def _of_pae(name: str) -> Callable[[Beside], Parts]:
@@ -177,9 +197,9 @@ def _alphafold2_plddt(beside: Beside) -> Parts:
 READERS: dict[str, tuple[Callable[[Beside], Parts], ...]] = {
     "ColabFold": (_colabfold,),
     "AlphaFold-Multimer": (_alphafold2_ranking, _alphafold2_result, _alphafold2_plddt, _alphafold2_pae),
-    "AlphaFold 3": (_of_json("ranking_score"), _of_pae("pae")),
-    "Boltz": (_of_json("confidence_score"), _of_pae("pae")),
-    "Chai-1": (_of_json("aggregate_score"), _of_pae("pae")),
-    "Protenix": (_of_json("ranking_score"), _of_pae("token_pair_pae")),
+    "AlphaFold 3": (_of_json("ranking_score", "chain_pair_iptm"), _of_pae("pae")),
+    "Boltz": (_of_json("confidence_score", "pair_chains_iptm"), _of_pae("pae")),
+    "Chai-1": (_of_json("aggregate_score", "per_chain_pair_iptm"), _of_pae("pae")),
+    "Protenix": (_of_json("ranking_score", "chain_pair_iptm"), _of_pae("token_pair_pae")),
 }
 """How the files of each predictor are read; where several know something, the last counts."""

@@ -17,6 +17,8 @@ Choice = Literal["auto", "b_factor", "none"]
 AUTO, ALWAYS, NEVER = "auto", "b_factor", "none"
 OF_FILE, OF_B_FACTORS = "file", "b_factor"
 """Where pLDDT comes from: a file beside the model, or the model's B-factors."""
+ALL_CHAINS = "all_chains"
+"""Of what ipTM is, where that differs from all pairs of partners."""
 
 
 class Confidence(NamedTuple):
@@ -26,12 +28,14 @@ class Confidence(NamedTuple):
     decoy: str
     predictor: str = ""
     plddt_source: str = ""
+    iptm_of: str = ""
     plddt: float | None = None
     interface_plddt: float | None = None
     contact_plddt: float | None = None
     low_plddt: float | None = None
     ptm: float | None = None
     iptm: float | None = None
+    interface_iptm: float | None = None
     ranking_score: float | None = None
     interface_pae: float | None = None
     pdockq: float | None = None
@@ -111,3 +115,8 @@ def oriented(row: Confidence, measure: str) -> float | None:
     """A measure of `MEASURES` so that higher is better."""
     value = getattr(row, measure)
     return -value if value is not None and measure in LOWER_IS_BETTER else value
+
+
+def counted(row: Confidence, measure: str) -> float | None:
+    """A measure as it counts in the score: ipTM only as far as it is between partners."""
+    return getattr(row, "interface_iptm" if measure == "iptm" and row.iptm_of else measure)
