@@ -1080,6 +1080,8 @@ Models of one complex are a target: they are held against each other and ranked.
 - Models of one complex in several folders are one target, where copies of chains are as many and no residue is
   exchanged; a mutant in a folder of its own is a target of its own. Files of the same name are then called
   `<folder>_<file>`. A folder to which `partners.csv` gives other partners is kept apart.
+- Mutants in one folder, such as nanobodies that differ in a loop, are one target and compared as one complex. TopoRank
+  names the first such target and how many residues differ: put each into a folder of its own to score them apart.
 - Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is not a complex.
 
 The first lines of its answer say where sequences and folders differ. `toporank score FOLDER --targets folder`, or

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
@@ -45,12 +45,14 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains.
+    mutants : what `inputs.mutants` says.
     """
 
     decoys: list[Decoy]
     notes: list[str]
     kinds: dict[Key, dict[str, int]]
     residues: dict[Key, int]
+    mutants: Sequence[str] = ()
 
 
 class _Model(NamedTuple):

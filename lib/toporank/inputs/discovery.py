@@ -14,7 +14,8 @@ from toporank.code import code_of
 from toporank.errors import StructureError
 from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
-from toporank.inputs.complexes import Grouped, Sketches, group
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, group
+from toporank.inputs.mutants import mutants
 from toporank.inputs.predictors import all_decoys
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     """
     decoys = all_decoys(dataset, folder)
     seen = sketches((decoy.path for decoy in decoys if not decoy.refused), store)
-    return group(decoys, seen, by, folder.resolve().name, partners)
+    grouped = group(decoys, seen, by, folder.resolve().name, partners)
+    return grouped._replace(mutants=mutants(grouped, seen)) if by == BY_SEQUENCE else grouped
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,9 @@ LEAST_COVERAGE = 0.5
 """And of the longer chain's: a domain by itself is another construct."""
 LEAST_KMERS = 0.4
 """Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
+TAIL = 10
+"""Least identical residues before and behind an exchange in chains of different length: others are of a tag or tail."""
+UNKNOWN = "X"
 INDEXED = 64
 """5-mers by which the first sequence of a kind is found again."""
 
@@ -54,9 +58,35 @@ def same_kind(one: str, other: str) -> bool:
 
 def same_protein(one: str, other: str) -> bool:
     """Whether two sequences of one kind have no exchange: ends and loops may be missing of either."""
-    residue = align(*sorted((one, other), key=len, reverse=True)).residue
+    return all(not (a and b) for a, b in _between(*sorted((one, other), key=len)))
+
+
+def exchanges(one: str, other: str) -> int:
+    """How many residues of two sequences of one kind are others: within the chains, and where both are known.
+
+    Loops that either lacks are no exchanges, and neither are tags and tails.
+    """
+    shorter, longer = sorted((one, other), key=len)
+    if most_identical(longer, shorter) == len(shorter):
+        return 0
+    between = _between(shorter, longer)
+    ends = TAIL if len(shorter) < len(longer) else 1
+    return sum(_exchanged(a, b) for a, b in between[ends : len(between) - ends] if a and b)
+
+
+def _exchanged(one: str, other: str) -> int:
+    if len(one) == len(other):
+        return sum(UNKNOWN not in pair for pair in zip(one, other, strict=True))
+    return max(0, min(len(one), len(other)) - max(one.count(UNKNOWN), other.count(UNKNOWN)))
+
+
+def _between(shorter: str, longer: str) -> list[tuple[str, str]]:
+    """What the two sequences have before, between and behind the residues that are the same in an alignment."""
+    residue = align(longer, shorter).residue
     of_longer = np.flatnonzero(residue >= 0)
-    of_shorter = residue[of_longer]
-    ends = max(len(one), len(other)), min(len(one), len(other))
-    steps = [np.diff(places, prepend=-1, append=end) for places, end in zip((of_longer, of_shorter), ends, strict=True)]
-    return bool((np.minimum(*steps) == 1).all())
+    cuts = [-1, *residue[of_longer].tolist(), len(shorter)], [-1, *of_longer.tolist(), len(longer)]
+    parts = (
+        [sequence[a + 1 : b] for a, b in pairwise(places)]
+        for sequence, places in zip((shorter, longer), cuts, strict=True)
+    )
+    return list(zip(*parts, strict=True))

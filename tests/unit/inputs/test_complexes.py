@@ -20,7 +20,7 @@ from toporank.inputs.complexes import (
     group,
     partners_of_each,
 )
-from toporank.inputs.kinds import same_kind, same_protein
+from toporank.inputs.kinds import exchanges, same_kind, same_protein
 from toporank.structures.identity import Decoy
 from toporank.structures.sketch import Sketch
 
@@ -168,6 +168,26 @@ def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
 def test_peptides_are_told_apart_by_every_letter():
     assert len(targets(grouped({"x/a": [A, "GILG"], "x/b": [A, "GILA"]}))) == 2
     assert len(targets(grouped({"x/a": [A, "SLLMWITQC"], "x/b": [A, "SLLMWITQC"]}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "n"),
+    [
+        (A, exchanged(A, 75), 1),
+        (A, exchanged(A, *range(90, 100)), 10),
+        (A, exchanged(A, 75)[20:140], 1),
+        (A, exchanged(A, 3), 1),
+        (A, A[:75] + "X" + A[76:], 0),
+        (A, A[:75] + "X" + exchanged(A, 76)[76:], 1),
+        (A, A[5:60] + A[70:140], 0),
+        (A, A[:60] + "GSGS" + A[60:], 0),
+        (f"MGSSHHHHHHSSG{A}", f"GP{A}", 0),
+        (f"GSHM{A}", f"SNAM{A}", 0),
+        (A, f"{A[:-3]}WWW", 0),
+    ],
+)  # fmt: skip
+def test_exchanges_are_counted_and_missing_loops_tags_and_tails_are_none(one, other, n):
+    assert (exchanges(one, other), exchanges(other, one)) == (n, n)
 
 
 # ---- several folders ----------------------------------------------------------------------------------------

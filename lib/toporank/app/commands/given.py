@@ -55,13 +55,14 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     out : what is unpacked or linked goes there. by : what makes decoys a target.
     """
     folder = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
-    decoys, notes, *_ = decoys_of(given.name, folder, by, out / STORE)
+    grouped = decoys_of(given.name, folder, by, out / STORE)
+    decoys = grouped.decoys
     targets = len({decoy.target for decoy in decoys})
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
-    overrule = [f"  {note} ({OVERRULE})" for note in notes]
+    notes = [*(f"  {note} ({OVERRULE})" for note in grouped.notes), *(f"  {note}" for note in grouped.mutants)]
     unread = [f"  {line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
-    return Given(folder, name_of(given), "\n".join([first, *overrule, *unread]))
+    return Given(folder, name_of(given), "\n".join([first, *notes, *unread]))
 
 
 def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
