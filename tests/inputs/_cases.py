@@ -621,6 +621,35 @@ CASES: dict[str, list[Case]] = {
             "1 MSE read as MET",
         ),
         Case(
+            "hetatm",
+            "a standard amino acid written as HETATM, with a peptide bond to its chain",
+            in_pdb(lambda: with_residue(210, het=True)),
+            OK,
+            "part of the chain, and the reason column says so",
+            "1 amino acid of chain A written as HETATM, read as part of it",
+            same=True,
+        ),
+        Case(
+            "hetatm_chain",
+            "a whole chain written as HETATM",
+            in_mmcif(lambda: [*chain("A"), *changed(chain("B"), het=True)]),
+            OK,
+            "the same",
+            r"\d+ amino acids of chain B written as HETATM, read as part of it",
+            same=True,
+        ),
+        Case(
+            "free_amino_acid",
+            "an amino acid written as HETATM without a peptide bond",
+            in_pdb(
+                lambda: [*base(), *changed(shifted([a for a in base() if a.number == 210], 90.0), chain="L", het=True)]
+            ),
+            OK,
+            "a ligand",
+            same=True,
+            chains="AB",
+        ),
+        Case(
             "sep",
             "phosphoserine (SEP) and other known modifications",
             in_mmcif(lambda: with_residue(210, residue="SEP", het=True)),

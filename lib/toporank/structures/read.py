@@ -14,6 +14,7 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
+from toporank.structures import hetero
 from toporank.structures.columns import PdbModel, PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.copies import copies
@@ -172,19 +173,21 @@ def residues_of(model: gemmi.Model) -> tuple[Residues, list[str]]:
     chains = [[chain.name] * len(of_chain) for chain, of_chain in zip(model, residues, strict=True)]
     names = [[residue.name for residue in of_chain] for of_chain in residues]
     parents = [list(map(_parent, *of_chain)) for of_chain in zip(residues, names, strict=True)]
+    joined = hetero.join([chain.name for chain in model], residues, names, parents)
     original = copies(model, parents)
     if not original:
-        return Residues(*(list(itertools.chain(*lists)) for lists in (residues, chains, names, parents))), []
+        return Residues(*(list(itertools.chain(*lists)) for lists in (residues, chains, names, parents))), joined
     for name in original:
         model.remove_chain(name)
     notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
-    return residues_of(model)[0], notes
+    found, joined = residues_of(model)
+    return found, notes + joined
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
-        return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand
+        return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand, see `hetero`
     if name in FORCE_FIELD_NAMES:
         return FORCE_FIELD_NAMES[name]
     info = gemmi.find_tabulated_residue(name)
