@@ -4,8 +4,8 @@
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. None is larger than 650
-residues, has an interface of fewer than 40 pairs of CA atoms, or chains that wrap around each other. Of a cluster at
-most --a-cluster natives are taken, first those whose unbound partners are known.
+residues, has an interface of fewer than 40 pairs of CA atoms, or chains that wrap around each other. With --a-cluster,
+at most so many natives of a cluster are taken, first those whose unbound partners are known.
 """
 
 from __future__ import annotations
