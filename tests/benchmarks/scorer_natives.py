@@ -3,9 +3,9 @@
     python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 650] [--a-cluster N]
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
-partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. None is larger than 650
-residues, has an interface of fewer than 40 pairs of CA atoms, or chains that wrap around each other. With --a-cluster,
-at most so many natives of a cluster are taken, first those whose unbound partners are known.
+partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. No native has more
+than 650 residues, an interface of fewer than 40 pairs of CA atoms, or chains that wrap around each other. With
+--a-cluster, at most so many natives of a cluster are taken, first those whose unbound partners are known.
 """
 
 from __future__ import annotations
