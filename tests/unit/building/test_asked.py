@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -58,35 +57,14 @@ def test_a_changed_file_of_the_predictor_is_read_again(folder, looked_at):
     assert (later["pred_confidence"] != first["pred_confidence"]).any()
 
 
-def unpacked(path: Path) -> Path:
-    """The file without `.gz`, in its place."""
-    plain = path.with_suffix("")
-    plain.write_bytes(gzip.decompress(path.read_bytes()))
-    path.unlink()
-    return plain
-
-
 def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_time(folder):
-    file = unpacked(min(folder.glob("*scores*.json.gz")))
-    said = json.loads(file.read_text())
+    packed = min(folder.glob("*scores*.json.gz"))
+    said, file = json.loads(gzip.decompress(packed.read_bytes())), packed.with_suffix("")
+    packed.unlink()
     file.write_text(json.dumps({**said, "iptm": 0.81}))
     first = scored(folder)
     written_over(file, json.dumps({**said, "iptm": 0.11}).encode())
     assert (scored(folder)["pred_confidence"] < first["pred_confidence"]).any()
-
-
-def test_models_that_exchange_their_names_exchange_their_scores(folder):
-    """They have the same size and time, as from an archive."""
-    models = [unpacked(path) for path in sorted(folder.glob("*.pdb.gz"))]
-    for model in models:
-        os.utime(model, (1, 1))
-    first = scored(folder).set_index("decoy")["pred_structure"]
-    aside = folder.with_name("aside")
-    models[0].rename(aside)
-    models[4].rename(models[0])
-    aside.rename(models[4])
-    later = scored(folder).set_index("decoy")["pred_structure"]
-    assert later[models[0].stem] == first[models[4].stem] != first[models[0].stem] == later[models[4].stem]
 
 
 def test_a_file_that_could_not_be_read_is_tried_again(folder, looked_at):
