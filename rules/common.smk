@@ -50,6 +50,7 @@ try:
 except TopoRankError:
     SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
 FEATURES = canonical(records(CHOICES))
+SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process else ""
 
 
 def make_again(pattern, wildcards):

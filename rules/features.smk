@@ -27,7 +27,7 @@ rule build_chunk:
         columns=LedgerRow._fields,
         judge=["--judge", JOBS.scorer(REPOSITORY)] if JOBS.scoring_only else [],
         precision=CONFIG.workflow.pack_precision,
-        judging=judging_code() if JOBS.scoring_only else "",  # where it changes, forgotten graphs are made anew
+        judging=judging_code() + SCORER_CONTENT if JOBS.scoring_only else "",  # where it changes, forgotten graphs are made anew
     shell:
         "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
         " {params.judge:q} --precision {params.precision}"

@@ -33,6 +33,7 @@ rule score_decoys:
         runtime=jobs.raised(60),
     params:
         scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
+        scorer_content=SCORER_CONTENT,
         rank_by=CONFIG.rank_by,
         without_confidence="" if CONFIG.use_confidence else "--without-confidence",
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",

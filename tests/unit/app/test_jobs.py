@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.jobs import Jobs, default_config, one_of, raised
 from toporank.app.workflow.preflight import Preflight
@@ -237,6 +239,26 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert rules.scorer_files(REPOSITORY) == known
     assert scoring(checkpoint="elsewhere/best.ckpt").scorer_files(REPOSITORY) == known  # the older way to say it
     assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]
+
+
+@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+def test_another_scorer_at_the_same_path_scores_again_whatever_its_size_and_time(way):
+    """Snakemake itself sees only that a file is newer than the ranking."""
+    Path("a.ckpt").write_text("one")
+
+    def content() -> str:
+        return scoring(scorer="a.ckpt").scorer_content(REPOSITORY)
+
+    before = content()
+    os.utime("a.ckpt", (1, 1))
+    assert content() == before
+    way(Path("a.ckpt"), b"two")
+    assert content() != before
+
+
+def test_the_content_of_a_scorer_is_asked_for_where_it_is_there_before_the_run(rules):
+    assert rules.scorer_content(REPOSITORY) == ""
+    assert scoring(scorer="nowhere").scorer_content(REPOSITORY) == ""
 
 
 def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):

@@ -21,6 +21,7 @@ from toporank.app.workflow.progress import Part
 from toporank.building.chunks.plan import Chunks, Current, read_current
 from toporank.code import code_of
 from toporank.features.registry import canonical
+from toporank.files.atomic import sha256
 from toporank.inputs.confidence import side_files as confidence_files
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.selection import CHECKPOINT_OF
@@ -342,6 +343,18 @@ class Jobs:
     def scorer_files(self, repository: Path) -> list[str]:
         """The files on which scores depend; of a study the one that is written last."""
         return [*map(str, files_of(self.scorer(repository)))] if self.scoring_only else [layout.FINAL_MANIFEST]
+
+    def scorer_content(self, repository: Path) -> str:
+        """What is in the files of a scorer that is given, as a digest; empty where one of them is not there.
+
+        Snakemake would not notice that a file with an older date has taken the place of another.
+        """
+        if not self.scoring_only:
+            return ""
+        try:
+            return hashlib.sha256(repr([*map(sha256, self.scorer_files(repository))]).encode()).hexdigest()[:16]
+        except OSError:  # the preflight says which
+            return ""
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""
