@@ -17,6 +17,7 @@ compile              compiles what is compiled, once after installing
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -69,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("compile", help="compile all numba code, once after installing")
     _add_store(commands)
     args = parser.parse_args(arguments)
+    args.typed = f"{prog} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
     answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
     try:
         if "run" in args:

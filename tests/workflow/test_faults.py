@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import zipfile
 from collections import Counter
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from _running import jobs, standing_still, start, wait_for
 
-from conftest import FEW_SETTINGS, Study
+from conftest import EXAMPLE, FEW_SETTINGS, REPOSITORY, Study
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +48,22 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
     assert fresh.computed() == all_entries - kept
     assert graphs(fresh) == graphs(few_built)
     assert not list(fresh.results.rglob("*.tmp"))
+
+
+def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
+    """The whole group is killed, as where memory runs out or a session ends."""
+    command = [sys.executable, "-m", "toporank", "score", str(EXAMPLE / "decoys/1GCQ"), "-o", str(tmp_path / "out")]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    how["env"] = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+    run = subprocess.Popen(command, start_new_session=True, **how)
+    wait_for(lambda: list(tmp_path.glob("out/.snakemake/locks/*.lock")))
+    os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    again = subprocess.run(command, timeout=300, check=False, **how)
+    assert again.returncode == 0, again.stdout
+    assert "The last run here was killed. This one goes on from where it was." in again.stdout
+    assert "1GCQ: " in again.stdout
+    assert "killed" not in subprocess.run(command, timeout=300, check=False, **how).stdout
 
 
 def test_a_restart_beside_jobs_of_a_killed_run_ends_well(fresh, few_built):

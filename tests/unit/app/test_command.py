@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import os
+import platform
 import random
 import re
 import shutil
@@ -24,8 +26,11 @@ from toporank.__main__ import main
 from toporank.app.commands import doctor, score, study
 from toporank.app.commands.given import look_at, look_at_partners, name_of
 from toporank.app.commands.running import (
+    RUNNING,
     Progress,
     claimed,
+    go_on,
+    noted,
     only_shows,
     out_folder,
     running_arguments,
@@ -467,8 +472,75 @@ def test_of_a_failure_the_reason_is_shown_and_nothing_else():
 
 
 def test_a_lock_comes_with_the_way_out():
-    (said,) = why_it_failed(LOCKED.splitlines())
-    assert "--snakemake-args --unlock" in said
+    said = why_it_failed(LOCKED.splitlines(), unlock="toporank score x -o y --snakemake-args --unlock")
+    assert said[1:] == ["  toporank score x -o y --snakemake-args --unlock"]
+
+
+@pytest.fixture
+def killed_run(tmp_path) -> Path:
+    """A folder as a run of this machine leaves it that was killed together with its Snakemake."""
+    out = tmp_path / "killed"
+    (out / ".snakemake/locks").mkdir(parents=True)
+    (out / ".snakemake/locks/0.output.lock").write_text("results/x\n")
+    (out / RUNNING).parent.mkdir(parents=True)
+    (out / RUNNING).write_text(platform.node())
+    return out
+
+
+def is_locked(out: Path) -> bool:
+    return (out / ".snakemake/locks").exists()
+
+
+def test_after_a_killed_run_the_next_one_goes_on(killed_run, capsys):
+    go_on(claimed(killed_run))
+    assert not is_locked(killed_run)
+    assert capsys.readouterr().out == "The last run here was killed. This one goes on from where it was.\n"
+
+
+@pytest.mark.parametrize("note", ["another machine", ""], ids=["another machine", "unknown"])
+def test_a_lock_of_a_run_that_may_be_alive_elsewhere_stays(killed_run, capsys, note):
+    (killed_run / RUNNING).write_text(note) if note else (killed_run / RUNNING).unlink()
+    with noted(claimed(killed_run), elsewhere=False):
+        pass
+    go_on(killed_run)
+    assert is_locked(killed_run)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_lock_stays_where_nothing_says_that_its_process_has_ended(killed_run, monkeypatch):
+    """On a file system without locks."""
+
+    def no_locks(*_) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    go_on(claimed(killed_run))
+    assert is_locked(killed_run)
+
+
+def test_a_lock_stays_while_snakemake_by_itself_works_on_a_data_set_there(killed_run):
+    hold = HOLD.replace("claimed(pathlib.Path(sys.argv[1]))", "take(['x'], pathlib.Path(sys.argv[1]))")
+    hold = hold.replace("app.commands.running import claimed", "app.workflow.locks import take")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", hold, str(killed_run)], **pipes) as first:
+        first.stdout.readline()
+        with pytest.raises(ConfigError, match="another run is working on x"):
+            go_on(claimed(killed_run))
+        assert is_locked(killed_run)
+        first.kill()
+    go_on(killed_run)
+    assert not is_locked(killed_run)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_run_notes_where_it_is_while_it_is_at_work_and_where_its_jobs_are_here(tmp_path, elsewhere):
+    with noted(claimed(tmp_path), elsewhere=elsewhere):
+        assert (tmp_path / RUNNING).exists() != elsewhere
+    assert not (tmp_path / RUNNING).exists()
+    with noted(tmp_path, elsewhere=elsewhere):
+        (tmp_path / ".snakemake/locks").mkdir(parents=True)
+        (tmp_path / ".snakemake/locks/0.input.lock").touch()  # its Snakemake is killed, and this process lives
+    assert (tmp_path / RUNNING).exists() != elsewhere
 
 
 def test_in_a_log_progress_is_a_line_for_every_quarter_of_the_work():

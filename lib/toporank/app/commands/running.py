@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
+import platform
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from toporank import layout
 from toporank.app.workflow import locks
 from toporank.errors import ConfigError, TopoRankError
-from toporank.files.atomic import user_cache
+from toporank.files.atomic import user_cache, write_text
 from toporank.layout import PACKAGE, repository
 
 LOG = "run.log"
@@ -30,8 +32,11 @@ _ONLY_SHOW = re.compile(
     r"|(list|delete|cleanup|conda-cleanup-envs|conda-create|container-cleanup)(-.+)?)(=.*)?"
 )
 """Arguments of Snakemake with which nothing is computed, and what it prints is what was asked for."""
-UNLOCK = "--snakemake-args --unlock"
-"""What takes away the lock of a run that was killed."""
+RUNNING = ".toporank/running"
+"""In OUT: the machine on which Snakemake and all its jobs are at work there. A run that was killed leaves it."""
+OF_SNAKEMAKE = ".snakemake/locks"
+"""In OUT: the locks of Snakemake, which do not end with its process."""
+GOES_ON = "The last run here was killed. This one goes on from where it was."
 MOST_LINES = 20
 """Lines of an error that are shown; the log has them all."""
 
@@ -115,13 +120,57 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
     """
     if not _compiled():
         print("The first run compiles first, which takes about a minute.", flush=True)
-    lines = _run(snakemake_arguments(target, config, out, args), out, Progress(sys.stdout))
+    arguments, unlock = snakemake_arguments(target, config, out, args), unlocking(args)
     if only_shows(args.snakemake_args):
-        print("\n".join(lines))
+        print("\n".join(_run(arguments, out, Progress(sys.stdout), unlock)))
         return False
+    go_on(out)
+    with noted(out, elsewhere=bool(args.slurm or args.snakemake_args)):
+        lines = _run(arguments, out, Progress(sys.stdout), unlock)
     if any(line.startswith(_NOTHING) for line in lines):
         print("Nothing to do, everything is up to date.")
     return True
+
+
+def go_on(out: Path) -> None:
+    """Remove the lock of Snakemake that a killed run left in `out`, if that run was on this machine and has ended.
+
+    Our locks end with their processes: where this one can have them all, no other is at work there. Raises ConfigError
+    when another is.
+    """
+    note = out / RUNNING
+    here = note.exists() and note.read_text(encoding="utf-8") == platform.node()
+    if here and _is_locked(out) and locks.take_all(out):
+        shutil.rmtree(out / OF_SNAKEMAKE)
+        print(GOES_ON, flush=True)
+
+
+@contextlib.contextmanager
+def noted(out: Path, *, elsewhere: bool) -> Iterator[None]:
+    """Note for `go_on` that a run is at work in `out`, until its Snakemake has taken its lock away.
+
+    elsewhere : whether jobs may go on where this machine does not see them, such as on a cluster; then it notes
+    nothing.
+    """
+    note = out / RUNNING
+    if not _is_locked(out):  # otherwise by another run, whose note it is
+        note.unlink(missing_ok=True)
+        if not elsewhere:
+            write_text(note, platform.node())
+    try:
+        yield
+    finally:
+        if not _is_locked(out):
+            note.unlink(missing_ok=True)
+
+
+def _is_locked(out: Path) -> bool:
+    return any((out / OF_SNAKEMAKE).glob("*.lock"))
+
+
+def unlocking(args: argparse.Namespace) -> str:
+    """The command that takes away the lock of a run that was killed: the one that was given, and some words more."""
+    return f"{args.typed} {'' if args.snakemake_args else '--snakemake-args '}--unlock"
 
 
 def only_shows(arguments: Iterable[str]) -> bool:
@@ -145,8 +194,8 @@ def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Nam
     return [*arguments, *target.split(), "--configfile", str(config.absolute()), *args.snakemake_args]
 
 
-def _run(arguments: list[str], out: Path, progress: Progress) -> list[str]:
-    """Run Snakemake with its log in `out`; returns what it printed.
+def _run(arguments: list[str], out: Path, progress: Progress, unlock: str) -> list[str]:
+    """Run Snakemake with its log in `out`; returns what it printed. unlock : as for `why_it_failed`.
 
     It runs in a copy of this process, since all that it imports of this library is there already.
     """
@@ -170,7 +219,7 @@ def _run(arguments: list[str], out: Path, progress: Progress) -> list[str]:
         progress.clear()
     if process.exitcode:
         killed = [f"Snakemake was killed by signal {-process.exitcode}."] if process.exitcode < 0 else []
-        reason = "\n".join(killed or why_it_failed(lines))
+        reason = "\n".join(killed or why_it_failed(lines, unlock))
         raise RunError(f"The run failed; {out / LOG} has all that was printed.\n{reason}")
     return lines
 
@@ -203,10 +252,18 @@ def _compiled() -> bool:
     return any(next(place.glob(pattern), None) for place, pattern in places.items())
 
 
-def why_it_failed(lines: list[str]) -> list[str]:
-    """The lines that tell a person why: the end of the logs of jobs that failed, or else what Snakemake reports."""
+def why_it_failed(lines: list[str], unlock: str = "") -> list[str]:
+    """The lines that tell a person why: the end of the logs of jobs that failed, or else what Snakemake reports.
+
+    unlock : the command that takes away the lock of a run that was killed.
+    """
     if any(_LOCKED in line for line in lines):
-        return [f"A run is at work there, or one was killed. If none is, add {UNLOCK} once, then run again."]
+        return [
+            "A run is at work there, or one was killed. TopoRank cannot see which: that run was on another machine, had"
+            " --slurm or --snakemake-args, or was not started by toporank. If none is at work, give this command, and"
+            " then yours again:",
+            f"  {unlock}",
+        ]
     found = [line for first in _numbers(_FAILED_JOB, lines) for line in [lines[first], *_indented(lines[first + 1 :])]]
     if not found and (errors := _numbers(_ERROR, lines)):
         below = lines[errors[-1] + 1 :]

@@ -24,7 +24,7 @@ def take(names: Iterable[str], folder: Path | None = None, place: str = "another
 
     Raises ConfigError when another process holds one of them. A file system without locks is no error.
     """
-    folder = (folder or Path()).absolute()
+    folder = (folder or Path()).resolve()
     for name in sorted(set(names)):
         path = folder / layout.LOCK.format(name=name)
         if str(path) in _held:
@@ -34,8 +34,20 @@ def take(names: Iterable[str], folder: Path | None = None, place: str = "another
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            file.close()
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                file.close()
                 remedy = f"wait for its end, or choose {place}"
                 raise ConfigError(f"another run is working on {name}", where=folder, remedy=remedy) from error
-        _held[str(path)] = file
+        else:
+            _held[str(path)] = file
+
+
+def take_all(folder: Path) -> bool:
+    """Lock all that was ever locked in a folder, as `take` does; whether no other process holds any of it.
+
+    It is not certain where the file system has no locks. Raises ConfigError when another process holds one.
+    """
+    folder = folder.resolve()
+    names = [path.name for path in (folder / layout.LOCK.format(name="x")).parent.glob("*")]
+    take(names, folder)
+    return bool(names) and all(str(folder / layout.LOCK.format(name=name)) in _held for name in names)
