@@ -98,7 +98,7 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
 def test_a_hint_says_how_partners_would_be_said(scored):
     hint = "unsaid: H and L look like one antibody: say partners=H+L:A, or scores are of H:L, too"
     assert hint in scored.printed
-    assert "say partners=H+L:A" in scored.text("scores/in/report.html")
+    assert "say --partners H+L:A" in scored.text("scores/in/report.html")
 
 
 def test_the_order_of_interfaces_can_decide(scored, finished):

@@ -212,6 +212,15 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
     return ""
 
 
+def for_command(hint: str) -> str:
+    """A hint as one types it after `toporank score`; in Python and for Snakemake it is as it was.
+
+    >>> for_command("if they are one partner, say partners=H+L:A")
+    'if they are one partner, say --partners H+L:A'
+    """
+    return hint.replace("say partners=", "say --partners ")
+
+
 def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
     """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.ranking.interfaces import InterfaceRow, partners_hint
+from toporank.ranking.interfaces import InterfaceRow, for_command, partners_hint
 from toporank.report import confidence_columns
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target
@@ -36,11 +36,12 @@ def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -
 
 
 def partners_hints(study: Study) -> dict[tuple[str, str], str]:
-    """(data set, target) → which of its chains may be one partner, or nothing."""
-    found = {}
+    """(data set, target) → which of its chains may be one partner, or nothing; as a key where a study was trained."""
+    found, trained = {}, study.leaderboard is not None
     for (dataset, target), rows in interfaces_of_targets(study).items():
         antibody = study.antibodies.get(dataset, {}).get(target, {})
-        found[dataset, target] = partners_hint(rows, antibody)
+        hint = partners_hint(rows, antibody)
+        found[dataset, target] = hint if trained else for_command(hint)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from toporank.building.coverage import CoverageRow
@@ -75,7 +76,10 @@ def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
 def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
     meeting = [InterfaceRow("T", "a", name, 9, n, 4.0, 0.7, None, "", "ok") for name, n in (("A:B", 80), ("A:C", 40))]
     given = replace(study([0.7]), interfaces={"bench": meeting}, antibodies={"bench": {"T": {"A": "H", "B": "L"}}})
-    assert answers(given)[0]["hint"].startswith("A and B look like one antibody: say partners=A+B:C")
+    said = "A and B look like one antibody: say {}, or scores are of A:B, too"
+    assert answers(given)[0]["hint"] == said.format("--partners A+B:C")
+    trained = replace(given, leaderboard=pd.DataFrame())
+    assert answers(trained)[0]["hint"] == said.format("partners=A+B:C"), "a study has no --partners, but the key"
     parted = replace(given, interfaces={"bench": [meeting[0]._replace(interface="A+C:B")]})
     assert answers(parted)[0]["hint"].startswith("A and B look like one antibody, but A+C:B parts them")
 

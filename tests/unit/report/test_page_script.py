@@ -364,7 +364,7 @@ def test_interfaces_have_a_column_each_and_what_is_wrong_is_written_out_in_red(b
     red, green, blue = (int(part) for part in re.findall(r"\d+", found[0][1])[:3])
     assert red > green + 80
     assert red > blue + 80
-    hint = "H and L touch in every model; if they are one partner, say partners=H+L:A"
+    hint = "H and L touch in every model; if they are one partner, say --partners H+L:A"
     assert hint in browser.run("[...document.querySelectorAll('.caveats li')].map(node => node.textContent)")
     assert browser.complaints == []
 
