@@ -36,7 +36,9 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     assert "mini: 5 decoys = 4 ok + 1 no_interface; " in printed
     assert "  interface, topology, nodes, graphs: 4 up to date + 1 failed before (1 no_interface)\n" in printed
     assert "  failed before, 1 of 1: no CA of one chain within 10 Å of another chain's" in printed
-    os.utime(few.home / "decoys/1AVZ/far1.pdb")
+    with open(few.home / "decoys/1AVZ/far1.pdb", "a") as decoy:
+        decoy.write("REMARK\n")
+    (few.home / "decoys/1GCQ/mid4.cif").chmod(0o600)  # which changes nothing
     (few.home / "decoys/1GCQ/near1.pdb.gz").rename(few.home / "decoys/1GCQ/renamed.pdb.gz")
     os.truncate(few.results / "mini/nodes/1AVZ/near1.parquet", 100)
     few.configure(**FEW_SETTINGS, features={"edges": {"cutoff": 9.0}})

@@ -21,7 +21,7 @@ def plan_of(
     labels = list(labels)
     partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
-    return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped))
+    return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped), grouped.contents)
 
 
 def partners_given(

@@ -32,9 +32,13 @@ def state_of(path: Path | str) -> FileState:
     return FileState(about.st_size, int.from_bytes(digest, "big"))
 
 
-def state_if_there(path: Path | str) -> FileState:
-    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the reason."""
+def state_if_there(path: Path | str, content: str = "") -> FileState:
+    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the reason.
+
+    content : SHA-256 of the file, if it is known. Then it alone is the version: a copy is what it was.
+    """
     try:
-        return state_of(path)
+        state = state_of(path)
     except OSError:
         return MISSING
+    return state._replace(version=int(content[:16], 16)) if content else state

@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
@@ -44,8 +45,8 @@ class Grouped(NamedTuple):
     """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each.
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
-    residues : target and decoy → number of residues in these chains.
-    mutants : what `inputs.mutants` says.
+    residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
+    contents : path → SHA-256 of each file that could be looked into.
     """
 
     decoys: list[Decoy]
@@ -53,6 +54,7 @@ class Grouped(NamedTuple):
     kinds: dict[Key, dict[str, int]]
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
+    contents: Mapping[str, str] = MappingProxyType({})
 
 
 class _Model(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toporank.code import code_of
 from toporank.errors import StructureError
-from toporank.files.atomic import write_text
+from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, group
 from toporank.inputs.mutants import mutants
@@ -36,7 +36,9 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     decoys = all_decoys(dataset, folder)
     seen = sketches((decoy.path for decoy in decoys if not decoy.refused), store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners)
-    return grouped._replace(mutants=mutants(grouped, seen)) if by == BY_SEQUENCE else grouped
+    contents = {path: sketch.content for path, sketch in seen.items() if sketch}
+    of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
+    return grouped._replace(mutants=of_mutants, contents=contents)
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
@@ -62,8 +64,8 @@ def _look(path: str) -> Sketch | None:
     from toporank.structures.sketch import sketch  # imports gemmi, which is needed only to read a file
 
     try:
-        return sketch(Path(path))
-    except StructureError:  # reading it fails later, with the reason
+        return sketch(Path(path))._replace(content=sha256(path))
+    except (StructureError, OSError):  # reading it fails later, with the reason
         return None
 
 
@@ -81,8 +83,8 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             return {}
         texts = content["sequences"]
         return {
-            name: (FileState(size, version), Sketch(tuple(models), first, tuple(further)))
-            for name, (size, version, models, chains) in content["files"].items()
+            name: (FileState(size, version), Sketch(tuple(models), first, tuple(further), digest))
+            for name, (size, version, digest, models, chains) in content["files"].items()
             for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
@@ -97,6 +99,6 @@ def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> 
         each = (seen.chains, *seen.further)
         return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
 
-    files = {name: [*state, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
+    files = {name: [*state, seen.content, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))

@@ -26,11 +26,13 @@ class Sketch(NamedTuple):
     models : the number of each model as the file has it; a file without MODEL records has one model, number 1
     chains : of the first model
     further : of each further model, if one of them has other chains; none where they cannot be read
+    content : SHA-256 of the file, where it is known
     """
 
     models: tuple[int, ...]
     chains: Chains
     further: tuple[Chains, ...] = ()
+    content: str = ""
 
     def of_model(self, place: int) -> Chains:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from replacing import WAYS
+from replacing import WAYS, written_over
 from structures_text import pair, pdb
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.planning import plan_of
 from toporank.inputs import discovery
-from toporank.inputs.discovery import sketches
+from toporank.inputs.discovery import decoys_of, sketches
 
 TEXT = pdb(pair())
 
@@ -36,3 +39,36 @@ def test_a_file_is_looked_into_once_and_again_where_another_of_its_size_and_time
     (after,) = sketches([str(path)], store).values()
     assert looked_at == ["a.pdb", "a.pdb"]
     assert dict(after.chains) != dict(before.chains)
+
+
+def planned_of(folder: Path) -> list[PlannedDecoy]:
+    return plan_of(decoys_of("ds", folder, "sequence", folder.with_name("store")), "", {})
+
+
+def same(path: Path) -> None:
+    """Nothing."""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [os.utime, lambda path: path.chmod(0o600), lambda path: written_over(path, path.read_bytes()), same],
+    ids=["touched", "permissions", "copied", "same"],
+)
+def test_a_file_with_the_content_that_it_had_is_no_other_decoy(tmp_path, change):
+    path = tmp_path / "models/a.pdb"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    before = planned_of(path.parent)
+    change(path)
+    assert planned_of(path.parent) == before
+    written_over(path, TEXT.replace("ALA", "GLY").encode())
+    assert planned_of(path.parent) != before
+
+
+def test_a_file_that_cannot_be_looked_into_is_another_decoy_once_it_changes(tmp_path):
+    path = tmp_path / "models/a.pdb"
+    path.parent.mkdir()
+    path.write_text("one")
+    before = planned_of(path.parent)
+    written_over(path, b"two")
+    assert planned_of(path.parent) != before

@@ -26,7 +26,7 @@ from toporank.errors import CheckpointError, ConfigError, TopoRankError, printab
 from toporank.features.registry import Choice, records, resolve_recorded, seen
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
-from toporank.inputs.discovery import decoys_of
+from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
 from toporank.inputs.labels import (
     Label,
@@ -241,7 +241,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not decoys:
         raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
-    natives = _find_natives(result, dataset, decoys, repository) if dataset.natives is not None else []
+    natives = _find_natives(result, dataset, decoys, repository, store) if dataset.natives is not None else []
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
@@ -284,7 +284,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
 
 
-def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path) -> list[str]:
+def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path) -> list[str]:
     """Find the natives of a data set; returns which are missing or belong to no target, a line each."""
     where, folder = f"dataset {dataset.name}, natives", locate(dataset.natives, repository)
     check_is_there(dataset.natives, repository, where)
@@ -293,7 +293,11 @@ def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repo
     if len(without) == len(targets):
         what = f"no target has a native: there is {stray[0] if stray else 'none'}, but for example target {without[0]}"
         raise ConfigError(f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED)
-    result.natives[dataset.name] = {t: (str(path), *state_if_there(path)) for t, path in paths.items()}
+    seen = sketches(map(str, paths.values()), store)
+    result.natives[dataset.name] = {
+        target: (str(path), *state_if_there(path, sketch.content if (sketch := seen[str(path)]) else ""))
+        for target, path in paths.items()
+    }
     lines = [f"targets without native: {len(without)} of {len(targets)}, such as {without[0]}"] if without else []
     return [*lines, *([f"natives without target: {len(stray)}, such as {stray[0]}"] if stray else [])]
 

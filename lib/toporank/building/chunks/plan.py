@@ -72,10 +72,12 @@ def planned(
     labels: Mapping[tuple[str, str], float],
     partners: Mapping[tuple[str, str], str] | None = None,
     own: Mapping[tuple[str, str], str] | None = None,
+    contents: Mapping[str, str] | None = None,
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text).
 
-    own : partners by the chains of each decoy's own file; as `partners` by default.
+    own : partners by the chains of each decoy's own file; as `partners` by default. contents : path → SHA-256 of the
+    file, where it is known.
     """
     rows = []
     for decoy in decoys:
@@ -84,8 +86,9 @@ def planned(
         path = "" if decoy.refused else decoy.path
         given = (partners or {}).get(decoy.key, "")
         of_file = (own or {}).get(decoy.key, given)
-        state = path, *state_if_there(decoy.path), label, decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
-        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, given if given != of_file else ""))
+        state = path, *state_if_there(decoy.path, (contents or {}).get(decoy.path, "")), label
+        known = decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
+        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, *known, given if given != of_file else ""))
     return rows
 
 
