@@ -32,6 +32,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from toporank.building.packing import Member, write_pack
+from toporank.files.atomic import sha256
 from toporank.learning import kernels
 from toporank.learning.graphs import GraphBatch, GraphStore
 from toporank.learning.hyperparameters import Hyperparameters
@@ -156,7 +157,7 @@ def traffic() -> tuple[int, float, float]:
 
 def store_of(files: list[Path]) -> GraphStore:
     """These graphs, labelled or not, as a store; without a label the loss is that to 0.5."""
-    members = [Member(file.parent.name, file.stem, "train", file) for file in files]
+    members = [Member(file.parent.name, file.stem, "train", file, sha256(file), file.read_bytes) for file in files]
     with tempfile.TemporaryDirectory() as folder:
         write_pack(Path(folder) / "pack", members)
         return GraphStore.open([Path(folder) / "pack"], in_memory=True)

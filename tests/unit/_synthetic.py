@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +60,7 @@ def random_graph(
     )
     if dockq is not None:
         graph.y = torch.tensor([dockq], dtype=torch.float32)
-    if metadata is not None:
-        graph.metadata = {**metadata, "residues": [f"A:{i}" for i in range(n)]}
+    graph.metadata = {**(metadata or {}), "residues": [f"A:{i}" for i in range(n)]}
     return graph
 
 
@@ -75,17 +76,15 @@ def decoy_graph(nodes: np.ndarray, edges: Edges, metadata: dict[str, Any], resid
 def file_content(graph: Data) -> bytes:
     """The file of a graph."""
     arrays = (graph[name].numpy() for name in ("x", "edge_index", "edge_attr"))
-    return graph_bytes(*arrays, None if graph.y is None else graph.y.item(), graph.get("metadata") or {})
+    return graph_bytes(*arrays, None if graph.y is None else graph.y.item(), graph.metadata)
 
 
 def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> list[Member]:
-    """Write each graph of (target, decoy, split) → graph to a file: what `write_pack` asks for."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Each graph of (target, decoy, split) → graph as `write_pack` asks for it. folder : only a part of their names."""
     found = []
     for (target, decoy, split), graph in graphs.items():
-        path = folder / f"{target}_{decoy}.pt"
-        path.write_bytes(file_content(graph))
-        found.append(Member(target, decoy, split, path))
+        content, path = file_content(graph), folder / f"{target}_{decoy}.pt"
+        found.append(Member(target, decoy, split, path, hashlib.sha256(content).hexdigest(), partial(bytes, content)))
     return found
 
 

@@ -8,26 +8,23 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
 
 from toporank.code import code_of
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
-from toporank.files.atomic import replacing, sha256
+from toporank.files.atomic import replacing
 from toporank.files.packfile import (
     BETWEEN,
     DESCRIPTION,
-    Description,
     Pack,
     check_alike,
     content_digest,
-    first_fault,
     kind_of,
 )
-from toporank.files.pyg_file import Graph, read_graph
+from toporank.files.pyg_file import REBUILD, Graph, read_graph
 from toporank.files.tensors import Growing, write_tensors
 
 log = logging.getLogger(__name__)
@@ -36,18 +33,18 @@ PRECISIONS = ("float32", "float16")
 
 
 class Member(NamedTuple):
-    """One graph to be packed. split : of its decoy, or the name of an interface. graph : its file.
+    """One graph to be packed. split : of its decoy, or the name of an interface. graph : what messages call it.
 
-    sha256, content : checksum and bytes of a graph that is in no file. quality_sha256 : of what its local quality is
-    made of; empty where that is unknown.
+    sha256, content : checksum and bytes of its file. quality_sha256 : of what its local quality is made of; empty where
+    that is unknown.
     """
 
     target: str
     decoy: str
     split: str
     graph: Path
-    sha256: str | None = None
-    content: Callable[[], bytes] | None = None
+    sha256: str
+    content: Callable[[], bytes]
     quality_sha256: str = ""
 
 
@@ -67,7 +64,7 @@ def write_pack(
     precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
     quality : of the members with a `quality_sha256`.
     The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
-    GraphError naming a graph that is not there or does not fit into `precision`, or two whose widths or feature modules
+    GraphError naming a graph that is damaged or does not fit into `precision`, or two whose widths or feature modules
     differ.
     """
     if precision not in PRECISIONS:
@@ -127,20 +124,15 @@ def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict
 
 def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
     """A graph as a pack has it."""
-    file = Path(member.graph)
-    graph = by_destination(read_graph(file, member.content() if member.content else None))
+    content = member.content()
+    if hashlib.sha256(content).hexdigest() != member.sha256:
+        raise GraphError("the graph file is damaged", where=member.graph, remedy=REBUILD)
+    graph = by_destination(read_graph(member.graph, content))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
-    _check_metadata(metadata, file)
-    x, edge_attr = (_as(precision, values, file) for values in (graph.x, graph.edge_attr))
-    residues = _names(graph.metadata.get("residues"), len(x))
+    x, edge_attr = (_as(precision, values, member.graph) for values in (graph.x, graph.edge_attr))
+    residues = BETWEEN.join(graph.metadata["residues"])
     return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y, residues=residues)
-
-
-def _names(found: Any, n: int) -> str:
-    """The names of the n nodes of a graph; empty where it was made elsewhere and has others or none."""
-    known = isinstance(found, list) and len(found) == n and all(isinstance(name, str) for name in found)
-    return BETWEEN.join(found) if known and not any(BETWEEN in name for name in found) else ""
 
 
 def by_destination(graph: Graph) -> Graph:
@@ -151,25 +143,7 @@ def by_destination(graph: Graph) -> Graph:
 
 def _source_digest(member: Member, code: str) -> str:
     """SHA-256 of the file of a graph, of what its local quality is made of, and of the code that packs both."""
-    return hashlib.sha256(f"{_file_digest(member)} {member.quality_sha256} {code}".encode()).hexdigest()
-
-
-def _file_digest(member: Member) -> str:
-    """SHA-256 of a graph."""
-    if member.sha256 is not None:
-        return member.sha256
-    try:
-        return sha256(member.graph)
-    except FileNotFoundError as error:
-        raise GraphError("the graph file is missing", where=member.graph, remedy="build the graph again") from error
-
-
-def _check_metadata(metadata: dict[str, Any], file: Path) -> None:
-    """Raise GraphError when the metadata of a graph cannot be part of a pack's description."""
-    try:
-        Description.model_validate({**metadata, "decoys": [], "sources": [], "content": None}, strict=True)
-    except ValidationError as error:
-        raise GraphError(f"its metadata is wrong: {first_fault(error)}", where=file, remedy="leave it out") from error
+    return hashlib.sha256(f"{member.sha256} {member.quality_sha256} {code}".encode()).hexdigest()
 
 
 def _as(precision: str, values: np.ndarray, file: Path) -> np.ndarray:

@@ -262,7 +262,7 @@ class PackedGraphs:
 
     target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i. residues : (B,)
     texts as in `Pack`, empty where they are not known.
-    metadata : format, feature modules and columns; empty for graphs made elsewhere without metadata.
+    metadata : format, feature modules and columns; empty where there are no graphs.
     parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
     is, and where. joined : number of graphs in which a partner has several chains.
     columns : of x, those that are seen, int, (k,); None for all of them.

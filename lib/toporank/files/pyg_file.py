@@ -17,7 +17,7 @@ import numpy as np
 
 from toporank.errors import GraphError
 from toporank.files.torch_archive import TorchFile
-from toporank.files.torch_pickles import DamagedFileError, Global, Instance, SavedTensor
+from toporank.files.torch_pickles import DamagedFileError
 
 FORMAT = 1
 """Version of the graph file; raise it when what is written changes meaning."""
@@ -27,30 +27,15 @@ FOLDER = "graph"
 """What all entries of an archive lie in."""
 ALIGNMENT = 64
 """Bytes; numbers begin at multiples of it, so that the file can be memory-mapped."""
-DEEPEST = 50
-"""Levels of lists and dictionaries in metadata."""
-MOST_VALUES = 2**20
-"""Values in metadata."""
-
-DATA = Global("torch_geometric.data.data", "Data")
-NAMES = {
-    DATA, Global("torch_geometric.data.data", "DataEdgeAttr"), Global("torch_geometric.data.data", "DataTensorAttr"),
-    Global("torch_geometric.data.storage", "GlobalStorage"),
-    Global("torch._utils", "_rebuild_sparse_tensor"), Global("torch.serialization", "_get_layout"),
-    Global("torch", "Size"), Global("torch", "device"),
-    Global("builtins", "set"), Global("__builtin__", "set"), Global("_codecs", "encode"),
-    Global("builtins", "bytearray"), Global("__builtin__", "bytearray"), Global("builtins", "complex"),
-}  # fmt: skip
-"""What a graph may be made of beside tensors."""
 
 
 class Graph(NamedTuple):
     """One decoy as the network sees it.
 
     x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan where unlabelled.
-    metadata : of the features; empty for a graph made elsewhere without. edge_y : (E,) float32, the local quality of
-    each edge, nan where unknown; of a graph in a pack alone, None where the pack has none. residues : of a graph in a
-    pack alone, the names of its nodes as `packfile.Pack` has them.
+    metadata : of the features. edge_y : (E,) float32, the local quality of each edge, nan where unknown; of a graph in
+    a pack alone, None where the pack has none. residues : of a graph in a pack alone, the names of its nodes as
+    `packfile.Pack` has them.
     """
 
     x: np.ndarray
@@ -98,7 +83,7 @@ def _pickled(arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> bytes:
     are one object or two."""
     tensors = b"".join(_text(name) + _tensor(str(i), array) for i, (name, array) in enumerate(arrays.items()))
     mapping = b"}(" + tensors + _text("metadata") + _value(metadata) + b"u"
-    data = b"\x80\x02" + _global(*DATA) + b")\x81q\0}("
+    data = b"\x80\x02" + _global("torch_geometric.data.data", "Data") + b")\x81q\0}("
     data += _text("_edge_attr_cls") + _global("torch_geometric.data.data", "DataEdgeAttr")
     data += _text("_tensor_attr_cls") + _global("torch_geometric.data.data", "DataTensorAttr")
     store = _global("torch_geometric.data.storage", "GlobalStorage") + b")\x81}("
@@ -147,93 +132,18 @@ def _value(value: Any) -> bytes:
 
 
 def read_graph(path: Path, content: bytes | None = None) -> Graph:
-    """Read a graph file, ours or what anyone made with `torch.save`, without running code from it.
+    """The graph in a file that `graph_bytes` made, read without torch and without running code from it.
 
-    content : its bytes, where they are known; `path` then only names them.
-
-    Numbers of another type become float32 or int64; attributes that no graph needs are ignored. Raises GraphError when
-    the file is damaged, asks for more memory than it can need, holds something other than a `Data`, or lacks x,
-    edge_index or edge_attr.
+    content : its bytes, where they are known; `path` then only names them. The arrays are not to be written to. Raises
+    GraphError when the file is damaged or another.
     """
     try:
-        with TorchFile(path if content is None else io.BytesIO(content), NAMES) as file:
-            found = _attributes(file.content, path)
-            x, edge_index, edge_attr = (_matrix(file, name, found, path) for name in ("x", "edge_index", "edge_attr"))
-            y = found.get("y")
-            label = _label(file.numbers(y) if isinstance(y, SavedTensor) else y, path)
+        with TorchFile(path if content is None else io.BytesIO(content)) as file:
+            saved = file.content.state["_store"].state["_mapping"]
+            x, edge_index, edge_attr = (file.numbers(saved[name]) for name in ("x", "edge_index", "edge_attr"))
+            y = file.numbers(saved["y"]).item() if "y" in saved else math.nan
+            return Graph(x, edge_index, edge_attr, y, saved["metadata"])
     except (OSError, DamagedFileError) as error:
         raise GraphError(f"not a readable graph file: {error}", where=path, remedy=REBUILD) from error
-    _check_edges(len(x), edge_index, len(edge_attr), path)
-    metadata = _metadata(found.get("metadata"), path)
-    return Graph(x.astype(np.float32), edge_index.astype(np.int64), edge_attr.astype(np.float32), label, metadata)
-
-
-def _matrix(file: TorchFile, name: str, found: dict[str, Any], path: Path) -> np.ndarray:
-    """The numbers of a tensor with two dimensions; raises GraphError if there is none of that name."""
-    value = found.get(name)
-    if not isinstance(value, SavedTensor):
-        what = "missing" if value is None else f"a {_kind(value)}"
-        raise GraphError(f"`{name}` is {what}", where=path, remedy=REBUILD)
-    if len(value.shape) != 2:
-        raise GraphError(f"`{name}` is of shape {value.shape}", where=path, remedy=REBUILD)
-    return file.numbers(value)
-
-
-def _attributes(content: Any, path: Path) -> dict[str, Any]:
-    """The attributes of a `Data` object by name."""
-    if not (isinstance(content, Instance) and content.kind == DATA):
-        raise GraphError(f"holds a {_kind(content)}, not a torch_geometric Data", where=path, remedy=REBUILD)
-    for name in ("_store", "_mapping"):
-        state = content.state if isinstance(content, Instance) else None
-        content = state.get(name) if isinstance(state, dict) else None
-    if not isinstance(content, dict):
-        raise GraphError("is a Data without attributes, or one of PyTorch Geometric 1", where=path, remedy=REBUILD)
-    return content
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, SavedTensor):
-        return "Tensor"
-    return value.kind.name if isinstance(value, Instance) else type(value).__name__
-
-
-def _check_edges(n_nodes: int, index: np.ndarray, n_attributes: int, path: Path) -> None:
-    if n_attributes != index.shape[1]:
-        raise GraphError(f"{index.shape[1]} edges but {n_attributes} rows of edge_attr", where=path, remedy=REBUILD)
-    whole = index.dtype.kind in "iu" and len(index) == 2
-    if not whole or (index.size and not 0 <= index.min() <= index.max() < n_nodes):
-        raise GraphError("`edge_index` is not two rows of node numbers", where=path, remedy=REBUILD)
-
-
-def _label(y: Any, path: Path) -> float:
-    """A label, nan without."""
-    if y is None:
-        return math.nan
-    if isinstance(y, np.ndarray) and y.size == 1:
-        return float(y.flat[0])
-    if isinstance(y, int | float):
-        return float(y)
-    what = f"of shape {y.shape}" if isinstance(y, np.ndarray) else f"a {_kind(y)}"
-    raise GraphError(f"`y` is {what}, not one number", where=path, remedy=REBUILD)
-
-
-def _metadata(found: Any, path: Path) -> dict[str, Any]:
-    """Plain values, each a new one: what a pickle uses a thousand times becomes a thousand values, or an error."""
-    if not isinstance(found, dict | None):
-        raise GraphError(f"`metadata` is a {_kind(found)}, not a dictionary", where=path, remedy=REBUILD)
-    left = MOST_VALUES
-
-    def plain(value: Any, depth: int) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0 or depth > DEEPEST:
-            raise GraphError("`metadata` has too many values or levels", where=path, remedy=REBUILD)
-        if value is None or isinstance(value, str | bool | int | float):
-            return value
-        if type(value) in (list, tuple):
-            return [plain(each, depth + 1) for each in value]
-        if type(value) is dict and all(isinstance(key, str) for key in value):
-            return {key: plain(each, depth + 1) for key, each in value.items()}
-        raise GraphError(f"`metadata` holds a {_kind(value)}", where=path, remedy="leave it out, or make it a text")
-
-    return plain(found or {}, 0)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise GraphError("not a graph that TopoRank made", where=path, remedy=REBUILD) from error

@@ -10,13 +10,13 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
-from toporank.files.torch_pickles import LONGEST, DamagedFileError, Global, SavedTensor, load
+from toporank.files.torch_pickles import LONGEST, DamagedFileError, SavedTensor, load
 
 MOST_BEYOND = 2**26
 """Bytes that entries and tensors may have in all beyond the size of the file: some archives are compressed, and a
@@ -51,8 +51,8 @@ class TorchFile:
     content : what was saved, as `torch_pickles.load` gives it; None in an archive of another kind.
     """
 
-    def __init__(self, path: Path | str | BytesIO, names: Set[Global] | None = None):
-        """names : as for `torch_pickles.load`. Raises OSError, and DamagedFileError when the file is something else."""
+    def __init__(self, path: Path | str | BytesIO):
+        """Raises OSError, and DamagedFileError when the file is something else."""
         size = path.getbuffer().nbytes if isinstance(path, BytesIO) else Path(path).stat().st_size
         self._size, self._left, self._storages = size, 2 * (size + MOST_BEYOND), {}
         with contextlib.ExitStack() as opened, _damage_reported():
@@ -62,7 +62,7 @@ class TorchFile:
             self._folder = (pickled or "").removesuffix("data.pkl")
             order = f"{self._folder}byteorder"
             self._order = ">" if order in entries and self._read(order, 10) == b"big" else "<"
-            self.content = None if pickled is None else load(self._read(pickled, LONGEST), names)
+            self.content = None if pickled is None else load(self._read(pickled, LONGEST))
             self._opened = opened.pop_all()
 
     def __enter__(self) -> TorchFile:

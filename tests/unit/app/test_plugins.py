@@ -25,6 +25,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.packing import Member, write_pack
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features import registry
+from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.network import Network
@@ -243,7 +244,8 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     assert [row.status for row in build(decoys, choices, Store(Path("store")), labels)] == ["ok"] * 4
     graphs = [Path(f"results/mini/graphs/{decoy.target}/{decoy.name}.pt") for decoy in decoys]
     splits = ["train" if decoy.target == "1GCQ" else "val" for decoy in decoys]
-    write_pack(Path("pack"), [Member(d.target, d.name, s, g) for d, s, g in zip(decoys, splits, graphs, strict=True)])
+    members = [Member(*d.key, s, g, sha256(g), g.read_bytes) for d, s, g in zip(decoys, splits, graphs, strict=True)]
+    write_pack(Path("pack"), members)
     train_run(small_run(network="means", batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
     checkpoint = Path("run/best_loss.ckpt")
     scores = score_pack(checkpoint, [], Path("pack"))

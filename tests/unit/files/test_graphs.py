@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import json
 import os
-import pickle
 import pickletools
 import shutil
 import subprocess
 import sys
-import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -34,7 +30,6 @@ from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.features.residue_tables import table_bytes
 from toporank.files.atomic import sha256
 from toporank.files.pyg_file import Graph, graph_bytes, read_graph
-from toporank.files.torch_pickles import LONGEST
 from toporank.inputs.folders import find_decoys
 from toporank.layout import PLAN, SUFFIX
 from toporank.structures.read import read_complex
@@ -168,177 +163,17 @@ def test_graph_files_batch_in_a_plain_data_loader(tmp_path):
     assert torch.equal(Batch.from_data_list(back)[1].edge_index, graphs[1].edge_index)
 
 
-# ---- graphs made by anyone --------------------------------------------------------------------------------
-
-
-def wrong(**values) -> Data:
-    """A graph with other values, or without."""
-    graph = random_graph(1, nodes=4, edges=6, dockq=0.5)
-    for name, value in values.items():
-        if value is None:
-            del graph[name]
-        else:
-            graph[name] = value
-    return graph
-
-
-BASE = wrong()
-OTHERS = {
-    "as it is": BASE,
-    "without label": wrong(y=None),
-    "views of larger tensors": wrong(x=BASE.x.repeat(2, 1)[4:], edge_attr=BASE.edge_attr.repeat(1, 2)[:, 3:]),
-    "transposed": wrong(x=BASE.x.T.contiguous().T, edge_index=BASE.edge_index.T.contiguous().T),
-    "every other row": wrong(x=BASE.x.repeat_interleave(2, 0)[::2]),
-    "one storage": wrong(x=torch.arange(80.0)[:20].reshape(4, 5), edge_attr=torch.arange(80.0)[60:78].reshape(6, 3)),
-    "repeated": wrong(edge_attr=torch.ones(1, 1).expand(6, 3)),
-    "double precision": wrong(x=BASE.x.double(), y=torch.tensor([0.5]).double()),
-    "half precision": wrong(x=BASE.x.half(), edge_attr=BASE.edge_attr.bfloat16()),
-    "whole numbers": wrong(x=torch.arange(20).reshape(4, 5).short(), edge_index=BASE.edge_index.int()),
-    "small whole numbers": wrong(x=torch.arange(20).reshape(4, 5).to(torch.uint16), edge_index=BASE.edge_index.byte()),
-    "yes and no": wrong(x=torch.arange(20).reshape(4, 5) % 2 == 0),
-    "a label in a table": wrong(y=torch.tensor([[0.5]])),
-    "a label without dimension": wrong(y=torch.tensor(0.5)),
-    "parameters": wrong(x=torch.nn.Parameter(BASE.x)),
-    "no edges": random_graph(1, edges=0),
-    "no metadata": random_graph(1, metadata=None),
-    "more than is needed": wrong(
-        pos=torch.zeros(4, 3), name="1AVZ", size=torch.Size([3]), kind=torch.float32, where=torch.device("cpu"),
-        sparse=torch.eye(3).to_sparse(), phase=torch.zeros(2, dtype=torch.complex64), keys={(1, 2): 3},
-        ways=[(1, 2.5), None, {"a": b"b"}],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("protocol", [2, 4])
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_graph_that_anyone_saved_is_read(file, name, protocol):
-    graph = OTHERS[name]
-    torch.save(graph, file, pickle_protocol=protocol)
-    found = read_graph(file)
-    plain = {name: graph[name].detach().to(torch.int64 if name == "edge_index" else torch.float32) for name in MATRICES}
-    assert same(found, Data(**plain, y=graph.get("y")))
-    assert [getattr(found, name).dtype for name in MATRICES] == ["float32", "int64", "float32"]
-    assert found.metadata == graph.to_dict().get("metadata", {})
-
-
-def test_tensors_with_attributes_of_their_own_are_read(file):
-    graph = wrong()
-    graph.x.remark = "mine"
-    torch.save(graph, file)
-    assert same(read_graph(file), graph)
-
-
-def test_a_graph_that_was_packed_anew_by_zip_is_read(file, tmp_path):
-    torch.save(BASE, tmp_path / "plain")
-    rezip(tmp_path / "plain", file, compress_type=zipfile.ZIP_DEFLATED)
-    assert same(read_graph(file), BASE)
-
-
-def rezip(source: Path, to: Path, changed: dict[str, bytes] | None = None, **options) -> None:
-    """Copy an archive; entries whose names end so are changed."""
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(to, "w") as new:
-        for name in old.namelist():
-            content = next((c for end, c in (changed or {}).items() if name.endswith(end)), old.read(name))
-            new.writestr(name, content, **options)
-
-
 # ---- what is not read -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hidden_in", ["the file itself", "a graph"])
-def test_code_in_a_graph_file_is_refused_and_not_run(tmp_path, file, hidden_in):
+def test_code_in_a_graph_file_is_not_run(tmp_path, file):
     mark = tmp_path / "was run"
-    content = Evil(mark)
-    if hidden_in == "a graph":
-        content = random_graph(1)
-        content.extra = Evil(mark)
-    torch.save(content, file)
-    with pytest.raises(GraphError, match=r"graph\.pt: .* asks for posix\.mkdir, which is not run"):
+    torch.save(Evil(mark), file)
+    with pytest.raises(GraphError, match=r"graph\.pt: not a graph that TopoRank made"):
         read_graph(file)
     assert not mark.exists()
     torch.load(file, weights_only=False)  # the control: an unguarded load does run it
     assert mark.exists()
-
-
-def shaped(shape: tuple[int, ...], stride: tuple[int, ...], size: int) -> bytes:
-    """The pickle of a graph whose x says so of itself, with `size` numbers in its storage."""
-    buffer = io.BytesIO(file_content(wrong(x=torch.zeros(1, 1))))
-    with zipfile.ZipFile(buffer) as archive:
-        pickled = archive.read("graph/data.pkl")
-    begin = pickled.index(b"ctorch\nFloatStorage")
-    end = pickled.index(b"\x89", begin)
-    numbers = [b"\x8a\x08" + n.to_bytes(8, "little") for n in (size, *shape, *stride)]
-    storage = b"ctorch\nFloatStorage\nX\1\0\0\0" + b"0X\3\0\0\0cpu" + numbers[0] + b"tQK\0("
-    return pickled[:begin] + storage + b"".join(numbers[1:3]) + b"t(" + b"".join(numbers[3:]) + b"t" + pickled[end:]
-
-
-def pickled(steps: bytes) -> bytes:
-    return b"\x80\x02" + steps + b"."
-
-
-AGAIN = b"](h\0h\0eq\0"  # a list of twice what is remembered
-CALL = b"(h\1Nh\0Ntq\0" + b"0"  # arguments that are a call with such arguments
-ATTACKS = {
-    "sixteen gigabytes": shaped((2**16, 2**16), (2**16, 1), 2**32),
-    "sixteen gigabytes of one number": shaped((2**16, 2**16), (0, 0), 1),
-    "more rows than there are": shaped((2**40, 0), (1, 1), 1),
-    "numbers beyond the end": shaped((1, 1), (1, 1), 10),
-    "a stride out of the storage": shaped((2, 1), (2**60, 1), 1),
-    "a memo of gigabytes": pickled(b"Nr\xff\xff\xff\x7f"),
-    "a text of gigabytes": pickled(b"X\xff\xff\xff\x7f"),
-    "a text of exabytes": pickled(b"\x8d" + b"\xff" * 8),
-    "nothing on the stack": pickled(b"\x87"),
-    "a call of nothing": pickled(b"NNR"),
-    "lists in lists": pickled(b"]" * 100_000 + b"a" * 99_999),
-    "tuples in tuples, as a key": pickled(b"})" + b"\x85" * 200_000 + b"Ns"),
-    "marks in marks": pickled(b"(" * 200_000),
-    "calls in calls": pickled(b")q\0ctorch._tensor\n_rebuild_from_type_v2\nq\1" + CALL * 20_000 + b"h\1h\0R"),
-    "twice the same list, sixty times": pickled(b"K\1q\0" + AGAIN * 60),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.parametrize("way", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_small_file_takes_no_more_memory_and_time_than_it_may(file, tmp_path, name, way):
-    (tmp_path / "plain").write_bytes(file_content(BASE))
-    rezip(tmp_path / "plain", file, {"data.pkl": ATTACKS[name]}, compress_type=way)
-    assert_refused_cheaply(file)
-
-
-def assert_refused_cheaply(file: Path, most: int = 100 * 2**20) -> None:
-    tracemalloc.start()
-    try:
-        with pytest.raises(GraphError, match=r"graph\.pt: \S"):
-            read_graph(file)
-        assert tracemalloc.get_traced_memory()[1] < most
-    finally:
-        tracemalloc.stop()
-
-
-def test_metadata_that_grows_as_it_is_read_is_refused(file):
-    laughs = ["ha"] * 10
-    for _ in range(60):
-        laughs = [laughs, laughs]
-    torch.save(wrong(metadata={"laughs": laughs}), file)
-    with pytest.raises(GraphError, match=r"graph\.pt: `metadata` has too many values or levels"):
-        read_graph(file)
-
-
-@pytest.mark.parametrize("entry", ["data.pkl", "data/0", "byteorder"])
-def test_an_entry_that_becomes_a_thousand_times_larger_is_refused_before_it_is_unpacked(file, tmp_path, entry):
-    (tmp_path / "plain").write_bytes(file_content(BASE))
-    bomb = b"N" * (2**26 + 1) if entry != "data.pkl" else b"N" * (LONGEST + 1)
-    rezip(tmp_path / "plain", file, {entry: bomb}, compress_type=zipfile.ZIP_DEFLATED)
-    assert file.stat().st_size < 100_000
-    assert_refused_cheaply(file, 2**20)
-
-
-@pytest.mark.parametrize("way", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_other_ways_to_compress_are_refused(file, tmp_path, way):
-    (tmp_path / "plain").write_bytes(file_content(BASE))
-    rezip(tmp_path / "plain", file, compress_type=way)
-    with pytest.raises(GraphError, match="compressed in a way"):
-        read_graph(file)
 
 
 @pytest.mark.parametrize("size", [1, 10, 100, 1000, -1000, -100, -10, -1])
@@ -353,85 +188,10 @@ def test_a_file_that_is_not_there_is_an_error_that_names_it(file):
         read_graph(file)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"not a graph\n", b"\0" * 500, b"PK\x03\x04", gzip.compress(b"graph", mtime=0), pickle.dumps([1])]
-)
-def test_a_file_of_another_kind_is_an_error_that_names_it(file, content):
-    file.write_bytes(content)
-    with pytest.raises(GraphError, match=r"graph\.pt: not a readable graph file: \S"):
-        read_graph(file)
-
-
-def test_a_flipped_bit_gives_the_graph_or_a_graph_error(file):
-    graph = random_graph(1, dockq=0.5)
-    content, draw = file_content(graph), np.random.default_rng(0)
-    for _ in range(500):
-        bad = bytearray(content)
-        bad[draw.integers(len(bad))] ^= 1 << int(draw.integers(8))
-        file.write_bytes(bad)
-        with contextlib.suppress(GraphError):
-            assert same(read_graph(file), graph)
-
-
-def test_a_flipped_bit_of_the_pickle_gives_a_graph_or_a_graph_error(file, tmp_path):
-    """The checksum of the archive is right."""
-    (tmp_path / "plain").write_bytes(file_content(random_graph(1, dockq=0.5)))
-    with zipfile.ZipFile(tmp_path / "plain") as archive:
-        content, draw = archive.read("graph/data.pkl"), np.random.default_rng(0)
-    for _ in range(500):
-        bad = bytearray(content)
-        bad[draw.integers(len(bad))] ^= 1 << int(draw.integers(8))
-        rezip(tmp_path / "plain", file, {"data.pkl": bytes(bad)})
-        with contextlib.suppress(GraphError):
-            assert isinstance(read_graph(file), Graph)
-
-
-@pytest.mark.parametrize("content", [{"x": torch.zeros(1)}, torch.zeros(3), [1, 2], None])
+@pytest.mark.parametrize("content", [{"x": torch.zeros(1)}, torch.zeros(3), [1, 2], None, Data()])
 def test_something_else_than_a_graph_is_an_error_that_names_it(file, content):
     torch.save(content, file)
-    with pytest.raises(GraphError, match=rf"graph\.pt: holds a {type(content).__name__}, not a torch_geometric Data"):
-        read_graph(file)
-
-
-@pytest.mark.parametrize(
-    ("graph", "complaint"),
-    [
-        (wrong(x=None), "`x` is missing"),
-        (wrong(edge_index=None), "`edge_index` is missing"),
-        (wrong(edge_attr=None), "`edge_attr` is missing"),
-        (wrong(edge_attr=torch.zeros(6)), r"`edge_attr` is of shape \(6,\)"),
-        (wrong(x=torch.zeros(4, 5, 1)), r"`x` is of shape \(4, 5, 1\)"),
-        (wrong(x=torch.zeros(4, 5, dtype=torch.complex64)), "numbers of type ComplexFloatStorage are not read"),
-        (wrong(x=torch.eye(4).to_sparse()), "`x` is a _rebuild_sparse_tensor"),
-        (wrong(edge_attr=torch.zeros(5, 3)), "6 edges but 5 rows of edge_attr"),
-        (wrong(y=torch.zeros(2)), r"`y` is of shape \(2,\), not one number"),
-        (wrong(y="high"), "`y` is a str, not one number"),
-        (wrong(metadata="mine"), "`metadata` is a str, not a dictionary"),
-        (wrong(metadata={"x": torch.zeros(1)}), "`metadata` holds a Tensor"),
-        (Data(), "`x` is missing"),
-    ],
-)
-def test_a_graph_that_lacks_something_is_an_error_that_names_file_and_tensor(file, graph, complaint):
-    torch.save(graph, file)
-    with pytest.raises(GraphError, match=r"graph\.pt: .*" + complaint):
-        read_graph(file)
-
-
-@pytest.mark.parametrize("value", [[[1.0, 2.0]], "text", 1.0], ids=["list", "text", "number"])
-def test_a_graph_with_something_else_than_tensors_is_an_error_that_names_it(file, value):
-    torch.save(wrong(x=value), file)
-    with pytest.raises(GraphError, match=r"graph\.pt: .*`x`"):
-        read_graph(file)
-
-
-@pytest.mark.parametrize(
-    "index",
-    [torch.full((2, 6), 4), torch.full((2, 6), -1), torch.zeros(3, 6, dtype=torch.int64), torch.zeros(2, 6)],
-    ids=["beyond the last node", "before the first", "three rows", "not whole numbers"],
-)
-def test_edges_that_join_no_nodes_are_an_error(file, index):
-    torch.save(wrong(edge_index=index), file)
-    with pytest.raises(GraphError, match=r"graph\.pt: .*edge_index"):
+    with pytest.raises(GraphError, match=r"graph\.pt: not a graph that TopoRank made"):
         read_graph(file)
 
 
@@ -515,13 +275,6 @@ def test_the_edges_are_the_contacts_in_both_directions(graph, contacts):
     assert len(joined) == len(set(joined))
     assert set(joined) == contacts
     assert graph.edge_attr.shape == (len(contacts), 11)
-
-
-def test_the_first_edge_feature_is_the_distance(graph, alpha_carbons):
-    names, position = graph.metadata["residues"], dict(alpha_carbons)
-    pairs = [(names[i], names[j]) for i, j in graph.edge_index.T.tolist()]
-    distance = np.array([np.linalg.norm(position[a] - position[b]) for a, b in pairs])
-    np.testing.assert_allclose(graph.edge_attr[:, 0], distance, atol=1e-5)
 
 
 def test_every_feature_is_named_and_finite(graph):

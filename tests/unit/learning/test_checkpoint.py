@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -12,6 +13,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from _chains import chain
@@ -195,6 +197,18 @@ def test_any_bytes_in_place_of_the_pickle_are_a_checkpoint_error(tmp_path_factor
         archive.writestr("archive/data.pkl", pickled)
     with pytest.raises(CheckpointError):
         read_description(path)
+
+
+def test_a_flipped_bit_of_the_pickle_gives_a_description_or_a_checkpoint_error(checkpoint, tmp_path):
+    """The checksum of the archive is right."""
+    with zipfile.ZipFile(checkpoint) as archive:
+        content = archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+    draw = np.random.default_rng(0)
+    for _ in range(200):
+        bad = bytearray(content)
+        bad[draw.integers(len(bad))] ^= 1 << int(draw.integers(8))
+        with contextlib.suppress(CheckpointError):
+            assert read_description(zipped(tmp_path / "bad.ckpt", bytes(bad)))
 
 
 def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_path):
@@ -404,9 +418,45 @@ def itself(path: Path, checkpoint: Path) -> str:
     return "not a TopoRank checkpoint"
 
 
+def calls_in_calls(path: Path, checkpoint: Path) -> str:
+    """The arguments of each call are the call before it."""
+    call = b"(h\1Nh\0Ntq\0" + b"0"
+    zipped(path, b"\x80\x02)q\0ctorch._tensor\n_rebuild_from_type_v2\nq\1" + call * 20_000 + b"h\1h\0R.")
+    return "not a readable checkpoint: its data.pkl is damaged near byte"
+
+
+def a_memo_of_gigabytes(path: Path, checkpoint: Path) -> str:
+    zipped(path, b"\x80\x02Nr\xff\xff\xff\x7f.")
+    return "not a TopoRank checkpoint"
+
+
+def a_text_of_exabytes(path: Path, checkpoint: Path) -> str:
+    zipped(path, b"\x80\x02\x8d" + b"\xff" * 8 + b".")
+    return "not a readable checkpoint: its data.pkl is cut off"
+
+
+def a_stride_out_of_the_storage(path: Path, checkpoint: Path) -> str:
+    with zipfile.ZipFile(checkpoint) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    pickled = next(name for name in entries if name.endswith("data.pkl"))
+    rows = b"K\5K\1\x86"  # the stride of a matrix of five columns
+    assert rows in entries[pickled]
+    entries[pickled] = entries[pickled].replace(rows, b"\x8a\x08" + (2**60).to_bytes(8, "little") + b"K\1\x86")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return "weights do not load: a tensor of shape (8, 5) does not fit into its 40 numbers"
+
+
+def compressed_in_another_way(path: Path, checkpoint: Path) -> str:
+    zipped(path, b"\x80\x02N.", zipfile.ZIP_LZMA)
+    return "not a readable checkpoint: archive/data.pkl is compressed in a way"
+
+
 ATTACKS = [
     more_than_the_file_holds, a_large_tensor_without_numbers, bomb_in_the_pickle, large_pickle, bomb_in_the_numbers,
-    numbers_that_are_repeated, many_operations, deep_description, deep_key, itself,
+    numbers_that_are_repeated, many_operations, deep_description, deep_key, itself, calls_in_calls, a_memo_of_gigabytes,
+    a_text_of_exabytes, a_stride_out_of_the_storage, compressed_in_another_way,
 ]  # fmt: skip
 
 WATCHED = """

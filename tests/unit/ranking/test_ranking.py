@@ -22,7 +22,6 @@ from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.packed import Packed
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
-from toporank.files.atomic import sha256
 from toporank.inputs.labels import Label
 from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import write_ensemble, write_selection
@@ -444,7 +443,7 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
 
 def asked(checkpoint: Path, folder: Path, graphs: dict, store: Store, among: Sequence[Path] = ()) -> list[Score]:
     """What is known of graphs by a store, or what the networks say."""
-    found = [member._replace(sha256=sha256(member.graph)) for member in members(folder, graphs)]
+    found = members(folder, graphs)
     scorer = Scorer.of(checkpoint, [*among], mean=bool(among))
     return [one.score for one in judged(scorer, Packed(found[1:], found[:1], 0), store)[0]]
 

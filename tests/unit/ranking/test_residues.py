@@ -137,13 +137,13 @@ NAMES = ["A:52", "A:52A", "A:-3", "x:y:1"]
 
 
 def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
-    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named("A:1")})
+    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named(*"abcd")})
     write_pack(tmp_path / "pack", table[:1])
     first = GraphStore.open([tmp_path / "pack"]).names(0)
     write_pack(tmp_path / "pack", table)  # the first is copied
     store = GraphStore.open([tmp_path / "pack"])
     assert (first, store.names(0)) == (NAMES, NAMES)
-    assert store.names(1) == []  # one name for four nodes: a graph that was made elsewhere
+    assert store.names(1) == [*"abcd"]
 
 
 def test_graphs_of_an_older_pack_are_read_anew_for_the_names_of_their_residues(tmp_path):
