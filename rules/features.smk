@@ -26,12 +26,10 @@ rule build_chunk:
         code=[code for code, _ in recipes(CHOICES).values()],
         columns=LedgerRow._fields,
         judge=["--judge", JOBS.scorer(REPOSITORY)] if JOBS.scoring_only else [],
-        precision=CONFIG.workflow.pack_precision,
         judging=judging_code() + SCORER_CONTENT if JOBS.scoring_only else "",  # where it changes, forgotten graphs are made anew
     shell:
         "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
-        " {params.judge:q} --precision {params.precision}"
-        ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
+        ' {params.judge:q} --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule write_coverage:

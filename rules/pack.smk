@@ -16,11 +16,10 @@ rule pack_graphs:
     resources:
         mem_mb=jobs.raised(4000),
     params:
-        precision=CONFIG.workflow.pack_precision,
         features=FEATURES,
         code=jobs.step_code(REPOSITORY, "pack_graphs.py"),
         natives=lambda wildcards: JOBS.natives_option(wildcards, REPOSITORY),
     shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table} --precision {params.precision}"
+        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table}"
         ' --features {params.features:q} --store "$TOPORANK_STORE" --pack {output.pack}'
         " {params.natives:q} > {log} 2>&1"

@@ -39,7 +39,6 @@ rule score_decoys:
         fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         features=FEATURES,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        precision=CONFIG.workflow.pack_precision,
         mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
         thin="--thin" if JOBS.scoring_only else "",  # nobody learns from these graphs
         code=jobs.step_code(REPOSITORY, "score.py"),
@@ -47,7 +46,7 @@ rule score_decoys:
         "score.py --dataset {wildcards.dataset} --scorer {params.scorer:q}"
         " --coverage {input.coverage} --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" {params.thin} --rank-by {params.rank_by} --features {params.features:q}'
-        " --plddt {params.plddt} --precision {params.precision} {params.mask_disorder}"
+        " --plddt {params.plddt} {params.mask_disorder}"
         " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --contacts {output.contacts} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"

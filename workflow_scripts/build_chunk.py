@@ -28,7 +28,6 @@ def main() -> None:
     parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--judge", type=Path, help="scorer: graphs that it judged need not be in the store")
-    parser.add_argument("--precision", default="float32", help="of graphs when they are judged: float32 or float16")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
@@ -37,7 +36,7 @@ def main() -> None:
     try:
         labels = dockq_of(args.dataset, args.chunk) if args.labels else None
         store = Store(args.store, thin=args.judge is not None)
-        kept = Kept(Scorer.open(args.judge), args.precision) if args.judge else None
+        kept = Kept(Scorer.open(args.judge)) if args.judge else None
         run_chunk(args.dataset, args.chunk, choices, store, labels, kept)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -22,7 +22,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
-    parser.add_argument("--precision", default="float32", help="float32 or float16")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--natives", type=Path, help="folder of the natives, where the data set has any")
@@ -36,7 +35,7 @@ def main() -> None:
         qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
         found, _, joined = packed(read_coverage(args.table), built, choices, store, whole=True)
         members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
-        n_read = write_pack(args.pack, members, args.precision, joined, qualities.of)
+        n_read = write_pack(args.pack, members, joined, qualities.of)
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{len(members)} graphs; {n_read} read, the others copied from the older pack")

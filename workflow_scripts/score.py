@@ -36,7 +36,6 @@ def main() -> None:
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
-    parser.add_argument("--precision", default="float32", help="of packs: float32 or float16")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--mask-disorder", action="store_true", help="disordered residues are left out of the models")
@@ -52,7 +51,7 @@ def main() -> None:
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
         built, known = read_built(args.dataset), read_interfaces(args.interfaces)
         store = Store(args.store, thin=args.thin)
-        ways = Ways(args.precision, args.plddt, args.rank_by, args.fold_twins, not args.without_confidence)
+        ways = Ways(args.plddt, args.rank_by, args.fold_twins, not args.without_confidence)
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         found = scored(scorer, choices, coverage, known, stated, built, store, ways)
         found = with_masks(found, scorer, built, choices, store, ways)

@@ -328,7 +328,7 @@ def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Sco
     choices = feature_choices(config, repository())
     scorer = Scorer.open(scorer_of(config, repository()))
     chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}
-    ways = Ways(config.workflow.pack_precision, config.plddt, **chosen, arithmetic=_one_thread)
+    ways = Ways(config.plddt, **chosen, arithmetic=_one_thread)
     built, coverage, found = score_plan(scorer, plan, choices, store, ways)
     chains = target_chains(plan, built.fates, (), store)
     seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)

@@ -115,9 +115,6 @@ class Workflow(Section):
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working directories.",
     )
-    pack_precision: Literal["float32", "float16"] = Field(
-        "float32", description="Type of features in packs. `float16` takes half the space and rounds to 11 bits."
-    )
     progress_seconds: float = Field(
         30.0,
         gt=0,

@@ -29,8 +29,6 @@ from toporank.files.tensors import Growing, write_tensors
 
 log = logging.getLogger(__name__)
 
-PRECISIONS = ("float32", "float16")
-
 
 class Member(NamedTuple):
     """One graph to be packed. split : of its decoy, or the name of an interface. graph : what messages call it.
@@ -52,35 +50,25 @@ Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 """Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
 
 
-def write_pack(
-    path: Path,
-    members: list[Member],
-    precision: str = "float32",
-    joined: int = 0,
-    quality: Quality | None = None,
-) -> int:
+def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Quality | None = None) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
 
-    precision : float32, or float16 for half the space. joined : in how many a partner has several chains.
-    quality : of the members with a `quality_sha256`.
+    joined : in how many a partner has several chains. quality : of the members with a `quality_sha256`.
     The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
-    GraphError naming a graph that is damaged or does not fit into `precision`, or two whose widths or feature modules
-    differ.
+    GraphError naming a graph that is damaged, or two whose widths or feature modules differ.
     """
-    if precision not in PRECISIONS:
-        raise GraphError(f"there is no precision {precision!r}", where=path, remedy=f"one of {', '.join(PRECISIONS)}")
     code = code_of("building.packing")
     digests = [_source_digest(member, code) for member in members]
-    old, place = _reusable(path, precision)
+    old, place = _reusable(path)
     n_read, first, nodes, edges, residues = 0, None, [0], [0], []
     with replacing(path) as temporary, ExitStack() as files:
         graded = any(member.quality_sha256 for member in members)
-        tensors = _empty(partial(Growing, files, path.parent), precision, graded=graded)
+        tensors = _empty(partial(Growing, files, path.parent), graded=graded)
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
             else:
-                graph, n_read = _read(member, precision, quality), n_read + 1
+                graph, n_read = _read(member, quality), n_read + 1
             kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
@@ -109,12 +97,12 @@ def write_pack(
     return n_read
 
 
-def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict[str, Growing]:
+def _empty(new: Callable[..., Growing], *, graded: bool) -> dict[str, Growing]:
     """The tensors of a pack, without rows. graded : whether edges have a local quality."""
     tensors = {
-        "x": new(precision),
+        "x": new("float32"),
         "edge_index": new("int32", axis=1),
-        "edge_attr": new(precision),
+        "edge_attr": new("float32"),
         "node_start": new("int64"),
         "edge_start": new("int64"),
         "y": new("float32"),
@@ -122,7 +110,7 @@ def _empty(new: Callable[..., Growing], precision: str, *, graded: bool) -> dict
     return tensors | ({"edge_y": new("float32")} if graded else {})
 
 
-def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
+def _read(member: Member, quality: Quality | None) -> Graph:
     """A graph as a pack has it."""
     content = member.content()
     if hashlib.sha256(content).hexdigest() != member.sha256:
@@ -130,9 +118,7 @@ def _read(member: Member, precision: str, quality: Quality | None) -> Graph:
     graph = by_destination(read_graph(member.graph, content))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
-    x, edge_attr = (_as(precision, values, member.graph) for values in (graph.x, graph.edge_attr))
-    residues = BETWEEN.join(graph.metadata["residues"])
-    return graph._replace(x=x, edge_attr=edge_attr, metadata=metadata, edge_y=edge_y, residues=residues)
+    return graph._replace(metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"]))
 
 
 def by_destination(graph: Graph) -> Graph:
@@ -146,20 +132,7 @@ def _source_digest(member: Member, code: str) -> str:
     return hashlib.sha256(f"{member.sha256} {member.quality_sha256} {code}".encode()).hexdigest()
 
 
-def _as(precision: str, values: np.ndarray, file: Path) -> np.ndarray:
-    """Features in the precision of the pack, rounded to the nearest."""
-    with np.errstate(over="ignore"):
-        rounded = values.astype(precision)
-    if (np.isinf(rounded) & np.isfinite(values)).any():
-        raise GraphError(
-            f"a feature of {np.abs(values).max():g} is too large for float16",
-            where=file,
-            remedy="use pack_precision: float32",
-        )
-    return rounded
-
-
-def _reusable(path: Path, precision: str) -> tuple[Pack | None, dict[str, int]]:
+def _reusable(path: Path) -> tuple[Pack | None, dict[str, int]]:
     """The pack that is there, and the place in it of each file it was made of."""
     if not path.exists():
         return None, {}
@@ -169,6 +142,6 @@ def _reusable(path: Path, precision: str) -> tuple[Pack | None, dict[str, int]]:
     except GraphError as error:
         log.warning("nothing is copied from the old pack: %s", error)
         return None, {}
-    if old.numbers["x"].dtype != precision or len(old.residues) != len(old):  # an older pack does not name residues
+    if len(old.residues) != len(old):  # an older pack does not name residues
         return None, {}
     return old, {digest: i for i, digest in enumerate(old.sources)}

@@ -63,17 +63,16 @@ def check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[st
 # ---- what a header may say --------------------------------------------------------------------------------
 
 Size = Annotated[int, Field(ge=0, lt=2**48)]
-Features = Literal["F32", "F16"]
 
 
 class _Tensor(BaseModel):
-    dtype: Literal["I32", "I64", "F32", "F16"]
+    dtype: Literal["I32", "I64", "F32"]
     shape: Annotated[list[Size], Field(min_length=1, max_length=2)]
     data_offsets: tuple[Size, Size]
 
 
 class _Wide(_Tensor):
-    dtype: Features
+    dtype: Literal["F32"]
     shape: tuple[Size, Size]
 
 
@@ -221,7 +220,7 @@ class Pack:
             raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
 
     def graph(self, i: int) -> Graph:
-        """Graph i, still mapped and in the precision of the pack."""
+        """Graph i, still mapped."""
         (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
         parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
         edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None

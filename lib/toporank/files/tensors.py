@@ -16,7 +16,7 @@ import numpy as np
 
 PIECE = 2**22
 """Bytes that are copied at once."""
-KINDS = {"int64": "I64", "float32": "F32", "int32": "I32", "float16": "F16"}
+KINDS = {"int64": "I64", "float32": "F32", "int32": "I32"}
 """Types as a header calls them, in the order in which safetensors sorts the tensors of a file."""
 
 

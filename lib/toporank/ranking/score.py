@@ -41,11 +41,10 @@ GRAPHS = STAGES[-1]
 class Ways(NamedTuple):
     """How decoys are scored.
 
-    precision : of packs. plddt : whether B factors are pLDDT. rank_by, fold_twins : as for `ranking`. use_confidence :
-    whether what predictors say counts in the score. arithmetic : what goes on around that of the networks.
+    plddt : whether B factors are pLDDT. rank_by, fold_twins : as for `ranking`. use_confidence : whether what
+    predictors say counts in the score. arithmetic : what goes on around that of the networks.
     """
 
-    precision: str = "float32"
     plddt: Choice = AUTO
     rank_by: str = COMPLEX
     fold_twins: bool = False
@@ -87,7 +86,7 @@ def scored(
     """
     given = given_by_target(Given(coverage, interfaces, stated, made_of(coverage, built)))
     own = {"rank_by": ways.rank_by, "fold_twins": ways.fold_twins, "use_confidence": ways.use_confidence}
-    kept = Answers(store, {"scorer": scorer.digest, "judged_by": Kept(scorer, ways.precision).digest, **own})
+    kept = Answers(store, {"scorer": scorer.digest, "judged_by": Kept(scorer).digest, **own})
     answers = {target: kept.find(target, each) for target, each in given.items()}
     new = {target: given[target] for target, answer in answers.items() if answer is None}
     for target, answer in _answered(scorer, choices, new, built, store, ways).items():
@@ -112,7 +111,7 @@ def _answered(
     coverage, interfaces, stated = (
         [row for each in given.values() for row in getattr(each, name)] for name in ("coverage", "interfaces", "stated")
     )
-    found, new = judged(scorer, packed(coverage, built, choices, store), store, ways.precision)
+    found, new = judged(scorer, packed(coverage, built, choices, store), store)
     for digest in {built.fates[key].complex for key in new} if store.thin else ():
         store.box(digest).forget(GRAPHS)
     contacts = stored_contacts(built, coverage, store)

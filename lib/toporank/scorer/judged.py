@@ -27,16 +27,14 @@ class Judged(NamedTuple):
     descriptors: dict[str, float]
 
 
-def judged(
-    scorer: Scorer, packed: Packed, store: Store, precision: str = "float32"
-) -> tuple[list[Judged], set[tuple[str, str]]]:
+def judged(scorer: Scorer, packed: Packed, store: Store) -> tuple[list[Judged], set[tuple[str, str]]]:
     """What a scorer says of the graph of each decoy, then of that of each interface, in their order; and what is new.
 
-    Only the graphs of new decoys, target and name, are read: the scorer has not judged them before. precision : of
-    packs. Raises CheckpointError or GraphError when the scorer does not fit the graphs, or a score is not a number.
+    Only the graphs of new decoys, target and name, are read: the scorer has not judged them before. Raises
+    CheckpointError or GraphError when the scorer does not fit the graphs, or a score is not a number.
     """
     members, n = [*packed.decoys, *packed.interfaces], len(packed.decoys)
-    kept = Kept(scorer, precision)
+    kept = Kept(scorer)
     keys = [kept.key(member.sha256, i >= n) for i, member in enumerate(members)]
     places: dict[str, list[int]] = {}
     for i, member in enumerate(members):
@@ -47,7 +45,7 @@ def judged(
         found |= {i: _read(entry, members[i], i >= n) for i in own if (entry := box.known(KIND, keys[i]))}
     new = [i for i in range(len(members)) if i not in found]
     parts = Packed([members[i] for i in new if i < n], [members[i] for i in new if i >= n], packed.joined)
-    found |= zip(new, _asked(scorer, parts, precision), strict=True)
+    found |= zip(new, _asked(scorer, parts), strict=True)
     for target in dict.fromkeys(members[i].target for i in new):
         box = kept.box(store, target)
         for i in set(places[target]).intersection(new):
@@ -56,7 +54,7 @@ def judged(
     return [found[i] for i in range(len(members))], {(members[i].target, members[i].decoy) for i in new}
 
 
-def _asked(scorer: Scorer, parts: Packed, precision: str) -> list[Judged]:
+def _asked(scorer: Scorer, parts: Packed) -> list[Judged]:
     """What the scorer says now."""
     if not parts.decoys and not parts.interfaces:
         return []
@@ -64,8 +62,8 @@ def _asked(scorer: Scorer, parts: Packed, precision: str) -> list[Judged]:
 
     with tempfile.TemporaryDirectory(prefix="toporank_") as room:
         packs = Path(room, "graphs"), Path(room, "interfaces")
-        write_pack(packs[0], parts.decoys, precision, parts.joined)
-        write_pack(packs[1], parts.interfaces, precision)
+        write_pack(packs[0], parts.decoys, parts.joined)
+        write_pack(packs[1], parts.interfaces)
         scores = Networks(scorer).score(*packs)
         names, values = describe(PackedGraphs.open([*packs])) if scorer.trees else ([], [[]] * len(scores))
     return [

@@ -23,13 +23,13 @@ def judging_code() -> str:
 
 
 class Kept:
-    """The answers of a scorer. precision : of the numbers of graphs. digest : of all they depend on but the graph."""
+    """The answers of a scorer. digest : of all they depend on but the graph."""
 
-    def __init__(self, scorer: Scorer, precision: str):
+    def __init__(self, scorer: Scorer):
         self._boxes: dict[str, Box] = {}
         networks = [scorer.digests[path] for path in (scorer.checkpoint, *scorer.members)]
         self._of = {
-            "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None, "precision": precision,
+            "networks": networks, "mean": scorer.mean, "described": scorer.trees is not None,
             "code": judging_code(), "packages": [metadata.version(package) for package in PACKAGES],
         }  # fmt: skip
         self.digest = hashlib.sha256(canonical(self._of).encode()).hexdigest()

@@ -118,12 +118,11 @@ def test_the_same_graphs_give_the_same_bytes(tmp_path):
     assert one.read_bytes() == other.read_bytes()
 
 
-@pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("name", ["A", 'Å "\\\x01'])
-def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name, precision):
+def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name):
     graphs = {(name, decoy, split): graph for (_, decoy, split), graph in graphs_of("A").items()}
     for file, table in {"five": members(tmp_path / "graphs", graphs), "none": members(tmp_path / "no", {})}.items():
-        write_pack(tmp_path / file, table, precision)
+        write_pack(tmp_path / file, table)
         with safe_open(tmp_path / file, framework="pt") as pack:
             tensors, metadata = {key: pack.get_tensor(key) for key in pack.keys()}, pack.metadata()  # noqa: SIM118
         assert (tmp_path / file).read_bytes() == save(tensors, metadata)
@@ -245,19 +244,18 @@ def reads(monkeypatch) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("precision", ["float32", "float16"])
-def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(tmp_path, reads, precision):
+def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(tmp_path, reads):
     graphs = graphs_of("A")
     pack = tmp_path / "pack"
-    assert write_pack(pack, members(tmp_path / "graphs", graphs), precision) == 5
+    assert write_pack(pack, members(tmp_path / "graphs", graphs)) == 5
     del graphs["A", "d2", "train"]
     graphs["A", "d3", "train"] = random_graph(77, dockq=0.9)
     graphs["A", "d9", "val"] = random_graph(78)
     table = members(tmp_path / "graphs", graphs)[::-1]
     reads.clear()
-    assert write_pack(pack, table, precision) == 2
+    assert write_pack(pack, table) == 2
     assert sorted(reads) == ["A_d3.pt", "A_d9.pt"]
-    write_pack(tmp_path / "full", table, precision)
+    write_pack(tmp_path / "full", table)
     assert pack.read_bytes() == (tmp_path / "full").read_bytes()
 
 
@@ -277,7 +275,7 @@ def test_all_graphs_are_packed_again_when_the_code_that_packs_them_changed(tmp_p
     assert write_pack(tmp_path / "pack", table) == len(table)
 
 
-def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_path, reads):
+def test_a_damaged_pack_is_not_copied_from(tmp_path, reads):
     table = members(tmp_path / "graphs", graphs_of("A"))
     whole = tmp_path / "whole"
     write_pack(whole, table)
@@ -288,7 +286,6 @@ def test_a_pack_of_another_precision_or_a_damaged_one_is_not_copied_from(tmp_pat
         reads.clear()
         assert write_pack(pack, table) == len(reads) == 5
         assert pack.read_bytes() == whole.read_bytes()
-    assert write_pack(whole, table, "float16") == 5
 
 
 def test_the_bytes_of_a_graph_are_asked_for_only_if_needed(tmp_path):
@@ -348,33 +345,6 @@ def test_local_qualities_that_do_not_fit_the_edges_are_refused(tmp_path):
     write_pack(tmp_path / "pack", table, quality=lambda key, graph: good_by_source(key, graph)[1:])
     with pytest.raises(GraphError, match="do not fit together"):
         Pack.open(tmp_path / "pack")
-
-
-# ---- half the space ---------------------------------------------------------------------------------------
-
-
-def test_float16_rounds_features_to_eleven_bits_and_nothing_else(tmp_path):
-    table = members(tmp_path / "graphs", graphs_of("A"))
-    stores = []
-    for precision in ("float32", "float16"):
-        write_pack(tmp_path / precision, table, precision)
-        stores.append(GraphStore.open([tmp_path / precision]))
-    whole, half = (store.batch([0, 2, 3, 4]) for store in stores)
-    for name in ("x", "edge_attr"):
-        assert getattr(half, name).dtype == torch.float32
-        torch.testing.assert_close(getattr(half, name), getattr(whole, name), rtol=2**-11, atol=2**-25)
-        assert not torch.equal(getattr(half, name), getattr(whole, name))
-        assert stores[1].parts[0][name].nbytes * 2 == stores[0].parts[0][name].nbytes
-    for name in ("edge_index", "node_graph", "edge_graph", "y", "index"):
-        assert torch.equal(getattr(half, name), getattr(whole, name))
-
-
-def test_a_feature_too_large_for_float16_is_an_error_that_names_the_graph(tmp_path):
-    graph = random_graph(1)
-    graph.edge_attr[0, 0] = 1e5
-    table = members(tmp_path / "graphs", {("A", "big", "train"): graph})
-    with pytest.raises(GraphError, match=r"A_big\.pt.*100000 is too large for float16"):
-        write_pack(tmp_path / "pack", table, "float16")
 
 
 # ---- mapped or in memory, damaged or whole ----------------------------------------------------------------
@@ -455,7 +425,7 @@ HOSTILE = {
     "sixteen gigabytes": ({"x": GIANT}, r"x of shape \(65536, 65536\) does not fit"),
     "nodes without columns": ({"x": ROWS}, r"x of shape \(1099511627776, 0\) does not fit"),
     "a negative size": ({"x": {**GIANT, "shape": [-1, 1]}}, "x.shape.0: Input should be greater"),
-    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32' or 'F16'"),
+    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32'"),
     "labels in a table": ({"y": {**GIANT, "shape": [1, 5]}}, "y.shape"),
     "another tensor": ({"z": GIANT}, "z: Extra inputs are not permitted"),
 }
