@@ -242,7 +242,7 @@ def _completed(given: Any) -> Any:
 
 
 def narrowed(features: Any, wanted: Any) -> Any:
-    """The records of graphs as a network sees them that was trained on the records `wanted`.
+    """The records of graphs, as those of graphs with only the columns of the node module that `wanted` names.
 
     A node module that extends the wanted one, or one that does, stands for it; everything else stays as it is.
     """
@@ -253,19 +253,6 @@ def narrowed(features: Any, wanted: Any) -> Any:
     while name != wanted_name and (module := modules().get(name)):
         name = module.extends
     return {**features, "nodes": {**ours, "module": name}} if name and name == wanted_name else features
-
-
-def seen(features: dict[str, Any], module: str) -> dict[str, Choice]:
-    """The features of graphs as a network sees them that sees the columns of a node module which theirs extends.
-
-    features : records of the graphs. module : id or alias. Raises ConfigError when theirs does not extend it.
-    """
-    given = {name: value for name, value in features["nodes"].items() if name != "module"}
-    choices = resolve_recorded({**features, "nodes": choose("nodes", {**given, "module": module}).record()})
-    if narrowed(features, records(choices)) != records(choices):
-        what = f"{features['nodes']['module']} does not extend {choices['nodes'].module.id}"
-        raise ConfigError(what, where=f"sees: {module}", remedy="leave `sees` out: then the network sees all columns")
-    return choices
 
 
 def canonical(value: Any) -> str:

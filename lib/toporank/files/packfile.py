@@ -264,7 +264,6 @@ class PackedGraphs:
     metadata : format, feature modules and columns; empty where there are no graphs.
     parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
     is, and where. joined : number of graphs in which a partner has several chains.
-    columns : of x, those that are seen, int, (k,); None for all of them.
     """
 
     target: np.ndarray
@@ -277,7 +276,6 @@ class PackedGraphs:
     place_in_part: np.ndarray
     residues: np.ndarray
     joined: int = 0
-    columns: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.target)
@@ -294,12 +292,6 @@ class PackedGraphs:
         """The graphs at some places, int, in this order."""
         each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
         return replace(self, **{name: getattr(self, name)[chosen] for name in each})
-
-    def with_nodes(self, features: dict[str, Any], columns: list[str]) -> Self:
-        """The same graphs with some of their node columns, by name, and the records of features that name these."""
-        place = {name: i for i, name in enumerate(self.metadata["node_columns"])}
-        seen = np.array([place[name] for name in columns])
-        return replace(self, columns=seen, metadata={**self.metadata, "features": features, "node_columns": columns})
 
     def names(self, i: int) -> list[str]:
         """Names of the residues of graph i, such as `A:52A`, in the order of its nodes; none where they are not known.
@@ -323,8 +315,8 @@ class PackedGraphs:
 
     @property
     def node_width(self) -> int:
-        """Columns of x that are seen."""
-        return len(self.columns) if self.columns is not None else self.parts[self._first]["x"].shape[1]
+        """Columns of x."""
+        return self.parts[self._first]["x"].shape[1]
 
     @property
     def edge_width(self) -> int:

@@ -13,7 +13,7 @@ import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.errors import CheckpointError, ConfigError, TrainingError
-from toporank.features.registry import node_columns, records, same_features, seen
+from toporank.features.registry import same_features
 from toporank.files.packfile import PackedGraphs
 from toporank.learning.accelerator import check, device_of, prepare
 from toporank.learning.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
@@ -31,7 +31,7 @@ from toporank.learning.selection import CHECKPOINT_OF
 from toporank.learning.splits import Sources, open_graphs, split_indices
 from toporank.learning.standardising import set_statistics
 from toporank.learning.trackers import loggers
-from toporank.learning.weights import as_seen_by, build_network, check_fits, load_weights
+from toporank.learning.weights import build_network, check_fits, load_weights
 from toporank.plugins import package_of
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,6 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
 
     Returns the best epochs under each rule, and why training stopped early, if it did.
     """
-    graphs = _seen(run, graphs)
     description = {
         **run.record(),
         "node_width": graphs.node_width,
@@ -113,20 +112,6 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
             raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
         log.error("stopped: %s; the best epochs before are kept (%s)", stopped, NOT_FINITE_REMEDY)
     return {each.name: each.files() for each in best}, stopped
-
-
-def _seen(run: Run, graphs: GraphStore) -> GraphStore:
-    """The graphs with the node columns that the network is to see: those of `sees`, or of its parent.
-
-    Raises ConfigError when the node module of the graphs does not extend that of `sees`.
-    """
-    if run.parent is not None:
-        return as_seen_by(read_description(run.parent), graphs)
-    features, sees = graphs.metadata.get("features"), run.hyperparameters.sees
-    if sees is None or not features:
-        return graphs
-    choices = seen(features, sees)
-    return as_seen_by({"features": records(choices), "node_columns": node_columns(choices)}, graphs)
 
 
 def _network(run: Run, store: GraphStore) -> Network:

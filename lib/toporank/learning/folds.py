@@ -14,7 +14,7 @@ from toporank.inputs.labels import Label
 from toporank.learning.graphs import GraphStore
 from toporank.learning.out_of_fold import Prediction
 from toporank.learning.selection import CHECKPOINT_OF
-from toporank.learning.weights import as_seen_by, load_weights, predict_all
+from toporank.learning.weights import load_weights, predict_all
 
 Key = tuple[str, str, str]
 """Data set, target and decoy."""
@@ -37,8 +37,8 @@ def out_of_fold(
         summary = json.loads(path.read_text(encoding="utf-8"))
         config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
         chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
-        network, description = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
-        part = as_seen_by(description, store.some(chosen))
+        network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
+        part = store.some(chosen)
         keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
         ((score, local, *_),) = predict_all([network], part)
         both = zip(

@@ -66,9 +66,8 @@ class GraphStore(PackedGraphs):
         node_graph, edge_graph = (graph.repeat_interleave(torch.from_numpy(count)) for count in (n_nodes, n_edges))
         before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
         of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
-        x = self._take("x", of_nodes, nodes)
         return GraphBatch(
-            x=x if self.columns is None else x[:, torch.from_numpy(self.columns)],
+            x=self._take("x", of_nodes, nodes),
             edge_index=self._take("edge_index", of_edges, edges, dim=1).long() + before[edge_graph],
             edge_attr=self._take("edge_attr", of_edges, edges),
             node_graph=node_graph,

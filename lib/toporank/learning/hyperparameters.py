@@ -145,7 +145,6 @@ class Hyperparameters(Schedule):
         64, ge=1, le=LARGEST_NETWORK["readout"], description="Width of the two layers between pooling and score."
     )
     local: bool = Field(False, description="Whether it predicts the local quality of contacts, too, and scores by it.")
-    sees: str | None = Field(None, description="Node module whose columns it sees, if that of `features` extends it.")
 
     @model_validator(mode="before")
     @classmethod

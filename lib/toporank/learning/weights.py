@@ -12,7 +12,6 @@ from torch import Tensor
 
 from toporank import plugins
 from toporank.errors import CheckpointError, ConfigError
-from toporank.features.registry import narrowed
 from toporank.files.torch_archive import TorchFile
 from toporank.files.torch_pickles import DamagedFileError, SavedTensor
 from toporank.learning.checkpoint import check_network, description_of, open_checkpoint
@@ -117,13 +116,6 @@ def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Ten
             raise DamagedFileError(f"{name} has values that are not finite numbers")
         state[name] = torch.where(values.abs() < LEAST_WEIGHT, 0.0, values)
     return state
-
-
-def as_seen_by(description: dict[str, Any], store: GraphStore) -> GraphStore:
-    """The graphs with the node columns that a network was trained on, where they have more; otherwise as they are."""
-    ours, columns = store.metadata.get("features"), description.get("node_columns")
-    theirs = narrowed(ours, description.get("features"))
-    return store if theirs is ours or not columns else store.with_nodes(theirs, columns)
 
 
 def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:

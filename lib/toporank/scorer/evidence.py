@@ -27,7 +27,7 @@ from toporank.inputs.natives import find_natives
 from toporank.learning.folds import out_of_fold
 from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import CHECKPOINT_OF
-from toporank.learning.weights import as_seen_by, load_weights, predict_all
+from toporank.learning.weights import load_weights, predict_all
 from toporank.scorer.descriptors import describe
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
@@ -155,11 +155,10 @@ class CrossValidation:
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:
         """What a network sees of each decoy, (n, d)."""
-        network, description = load_weights(checkpoint)
+        network, _ = load_weights(checkpoint)
         seen = {}
         for dataset in self.datasets:
             store = GraphStore.open([self.folder / layout.PACK.format(dataset=dataset)])
-            store = as_seen_by(description, store)
             vectors = predict_all([network], store)[0].pooled.double().numpy()
             seen |= {(dataset, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
         return np.array([seen[key] for key in self.decoys[KEYS].itertuples(index=False, name=None)])
@@ -169,8 +168,8 @@ class CrossValidation:
         store = GraphStore.open([self.folder / layout.PACK.format(dataset=d) for d in self.datasets])
         labelled = np.flatnonzero(np.isfinite(store.dockq))
         chosen = store.some(np.sort(np.random.default_rng(0).permutation(labelled)[:SAMPLE]))
-        network, description = load_weights(checkpoint)
-        ((*_, pooled),) = predict_all([network], as_seen_by(description, chosen))
+        network, _ = load_weights(checkpoint)
+        ((*_, pooled),) = predict_all([network], chosen)
         names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
         vectors = map(tuple, pooled.double().tolist())
         return [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, vectors, strict=True)]

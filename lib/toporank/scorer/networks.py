@@ -16,7 +16,7 @@ from toporank.features.registry import same_features
 from toporank.learning.graphs import GraphStore
 from toporank.learning.network import Network
 from toporank.learning.topoqa import published_checkpoint
-from toporank.learning.weights import CONTACT, as_seen_by, check_fits, load_weights, predict_all
+from toporank.learning.weights import CONTACT, check_fits, load_weights, predict_all
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.scorer.scorer import Scorer
 
@@ -68,7 +68,6 @@ class Networks:
         """
         store = GraphStore.open([pack, *([interfaces] if interfaces else [])])
         networks, digests = [*self._read.values()], self.scorer.digests
-        store = as_seen_by(networks[0].description, store)
         _check_alike(networks, store)
         found = dict(zip(self._read, _predictions(networks, store), strict=True))
         own, theirs = found[digests[self.scorer.checkpoint]], [found[digests[path]] for path in self.scorer.members]

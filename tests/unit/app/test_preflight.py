@@ -263,13 +263,6 @@ def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
     assert problem.startswith("training.similarity: mmseqs is not on the PATH (apt-get install mmseqs2")
 
 
-def test_a_network_that_is_to_see_columns_which_the_graphs_lack_is_a_problem_before_anything_is_built():
-    sweep = {"configs": [{"name": "less", "sees": "contacts"}]}
-    fewer = {"nodes": {"module": "dssp_topology"}}
-    (problem,) = check(GOOD, features=fewer, training={"sweep": sweep}).problems
-    assert problem.startswith("sees: contacts: nodes/dssp_topology/v1 does not extend nodes/contacts/v1 (leave `sees`")
-
-
 def test_all_problems_are_told_at_once(monkeypatch):
     monkeypatch.setenv("PATH", "")
     result = check(

@@ -33,11 +33,9 @@ from pytorch_lightning.callbacks import Callback
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch_geometric.data import Data
 
-from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.comparing.homology.chain_tables import Chain, write_chains
 from toporank.errors import CheckpointError, ConfigError, TrainingError
-from toporank.features.registry import resolve
 from toporank.learning import fit
 from toporank.learning import train as training
 from toporank.learning.checkpoint import read_description
@@ -1067,35 +1065,3 @@ def test_an_interrupted_run_that_validates_seldom_ends_as_if_nothing_had_happene
 def test_an_end_that_is_not_validated_is_refused():
     with pytest.raises(ValueError, match=r"max_epochs 10 .* validate_every 4.* choose 12"):
         Schedule(max_epochs=10, validate_every=4)
-
-
-# ---- a network that sees less than the graphs have ----------------------------------------------------------
-
-
-def extended(graph: Data, metadata: dict, extra: int) -> Data:
-    """A graph with further node columns in front of its own."""
-    noise = torch.from_numpy(np.random.default_rng(0).normal(size=(len(graph.x), extra))).float()
-    return Data(
-        torch.cat([noise, graph.x], dim=1), graph.edge_index, graph.edge_attr, y=graph.y,
-        metadata={**metadata, "residues": graph.metadata["residues"]},
-    )  # fmt: skip
-
-
-def test_a_network_may_see_only_the_columns_that_the_node_module_of_the_graphs_extends(tmp_path):
-    others = {"interface": {}, "topology": {"module": "none"}, "edges": {}}
-    plain, more = (resolve({**others, "nodes": {"module": module}}) for module in ("contacts", "folding"))
-    less, richer = graph_metadata(plain), graph_metadata(more)
-    widths = len(less["node_columns"]), len(less["edge_columns"])
-    graphs = training_graphs(metadata=less, widths=widths)
-    extra = len(richer["node_columns"]) - widths[0]
-    wide = {key: extended(graph, richer, extra) for key, graph in graphs.items()}
-    for name, of in (("plain", graphs), ("wide", wide)):
-        write_pack(tmp_path / name, members(tmp_path / f"{name}_graphs", of))
-    one = train(small_run("one", max_epochs=1), tmp_path / "plain")
-    other = train(small_run("other", max_epochs=1, sees="contacts"), tmp_path / "wide")
-    assert same_weights(one / "last.ckpt", other / "last.ckpt")
-    assert read_description(other / "best_loss.ckpt")["node_columns"] == less["node_columns"]
-    child = train(small_run("child", max_epochs=1, parent=other / "best_loss.ckpt"), tmp_path / "wide")
-    assert read_description(child / "best_loss.ckpt")["features"] == less["features"]
-    with pytest.raises(ConfigError, match=r"sees: folding: nodes/contacts/v1 does not extend nodes/folding/v1"):
-        train(small_run("third", sees="folding"), tmp_path / "plain")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from _contacts import content
 from _synthetic import METADATA, decoy_graph, members, random_graph
 
@@ -19,8 +18,6 @@ from toporank.features.inverse_folding.likelihoods import Folding, folding, meas
 from toporank.features.inverse_folding.parameters import read_weights
 from toporank.features.registry import records, resolve
 from toporank.files.packfile import PackedGraphs
-from toporank.learning.graphs import GraphStore
-from toporank.learning.weights import as_seen_by
 from toporank.scorer.combine import Trees, combine, leaning, write_trees
 from toporank.scorer.descriptors import describe
 from toporank.scorer.prediction import Score
@@ -130,18 +127,6 @@ def test_what_inverse_folding_says_of_a_model_is_described_beside_it(tmp_path, w
     added = {name.removeprefix("folding_"): found[name] for name in names[len(plain) :]}
     assert added == pytest.approx({name: expected[name] for name in added}, rel=1e-4, abs=1e-4)
     assert {"gain_sum", "gain_contacts", "rank_mean"} <= added.keys()
-
-
-def test_graphs_that_know_more_look_to_a_network_like_those_it_was_trained_on(tmp_path, weights_of_folding):
-    complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb")
-    choices = resolve({**CONTACTS, "nodes": {"module": "folding"}})
-    one, other = (GraphStore.open([packed(tmp_path / name, {("T", "d"): graph_of(complex_, of)})])
-                  for name, of in (("more", choices), ("as_trained", CHOICES)))  # fmt: skip
-    seen = as_seen_by(other.metadata, one)
-    assert seen.metadata["features"] == other.metadata["features"]
-    assert seen.node_width == other.node_width
-    assert torch.equal(seen.batch([0]).x, other.batch([0]).x)
-    assert as_seen_by(one.metadata, other) is other  # which is then refused
 
 
 # ---- trees over networks ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from toporank.building.masked import with_disorder_masked
 from toporank.building.planning import partners_given, plan_of
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
-from toporank.features.registry import Choice, records, resolve_recorded, seen
+from toporank.features.registry import Choice, resolve_recorded
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
@@ -124,8 +124,6 @@ def preflight(
     for ready in [choice.module.ready for choice in choices.values() if choice.module.ready and check_installed]:
         _noting(result, ready)
     result.problems += training_problems(config.training, installed=check_installed)
-    for module in sorted({entry.sees for entry in config.training.sweep.configs if entry.sees}):
-        _noting(result, lambda module=module: seen(records(choices), module))
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
     result.unmakeable = making_problems(installed=check_installed)
