@@ -142,6 +142,4 @@ def _reusable(path: Path) -> tuple[Pack | None, dict[str, int]]:
     except GraphError as error:
         log.warning("nothing is copied from the old pack: %s", error)
         return None, {}
-    if len(old.residues) != len(old):  # an older pack does not name residues
-        return None, {}
     return old, {digest: i for i, digest in enumerate(old.sources)}

@@ -88,7 +88,6 @@ class CaCutoff(Parameters):
     summary="residues with a CA nearer than a cutoff to a CA of another partner",
     parameters=CaCutoff,
     columns=lambda parameters: ["x", "y", "z", "nearest"],
-    added={"residues": "protein"},
 )
 def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     """Find the interface residues (Han et al. 2025), between partners.

@@ -97,7 +97,6 @@ def columns(parameters: DsspTopology) -> list[str]:
     summary="DSSP accessibility, φ, ψ, 8-state structure and residue type, then the topology columns",
     parameters=DsspTopology,
     columns=columns,
-    added={"modified": "parent", "orientation": "file", "dssp": "mkdssp"},
 )
 def dssp_topology_nodes(
     parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray

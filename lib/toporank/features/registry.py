@@ -51,11 +51,10 @@ class Parameters(BaseModel):
 class Module:
     """One way to compute one stage.
 
-    `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `added` has the
-    parameters that the first release of the module lacked, each with the value that reproduces earlier results.
-    `uses` : files beside it that its results depend on and that nothing imports, such as tables. `extends` : id of the
-    module with the same parameters whose columns are among its own, with the same values. `ready` raises where
-    something that it needs is not installed.
+    `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `uses` : files beside
+    it that its results depend on and that nothing imports, such as tables. `extends` : id of the module with the same
+    parameters whose columns are among its own, with the same values. `ready` raises where something that it needs is
+    not installed.
     """
 
     id: str
@@ -64,7 +63,6 @@ class Module:
     parameters: type[Parameters]
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
-    added: dict[str, Any]
     uses: tuple[str, ...] = ()
     extends: str = ""
     ready: Callable[[], object] | None = None
@@ -119,7 +117,6 @@ def register(
     summary: str,
     parameters: type[Parameters],
     columns: Callable,
-    added: dict[str, Any] | None = None,
     uses: tuple[str, ...] = (),
     extends: str = "",
     ready: Callable[[], object] | None = None,
@@ -130,7 +127,7 @@ def register(
     """
 
     def decorate(compute: Callable) -> Callable:
-        module = Module(id, alias, summary, parameters, columns, compute, added or {}, uses, extends, ready)
+        module = Module(id, alias, summary, parameters, columns, compute, uses, extends, ready)
         _check_name(module)
         _MODULES[id] = module
         return compute
@@ -193,8 +190,7 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
     """Resolve the stored records of the four feature stages to what was computed when they were written.
 
-    A parameter that is newer than a record gets the value that reproduces its results (`Module.added`), whatever the
-    default is today. Raises ConfigError, also when a record lacks a parameter or a stage that it must have.
+    Raises ConfigError, also when a record lacks a parameter or a stage: no default of today stands for it.
     """
     return {stage: _choose_recorded(stage, records.get(stage)) for stage in DEFAULT_MODULES}
 
@@ -203,15 +199,14 @@ def _choose_recorded(stage: str, record: dict[str, Any] | None) -> Choice:
     module = modules().get((record or {}).get("module"))
     if module is None or module.stage != stage:
         return choose(stage, {"module": None, **(record or {})})  # raises: nothing is a default here
-    complete = {**module.added, **record}
-    missing = [name for name in module.parameters.model_fields if name not in complete]
+    missing = [name for name in module.parameters.model_fields if name not in record]
     if missing:
         raise ConfigError(
             f"the record of {module.id} does not say what {' and '.join(missing)} was",
             where=f"features.{stage}",
             remedy="the file is damaged, or was made by another program",
         )
-    return choose(stage, complete)
+    return choose(stage, record)
 
 
 def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
@@ -229,24 +224,12 @@ def call_mkdssp(choices: dict[str, Choice]) -> bool:
     return any(choice.parameters.calls_mkdssp for choice in choices.values())
 
 
-def same_features(theirs: Any, ours: Any) -> bool:
-    """Whether two sets of stored records stand for the same features, though one may be older than the other."""
-    return theirs == ours or _completed(theirs) == _completed(ours)
-
-
-def _completed(given: Any) -> Any:
-    try:
-        return records(resolve_recorded(given))
-    except (ConfigError, AttributeError, TypeError):  # unknown modules or stages
-        return given
-
-
 def narrowed(features: Any, wanted: Any) -> Any:
     """The records of graphs, as those of graphs with only the columns of the node module that `wanted` names.
 
     A node module that extends the wanted one, or one that does, stands for it; everything else stays as it is.
     """
-    if not features or not wanted or same_features(features, wanted):
+    if not features or not wanted:
         return features
     ours, theirs = (records_.get("nodes") or {} for records_ in (features, wanted))
     name, wanted_name = ours.get("module"), theirs.get("module")

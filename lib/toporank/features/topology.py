@@ -81,7 +81,6 @@ def columns(parameters: Persistence) -> list[str]:
     summary="H0 (Rips) and H1 (alpha) statistics of the atoms around each interface residue",
     parameters=Persistence,
     columns=columns,
-    added={"engine": "compiled"},  # it was `gudhi`, which gives the same numbers
 )
 def persistence_topology(parameters: Persistence, complex_: Complex, residues: np.ndarray) -> np.ndarray:
     """Topology around each of `residues`, int, shape (N,): unscaled float64, shape (N, 20 × element sets)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -77,7 +77,7 @@ class _Wide(_Tensor):
 
 
 class _Edges(_Tensor):
-    dtype: Literal["I32", "I64"]
+    dtype: Literal["I32"]
     shape: tuple[Literal[2], Size]
 
 
@@ -112,14 +112,14 @@ class _Header(BaseModel):
 
 
 class Description(BaseModel):
-    """The description of the graphs of a pack. All but the first four is the metadata that they have in common."""
+    """The description of the graphs of a pack. All but the first five is the metadata that they have in common."""
 
     model_config = ConfigDict(extra="allow")
     decoys: list[tuple[str, str, str]]
-    sources: list[str] = []
-    content: str | None = None
-    joined: Annotated[int, Field(ge=0)] = 0
-    residues: list[str] = []
+    sources: list[str]
+    content: str
+    joined: Annotated[int, Field(ge=0)]
+    residues: list[str]
     format: int | None = None
     features: dict[str, dict[str, Any]] | None = None
     node_columns: list[str] | None = None
@@ -169,9 +169,9 @@ class Pack:
     """One pack file, memory-mapped and not to be written to.
 
     numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of what
-    each graph here was made of, its file, its local quality and the code. content : that of all numbers. Older packs
-    have neither. joined : number of graphs in which a partner has several chains. residues : names of the
-    nodes of each graph as in its file, with `BETWEEN` between them; none in older packs.
+    each graph here was made of, its file, its local quality and the code. content : that of all numbers. joined :
+    number of graphs in which a partner has several chains. residues : names of the nodes of each graph as in its file,
+    with `BETWEEN` between them.
     """
 
     path: Path
@@ -179,9 +179,9 @@ class Pack:
     decoys: list[tuple[str, str, str]]
     metadata: dict[str, Any]
     sources: list[str]
-    content: str | None
-    joined: int = 0
-    residues: list[str] = field(default_factory=list)
+    content: str
+    joined: int
+    residues: list[str]
 
     def __len__(self) -> int:
         return len(self.decoys)
@@ -207,7 +207,7 @@ class Pack:
             values = np.asarray(whole)[first:last].view(_dtype(tensor)).reshape(tensor.shape)
             numbers[name] = np.require(values, requirements="A")
         lists = (said.sources, said.residues)
-        if not (_fit_together(numbers, len(said.decoys)) and all(len(x) in (0, len(said.decoys)) for x in lists)):
+        if not (_fit_together(numbers, len(said.decoys)) and all(len(x) == len(said.decoys) for x in lists)):
             raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
         if not _edges_join_nodes(numbers):
             raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
@@ -216,7 +216,7 @@ class Pack:
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
         numbers = {name: [values] for name, values in self.numbers.items()}
-        if self.content is not None and self.content != content_digest(numbers):
+        if self.content != content_digest(numbers):
             raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
 
     def graph(self, i: int) -> Graph:
@@ -224,8 +224,7 @@ class Pack:
         (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
         parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
         edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None
-        residues = self.residues[i] if self.residues else ""
-        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y, residues)
+        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y, self.residues[i])
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
@@ -260,7 +259,7 @@ class PackedGraphs:
     """The graphs of one or more packs, memory-mapped.
 
     target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i. residues : (B,)
-    texts as in `Pack`, empty where they are not known.
+    texts as in `Pack`.
     metadata : format, feature modules and columns; empty where there are no graphs.
     parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
     is, and where. joined : number of graphs in which a partner has several chains.
@@ -294,12 +293,12 @@ class PackedGraphs:
         return replace(self, **{name: getattr(self, name)[chosen] for name in each})
 
     def names(self, i: int) -> list[str]:
-        """Names of the residues of graph i, such as `A:52A`, in the order of its nodes; none where they are not known.
+        """Names of the residues of graph i, such as `A:52A`, in the order of its nodes.
 
         Raises GraphError when these are not as many as it has nodes.
         """
-        names, n = self.residues[i].split(BETWEEN) if self.residues[i] else [], int(self.n_nodes[i])
-        if names and len(names) != n:
+        names, n = self.residues[i].split(BETWEEN), int(self.n_nodes[i])
+        if len(names) != n:
             what = f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which has {n} nodes"
             raise GraphError(what, remedy=REPACK)
         return names
@@ -354,6 +353,6 @@ class PackedGraphs:
             parts=[pack.numbers for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
-            residues=np.array([text for pack in packs for text in pack.residues or [""] * len(pack)], dtype=object),
+            residues=np.array([text for pack in packs for text in pack.residues], dtype=object),
             joined=sum(pack.joined for pack in packs),
         )

@@ -13,7 +13,6 @@ import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment
 
 from toporank.errors import CheckpointError, ConfigError, TrainingError
-from toporank.features.registry import same_features
 from toporank.files.packfile import PackedGraphs
 from toporank.learning.accelerator import check, device_of, prepare
 from toporank.learning.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
@@ -123,7 +122,7 @@ def _network(run: Run, store: GraphStore) -> Network:
         set_statistics(network, store, split_indices(store, "train").tolist())
         return network
     inherited, description = load_weights(run.parent)
-    if not same_features(description.get("features"), features):
+    if description.get("features") != features:
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     check_fits(description, store, run.parent)
     network.load_state_dict(inherited.state_dict())

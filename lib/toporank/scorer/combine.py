@@ -16,7 +16,6 @@ import numpy as np
 from toporank.comparing.decoys import Compared, read_decoys
 from toporank.comparing.votes import similarities, votes
 from toporank.errors import CheckpointError
-from toporank.features.registry import same_features
 from toporank.scorer.prediction import DECIMALS, Score
 from toporank.scorer.tree_inputs import AGREEING, SAID, joined, relative, vote_inputs
 from toporank.scorer.trees import RESTORE, Forest, read_forests, write_forests
@@ -100,7 +99,7 @@ def combine(
     if trees is None or not scores:
         return scores
     forests, of_trees = read_trees(trees)
-    if not same_features(features, of_trees):
+    if features != of_trees:
         what = "these trees were grown on other features than the graphs have"
         raise CheckpointError(what, where=trees, remedy=RESTORE)
     columns = {name: np.array(values, dtype=np.float64) for name, values in descriptors.items()}

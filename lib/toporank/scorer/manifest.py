@@ -1,6 +1,6 @@
 """scorer.json: what a scorer is, and the SHA-256 of each of its files.
 
-Here is also which files a scorer has where there is no scorer.json: earlier versions left the files alone.
+Here is also which files a scorer has where there is no scorer.json.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from toporank.files.atomic import sha256, user_cache, write_text
 from toporank.files.unpacking import archive_name, unpacked
 from toporank.learning.checkpoint import read_description
 from toporank.scorer.trees import read_forests
-from toporank.settings import Name, Section, read_section
+from toporank.settings import Section, read_section
 
 MANIFEST = "scorer.json"
 CHECKPOINT = "best.ckpt"
 ENSEMBLE = "ensemble"
 """Folder of the checkpoints whose spread is reported."""
-MEMBERS = "members.json"
-"""In that folder: earlier versions said there whether the score is the mean of the ensemble."""
 TREES = "trees.safetensors"
 CALIBRATION = "calibration.json"
 VECTORS = "training_vectors.parquet"
@@ -104,14 +102,6 @@ class Parts(NamedTuple):
     manifest: Manifest | None = None
 
 
-class _Members(Section):
-    """members.json."""
-
-    score: ScoredBy
-    rule: str
-    members: list[Name] = Field(min_length=1)
-
-
 def parts_of(path: Path) -> Parts:
     """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best.ckpt, or a checkpoint.
 
@@ -146,31 +136,10 @@ def _listed(folder: Path, manifest: Manifest) -> Parts:
 
 
 def _unlisted(folder: Path) -> Parts:
-    members, mean = _ensemble(folder / ENSEMBLE)
+    """Nothing says that the mean of the ensemble is the score."""
+    members = sorted(f"{ENSEMBLE}/{file.name}" for file in (folder / ENSEMBLE).glob("*.ckpt"))
     parts = [name for name in WITHOUT if (folder / name).exists()]
-    return Parts(folder, CHECKPOINT, members, mean, [CHECKPOINT, *members, *parts])
-
-
-def _ensemble(folder: Path) -> tuple[list[str], bool]:
-    """The members of an ensemble, and whether its mean is the score: not without members.json.
-
-    Raises CheckpointError when members.json is damaged or names a checkpoint that is not there.
-    """
-    there = sorted(file.name for file in folder.glob("*.ckpt"))
-    path, mean = folder / MEMBERS, False
-    if path.exists():
-        try:
-            stored = read_section(_Members, path)
-        except ValueError as error:
-            raise CheckpointError(f"not a usable list of members: {error}", where=path) from error
-        if odd := sorted({f"{name}.ckpt" for name in stored.members} ^ {*there}):
-            raise CheckpointError(
-                f"the checkpoints beside it are not its members: {', '.join(odd)}",
-                where=path,
-                remedy="restore the folder, or delete it: scores then have no spread",
-            )
-        mean = stored.score == "mean"
-    return [f"{ENSEMBLE}/{name}" for name in there], mean
+    return Parts(folder, CHECKPOINT, members, False, [CHECKPOINT, *members, *parts])
 
 
 def read_manifest(folder: Path) -> Manifest:

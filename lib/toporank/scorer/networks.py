@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank.errors import CheckpointError, GraphError
-from toporank.features.registry import same_features
 from toporank.learning.graphs import GraphStore
 from toporank.learning.network import Network
 from toporank.learning.topoqa import published_checkpoint
@@ -108,7 +107,7 @@ def _of_residues(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, tu
     quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
     values = np.where(np.isnan(quality), None, quality).tolist()
     ends = np.cumsum(store.n_nodes).tolist()
-    decoys = [i for i in np.flatnonzero(store.part_of == 0).tolist() if store.residues[i]]
+    decoys = np.flatnonzero(store.part_of == 0).tolist()
     named = ((i, zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True)) for i in decoys)
     return {i: tuple(starmap(ResidueScore, residues)) for i, residues in named}
 
@@ -166,7 +165,7 @@ def _check_alike(networks: list[_Network], store: GraphStore) -> None:
 
 def _check_features(one: _Network, ours: Any, whose: str) -> None:
     theirs = one.description.get("features")
-    if same_features(theirs, ours):
+    if theirs == ours:
         return
     theirs, ours = theirs or {}, ours or {}
     different = sorted(stage for stage in {**theirs, **ours} if theirs.get(stage) != ours.get(stage))

@@ -24,7 +24,7 @@ from toporank.app.workflow.preflight import (
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
 from toporank.errors import CheckpointError, ConfigError
-from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
+from toporank.features.registry import DEFAULT_MODULES, records, resolve
 from toporank.inputs.labels import read_split_labels
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Status
@@ -337,16 +337,12 @@ def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
 
 
-def test_an_older_checkpoint_is_scored_with_what_was_computed_then():
-    older = {**features(12.0), "nodes": choose("nodes", {"module": "dssp_topology"}).record()}
-    del older["nodes"]["dssp"], older["nodes"]["orientation"]
-    write_description("older.ckpt", features=older)
-    settings = load_config({"score_decoys": "decoys", "checkpoint": "older.ckpt"})
-    nodes = feature_choices(settings, REPOSITORY)["nodes"].parameters
-    assert (nodes.dssp, nodes.orientation) == ("mkdssp", "file")
-    del older["edges"]["scaling"]
-    write_description("older.ckpt", features=older)
-    with pytest.raises(CheckpointError, match=r"older\.ckpt: .*does not say what scaling was"):
+def test_a_checkpoint_that_does_not_say_what_was_computed_is_refused():
+    unsaid = features(12.0)
+    del unsaid["edges"]["scaling"]
+    write_description("some.ckpt", features=unsaid)
+    settings = load_config({"score_decoys": "decoys", "checkpoint": "some.ckpt"})
+    with pytest.raises(CheckpointError, match=r"some\.ckpt: .*does not say what scaling was"):
         feature_choices(settings, REPOSITORY)
 
 

@@ -459,12 +459,6 @@ def test_a_description_of_other_types_is_refused(tmp_path, said, fault):
         Pack.open(pack)
 
 
-def test_an_older_pack_without_digests_is_opened(tmp_path):
-    pack = pack_of(tmp_path, "pack", graphs_of("A"))
-    rewritten(pack, sources=[], content=None)
-    assert len(GraphStore.open([pack], verify=True)) == 5
-
-
 @pytest.mark.parametrize("change", [(0, 5), (7, -1), (8, 3), (-1, 4)], ids=str)
 @pytest.mark.parametrize("end", [0, 1])
 def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_path, change, end):

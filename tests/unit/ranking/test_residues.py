@@ -146,30 +146,6 @@ def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
     assert store.names(1) == [*"abcd"]
 
 
-def test_graphs_of_an_older_pack_are_read_anew_for_the_names_of_their_residues(tmp_path):
-    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)})
-    path = tmp_path / "pack"
-    assert write_pack(path, table) == 1
-    whole = path.read_bytes()
-    assert write_pack(path, table) == 0
-    older(path)
-    assert GraphStore.open([path]).names(0) == []
-    assert write_pack(path, table) == 1
-    assert path.read_bytes() == whole
-
-
-def older(path: Path) -> None:
-    """Make a pack one that does not name residues."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + length])
-    said = json.loads(header["__metadata__"]["toporank"])
-    del said["residues"]
-    header["__metadata__"]["toporank"] = json.dumps(said)
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
-
-
 def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
     store = dataclasses.replace(GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object))

@@ -34,6 +34,7 @@ from toporank.report import figures, formatting, learning_curves, run_card
 from toporank.report.assessment import confusion
 from toporank.report.page import render
 from toporank.report.results import Study, read_study, validation_random_pick
+from toporank.scorer.manifest import seal
 from toporank.scorer.prediction import Estimate
 from toporank.structures.identity import Status
 
@@ -254,15 +255,13 @@ def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_o
 def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, trees, tile, card) -> None:
     """A checkpoint by itself, or several networks, and trees."""
     folder = scored_only.scorer.parent
-    if score:
-        names = ["a", "b", "c"]
-        (folder / "ensemble").mkdir()
-        for name in names:
-            shutil.copy(scored_only.scorer, folder / f"ensemble/{name}.ckpt")
-        said = {"score": score, "rule": "val_loss", "members": names}
-        (folder / "ensemble/members.json").write_text(json.dumps(said))
     if trees:
-        (folder / "trees.safetensors").touch()
+        shutil.copy(layout.repository() / "resources/scorer/trees.safetensors", folder)
+    if score:
+        (folder / "ensemble").mkdir()
+        for name in ("a", "b", "c"):
+            shutil.copy(scored_only.scorer, folder / f"ensemble/{name}.ckpt")
+        seal(folder, mean=score == "mean")
     text = Page(render(scored_only.study())).text
     assert f"scored with {tile} " in text
     assert card in text

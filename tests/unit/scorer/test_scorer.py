@@ -26,16 +26,6 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SHIPPED, tmp_path / "scorer"))
 
 
-@pytest.fixture
-def older(folder: Path) -> Path:
-    """The same as earlier versions left it: without scorer.json, with members.json."""
-    (folder / MANIFEST).unlink()
-    names = sorted(path.stem for path in folder.glob("ensemble/*.ckpt"))
-    said = {"score": "mean", "rule": "val_loss", "members": names}
-    (folder / "ensemble/members.json").write_text(json.dumps(said))
-    return folder
-
-
 # ---- opening ----------------------------------------------------------------------------------------------
 
 
@@ -56,16 +46,9 @@ def test_a_folder_opens_by_its_name_its_manifest_and_its_checkpoint(path):
     assert Scorer.open(SHIPPED / path).digest == Scorer.open(SHIPPED).digest
 
 
-def test_a_folder_of_an_earlier_version_is_the_same_scorer(older):
-    before, now = Scorer.open(older), Scorer.open(SHIPPED)
-    assert before.identity == now.identity
-    assert before.digest == now.digest
-    assert before.missing == ""
-
-
-def test_without_a_list_of_members_their_mean_is_not_the_score(older):
-    (older / "ensemble/members.json").unlink()
-    assert (Scorer.open(older).mean, len(Scorer.open(older).members)) == (False, 5)
+def test_without_a_manifest_the_mean_of_the_members_is_not_the_score(folder):
+    (folder / MANIFEST).unlink()
+    assert (Scorer.open(folder).mean, len(Scorer.open(folder).members)) == (False, 5)
 
 
 def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():
@@ -169,25 +152,6 @@ def test_the_same_files_have_the_same_manifest(folder):
 
 def _others(made_with: dict[str, str]) -> dict[str, str]:
     return {name: version for name, version in made_with.items() if name != "toporank"}
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"score": "median"}, r"members\.json\.score: Input should be 'best' or 'mean' \(got 'median'\)"),
-        ({"members": []}, r"members\.json\.members: List should have at least 1 item"),
-        ({"members": ["../../elsewhere"]}, r"members\.json\.members\[0\]: a name is made of letters"),
-        ({"members": ["s9"]}, r"the checkpoints beside it are not its members: fold0.*, s9\.ckpt"),
-        (None, "not a usable list of members"),
-    ],
-)
-def test_a_damaged_list_of_members_is_one_line_that_says_so(older, change, complaint):
-    path = older / "ensemble/members.json"
-    stored = json.loads(path.read_text())
-    path.write_text("[" * 100_000 if change is None else json.dumps({**stored, **change}))
-    with pytest.raises(CheckpointError, match=complaint) as caught:
-        Scorer.open(older)
-    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_the_files_of_a_scorer_are_known_without_looking_into_them(folder):

@@ -76,11 +76,10 @@ class Ledger(NamedTuple):
     judge: str = ""
 
 
-def read_ledger(path: Path, *, earlier: bool = False) -> Ledger:
+def read_ledger(path: Path) -> Ledger:
     """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when another version wrote it.
 
     For a build such a ledger is as good as none: its chunk is built again, mostly from the store.
-    earlier : whether to read one with fewer columns, too; its rows then lack what these would say.
     """
     fields = list(LedgerRow._fields)
     try:
@@ -88,8 +87,9 @@ def read_ledger(path: Path, *, earlier: bool = False) -> Ledger:
         columns = header.split("\t")
         if columns[:3] != fields[:3]:
             raise ValueError("other columns")
-        if columns != fields and not (earlier and columns == fields[: len(columns)]):
-            raise FileNotFoundError(errno.ENOENT, "a ledger of another version", str(path))
+        if columns != fields:
+            what = "another version of TopoRank wrote this ledger, so run that one again"
+            raise FileNotFoundError(errno.ENOENT, what, str(path))
         found = json.loads(recipes)
         judge = found.pop(JUDGE, "")
         return Ledger(found, [_row(line.split("\t")) for line in lines], judge)

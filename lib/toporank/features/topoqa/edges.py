@@ -64,7 +64,6 @@ def legacy_columns(parameters: LegacyV11) -> list[str]:
     summary="CA distance and histogram of all atom–atom distances",
     parameters=LegacyV11,
     columns=legacy_columns,
-    added={"coordinates": "xyz"},
 )
 def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
     """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""

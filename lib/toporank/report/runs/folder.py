@@ -117,7 +117,7 @@ class Place(NamedTuple):
         current = read_current(self.dataset, self.out)
         names = current.of_all if current else chunk_names(folder)
         paths = {name: folder / f"{name}.tsv" for name in names}
-        return {name: read_ledger(path, earlier=True) for name, path in paths.items() if path.is_file()}
+        return {name: read_ledger(path) for name, path in paths.items() if path.is_file()}
 
 
 class Run:
