@@ -1,4 +1,4 @@
-"""The reuse store: work is done once, is never wrong, and is never half there. And the file writing below it."""
+"""The reuse store: work is done once, is never wrong, and is never half there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from toporank.building.chunks.store import Box, Entry, Store, cpu_seconds
 from toporank.errors import RecordError
-from toporank.files.atomic import link_or_copy, replacing, sha256, write_text, write_text_if_changed
 
 INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
 HELLO_SHA256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
@@ -235,100 +234,6 @@ def test_making_one_artefact_may_obtain_others(store):
 
     assert box.obtain("interface", INGREDIENTS, make).content == b"before and after"
     assert store.computed == {"complex": 1, "interface": 1}
-
-
-# ---- files ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "digest"),
-    [
-        (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),  # FIPS 180-2, B.1
-        (b"x" * 3_000_000, hashlib.sha256(b"x" * 3_000_000).hexdigest()),
-    ],
-    ids=["empty", "abc", "three megabytes"],
-)
-def test_sha256_is_that_of_the_bytes(tmp_path, content, digest):
-    (tmp_path / "file").write_bytes(content)
-    assert sha256(tmp_path / "file") == digest
-
-
-def test_writing_makes_the_folders_above(tmp_path):
-    write_text(tmp_path / "a" / "b" / "file", "Å")
-    assert (tmp_path / "a" / "b" / "file").read_bytes() == "Å".encode()
-
-
-def test_a_reader_keeps_the_old_content_and_the_next_one_sees_the_new(tmp_path):
-    path = tmp_path / "file"
-    write_text(path, "old")
-    with open(path) as reader:
-        write_text(path, "new")
-        assert (reader.read(), path.read_text()) == ("old", "new")
-
-
-def test_a_failed_write_keeps_the_old_content_and_leaves_no_other_file(tmp_path):
-    path = tmp_path / "file"
-    write_text(path, "old")
-
-    def write_half() -> None:
-        with replacing(path) as temporary:
-            temporary.write_text("ne")
-            raise OSError(errno.ENOSPC, "disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        write_half()
-    assert path.read_text() == "old"
-    assert files_below(tmp_path) == [path]
-
-
-def test_equal_text_leaves_the_modification_time_alone(tmp_path):
-    path = tmp_path / "file"
-    assert write_text_if_changed(path, "a") is True
-    os.utime(path, ns=(1, 1))
-    assert write_text_if_changed(path, "a") is False
-    assert path.stat().st_mtime_ns == 1
-    assert write_text_if_changed(path, "b") is True
-    assert path.stat().st_mtime_ns > 1
-    assert path.read_text() == "b"
-
-
-def test_link_or_copy_links(tmp_path):
-    source, destination = tmp_path / "source", tmp_path / "deep" / "destination"
-    source.write_text("a")
-    link_or_copy(source, destination)
-    assert destination.samefile(source)
-
-
-def test_link_or_copy_copies_where_links_are_impossible(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.EXDEV, "another file system")
-
-    monkeypatch.setattr(os, "link", refuse)
-    source, destination = tmp_path / "source", tmp_path / "destination"
-    source.write_text("a")
-    link_or_copy(source, destination)
-    assert not destination.samefile(source)
-    assert destination.read_text() == "a"
-
-
-def test_link_or_copy_replaces_a_file_without_writing_into_it(tmp_path):
-    new, old, destination = tmp_path / "new", tmp_path / "old", tmp_path / "destination"
-    new.write_text("new")
-    old.write_text("old")
-    os.link(old, destination)
-    link_or_copy(new, destination)
-    assert (destination.read_text(), old.read_text()) == ("new", "old")
-
-
-def test_link_or_copy_does_not_write_through_the_link_a_killed_process_left(tmp_path):
-    new, old = tmp_path / "new", tmp_path / "old"
-    new.write_text("new")
-    old.write_text("old")
-    os.link(old, tmp_path / f".destination.{os.getpid()}.tmp")  # process numbers come again, in containers above all
-    link_or_copy(new, tmp_path / "destination")
-    assert (tmp_path / "destination").read_text() == "new"
-    assert old.read_text() == "old"
 
 
 def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):

@@ -1,8 +1,7 @@
-"""What a decoy is called, which files are decoys, and how files are written."""
+"""What a decoy is called, and which files are decoys."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -238,90 +237,3 @@ def test_a_link_to_no_file_is_still_listed_so_that_it_is_not_dropped_silently(tm
 def test_identity_leaves_the_path_out():
     one, other = Decoy("s", "T", "a", "x/a.pdb"), Decoy("s", "T", "a", "y/a.cif")
     assert one.key == other.key == ("T", "a")
-
-
-# ---- writing files ----------------------------------------------------------------------------------------
-
-
-def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tmp_path):
-    atomic.write_text(tmp_path / "deep" / "file.txt", "Å\n")
-    assert (tmp_path / "deep" / "file.txt").read_bytes() == "Å\n".encode()
-    assert os.listdir(tmp_path / "deep") == ["file.txt"]
-
-
-def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-
-    def fail() -> None:
-        with atomic.replacing(path) as temporary:
-            temporary.write_text("half of the n")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["file"]
-
-
-def test_text_that_cannot_be_written_leaves_the_old_content(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        atomic.write_text(path, "new" * 10000 + "\ud800")
-    assert path.read_text() == "old"
-
-
-def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-    with atomic.replacing(path) as temporary:
-        temporary.write_text("new")
-        assert path.read_text() == "old"
-    assert path.read_text() == "new"
-
-
-@pytest.mark.parametrize("name", ["x" * 255, "ß" * 127])
-def test_a_name_as_long_as_names_can_be_is_written(tmp_path, name):
-    atomic.write_text(tmp_path / name, "new")
-    (tmp_path / "source").write_text("other")
-    atomic.link_or_copy(tmp_path / "source", tmp_path / name)
-    assert (tmp_path / name).read_text() == "other"
-
-
-def test_two_that_write_one_file_in_one_process_do_not_get_in_each_other_s_way(tmp_path):
-    path = tmp_path / "file"
-    with atomic.replacing(path) as first, atomic.replacing(path) as second:
-        first.write_text("first")
-        second.write_text("second")
-    assert path.read_text() == "first"
-
-
-def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):
-    path = tmp_path / "file"
-    assert atomic.write_text_if_changed(path, "a")
-    os.utime(path, (1, 1))
-    assert not atomic.write_text_if_changed(path, "a")
-    assert path.stat().st_mtime == 1
-    assert atomic.write_text_if_changed(path, "b")
-    assert (path.read_text(), path.stat().st_mtime > 1) == ("b", True)
-
-
-def test_sha256_is_that_of_the_bytes(tmp_path):
-    (tmp_path / "file").write_bytes(b"\0\r\n\xff" * 70000)
-    assert atomic.sha256(tmp_path / "file") == hashlib.sha256(b"\0\r\n\xff" * 70000).hexdigest()
-
-
-def test_link_or_copy_gives_the_same_content_with_and_without_links(tmp_path, monkeypatch):
-    source = tmp_path / "source"
-    source.write_text("content")
-    atomic.link_or_copy(source, tmp_path / "linked")
-    assert (tmp_path / "linked").samefile(source)
-
-    def refuse(*_):
-        raise OSError(18, "Invalid cross-device link")
-
-    monkeypatch.setattr(os, "link", refuse)
-    atomic.link_or_copy(source, tmp_path / "copied")
-    assert (tmp_path / "copied").read_text() == "content"
-    assert not (tmp_path / "copied").samefile(source)
