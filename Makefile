@@ -74,7 +74,7 @@ bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NA
 	$(BIN)/python -m pip install --quiet -r requirements-sampling.txt
 	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
 
-scorer: .venv/installed ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder
+scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder
 	$(BIN)/python $(FIRST)/make_decoys.py --natives $(FIRST)/natives --out data/moved
 	$(BIN)/python tests/benchmarks/scorer_decoys.py $(FIRST) $(SECOND) data/moved data
 	$(BIN)/python tests/benchmarks/scorer_natives.py $(FIRST) $(SECOND) data/sampled
