@@ -534,6 +534,19 @@ def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(tm
     assert row.status == ("incomplete" if reason else "ok")
 
 
+def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_with_that_of_the_others(tmp_path):
+    """Its header has one, by the default weights; those of the others may be by the user's."""
+    for step in ("1_emref", "2_caprieval"):
+        (tmp_path / step).mkdir()
+    (tmp_path / "2_caprieval" / "capri_ss.tsv").write_text("model\tscore\n../1_emref/m.pdb\t-7\n../0_other/n.pdb\t-8\n")
+    names = ("m", "n")
+    paths = [laid(tmp_path / "1_emref", f"{name}.pdb", {}, HEADER.format(module="emref") + PLDDT) for name in names]
+    known, missing = (confidence_of("T", name, path) for name, path in zip(names, paths, strict=True))
+    assert (known.haddock_score, known.status) == (-7, "ok")
+    assert (missing.haddock_score, missing.haddock_vdw, missing.status) == (None, -24.865, "incomplete")
+    assert missing.reason.startswith("capri_ss.tsv has other models of this folder, but not this one")
+
+
 # ---- AlphaFold-Multimer and AlphaPulldown -----------------------------------------------------------------
 
 

@@ -200,6 +200,7 @@ def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Co
         known |= {name: value for name, value in (table._asdict() if table else {}).items() if value is not None}
     except ConfidenceError as error:
         problems.append(error.reason)
+        known["score"] = None  # that of the header may have other weights than those of the other models
     return row._replace(**{f"haddock_{name}": value for name, value in known.items()}), problems
 
 

@@ -22,6 +22,7 @@ WEIGHTS = {
     "mdref": (1.0, 0.2, 1.0, 0.1, 0.0),
 }
 """Default weights of the terms in the modules of HADDOCK3, which a model's `FILENAME` begins with."""
+AGAIN = "run caprieval again"
 NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 
 
@@ -63,31 +64,39 @@ def of_header(text: str) -> Haddock | None:
 
 
 def of_tables(model: Path) -> Haddock | None:
-    """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if there is none.
+    """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if no table has its folder.
 
-    Raises ConfidenceError when a table cannot be read, or the row cannot be used.
+    Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows of other models in
+    this folder alone.
     """
-    wanted, found = _plain(model), None
+    wanted, found, others = _plain(model), None, False
     for table in haddock_tables(model.parent):
         rows = _rows(state_of(table))
         if isinstance(rows, ConfidenceError):
             raise rows.with_traceback(None)
         found = rows.get(wanted, found)
+        others = others or os.path.dirname(wanted) in rows
+    if found is None and others:
+        raise ConfidenceError(f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN)
     return None if found is None else _of_row(found)
 
 
 @functools.lru_cache(maxsize=64)
 def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
-    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a process."""
+    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a process.
+
+    The folder of each model is a key, too, without cells.
+    """
     try:
         text = read_bytes(table.path).decode("utf-8", errors="replace")
     except ConfidenceError as error:
         return error
     names, *lines = (line.split("\t") for line in re.split("\r\n|\r|\n", text))
     if "model" not in names:
-        return ConfidenceError(f"{table.path.name} has no column `model`", remedy="run caprieval again")
+        return ConfidenceError(f"{table.path.name} has no column `model`", remedy=AGAIN)
     rows = (dict(zip(names, cells, strict=False)) for cells in lines)
-    return {_plain(table.path.parent / row["model"]): row for row in rows if row.get("model")}
+    known = {_plain(table.path.parent / row["model"]): row for row in rows if row.get("model")}
+    return dict[str, dict[str, str]].fromkeys(map(os.path.dirname, known), {}) | known
 
 
 def _plain(path: Path) -> str:
@@ -99,7 +108,7 @@ def _of_row(row: dict[str, str]) -> Haddock:
     known = {name: row[name] for name in ("score", *TERMS) if row.get(name) not in (None, "", "-")}
     wrong = [f"{name} is {text[:20]!r}, not a number" for name, text in known.items() if _finite(text) is None]
     if wrong:
-        raise ConfidenceError(f"{HADDOCK_TABLE}: {', '.join(wrong)}", remedy="run caprieval again")
+        raise ConfidenceError(f"{HADDOCK_TABLE}: {', '.join(wrong)}", remedy=AGAIN)
     return Haddock(**{name: _finite(text) for name, text in known.items()})
 
 
