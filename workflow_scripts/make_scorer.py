@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument(
         "--calibrated-on", nargs="*", default=[], help="groups that intervals and the quality of residues come from"
     )
+    parser.add_argument("--poses", nargs="*", default=[], help="groups that intervals of docked poses come from")
     parser.add_argument("--natives", nargs="*", default=[], help="NAME=FOLDER, of data sets: which residues are right")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
@@ -31,7 +32,8 @@ def main() -> None:
         study = CrossValidation(Path(), args.datasets, args.store, natives)
         groups = {*args.calibrated_on} or {*study.decoys["group"]} - {*args.made}
         evidence = study.evidence(args.run, args.rule, groups)
-        scorer = make_scorer(evidence, args.out, made=args.made, calibrated_on=args.calibrated_on)
+        groups_of = {"made": args.made, "calibrated_on": args.calibrated_on, "poses": args.poses}
+        scorer = make_scorer(evidence, args.out, **groups_of)
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{args.out}: {len(scorer.members)} networks, learned from {len(evidence.decoys):,} decoys ({scorer.digest})")

@@ -36,6 +36,8 @@ SPREAD = 0.1
 """Difference of DockQ from which on the decoys of a target are worth ranking."""
 PREDICTED = ("bm55-af2-boltz",)
 """Groups of models that predictors made."""
+POSES = ("docked", "protac-megadock", "sabdab-docked", "membrane-zdock")
+"""Groups of docked poses that intervals come from."""
 LEFT_OUT = (
     ("bm55-af2-boltz",),
     ("docked",),
@@ -111,7 +113,7 @@ def main() -> None:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
     if args.out:
         evidence = study.evidence(runs[0])
-        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED)
+        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED, poses=POSES)
         decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
         print_coverage(evidence, decoys, scorer.identity)
 
@@ -331,7 +333,7 @@ def with_interval(row: pd.Series) -> str:
 def print_coverage(evidence: Evidence, decoys: pd.DataFrame, identity: Identity) -> None:
     """How often intervals hold in each group, when they come from the other folds. decoys : as `make.for_calibration`
     takes them."""
-    decoys, pooled = for_calibration(decoys, evidence.pooled, MADE, PREDICTED)
+    decoys, pooled = for_calibration(decoys, evidence.pooled, MADE, PREDICTED, POSES)
     fold, sizes = decoys["fold"].to_numpy(), ["n_interface_residues", "n_chains"]
     held = held_against_others(decoys["predicted"], decoys["target"])
     for column, alone in (("predicted", False), ("alone", True)):
@@ -341,7 +343,9 @@ def print_coverage(evidence: Evidence, decoys: pd.DataFrame, identity: Identity)
             here = fold == k
             known = calibrate(decoys[~here], pooled[~here], identity)
             columns = (decoys.loc[here, name] for name in (column, *sizes))
-            bounds = np.array([one[:2] for one in estimates(known, *columns, pooled[here], alone, against[here])])
+            predicted = decoys.loc[here, "for_intervals"]
+            found = estimates(known, *columns, pooled[here], alone, against[here], predicted)
+            bounds = np.array([one[:2] for one in found])
             holds[here] = decoys.loc[here, "dockq"].between(*bounds.T)
         shares = decoys.assign(holds=holds).groupby("group")["holds"].mean().round(3).to_dict()
         print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)

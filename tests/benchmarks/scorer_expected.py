@@ -4,8 +4,8 @@
 
 Reads predictions.csv.gz of the folder, so that no decoy is needed, and writes expected.csv into it: bias and MSE of the
 score and of the DockQ to expect, how often the intervals around them hold, and how often they are right about
-acceptable or not, each judged by the other folds. Figures are means over the rounds in which each cluster weighs the
-same, with 95 % intervals by bootstrap over clusters.
+acceptable or not, and with which error, each judged by the other folds. Figures are means over the rounds in which
+each cluster weighs the same, with 95 % intervals by bootstrap over clusters.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scorer import POSES
 
 from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import bounds, fit_intervals
-from toporank.scorer.expected import expectation, fit_expected, held_against_others
+from toporank.scorer.expected import expectation, fit_expected, held_against_others, probability
 
 SEED, DRAWS, SUBSETS = 2026, 1000, 20
 """Of the bootstrap, and how often each target gives some of its models at random."""
 FITTED = "bm55-af2-boltz"
-"""The group of models that predictors made, from which intervals come."""
+"""The group of models that predictors made, from which their intervals come."""
+OTHERS = "bm55-rigid"
+"""A group of docked poses from which no interval comes."""
 PREDICTORS = {"AlphaFold only": "af2m", "Boltz only": "boltz1"}
 ROUNDS = ("", "_2", "_3")
-MEASURES = ["bias", "squared_error", "inside", "acceptable_right"]
+MEASURES = ["bias", "squared_error", "inside", "acceptable_right", "brier"]
+"""The last one is of the probability of an acceptable model; the score says 0 or 1."""
 
 
 def main() -> None:
@@ -76,6 +80,8 @@ def picked(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
     for n in (2, 3, 5):
         yield with_name(first(estimated(table, drawn(some, n))), FITTED, f"first of {n} at random")
     yield with_name(estimated(table, some), FITTED, "all of 10")
+    poses = table[table["group"].isin([*POSES, OTHERS])]
+    yield from (with_name(own, group, "all") for group, own in estimated(table, poses).groupby("group"))
     yield with_name(estimated(lone, lone[lone["group"] == FITTED]), FITTED, "each by itself")
 
 
@@ -89,24 +95,32 @@ def drawn(table: pd.DataFrame, n: int) -> pd.DataFrame:
 
 
 def estimated(known: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
-    """The measures of each of `asked`, judged by models of predictors in the other folds of `known`."""
+    """The measures of each of `asked`, judged by the other folds of `known`: the score by models of predictors, what to
+    expect by decoys of its kind, predicted or docked."""
     held = asked.assign(held=held_against_others(asked["predicted"], asked["target"]))
-    return pd.concat(_of_fold(known, own, fold) for fold, own in held.groupby("fold"))
+    parts = held.groupby(["fold", held["group"] == FITTED])
+    return pd.concat(_of_fold(known, own, fold, predicted) for (fold, predicted), own in parts)
 
 
-def _of_fold(known: pd.DataFrame, asked: pd.DataFrame, fold: int) -> pd.DataFrame:
-    others = known[(known["fold"] != fold) & (known["group"] == FITTED)]
+def _of_fold(known: pd.DataFrame, asked: pd.DataFrame, fold: int, predicted: bool) -> pd.DataFrame:
+    others = known[known["fold"] != fold]
+    models, poses = others[others["group"] == FITTED], others[others["group"].isin(POSES)]
     scores, y = asked["predicted"].to_numpy(), asked["dockq"].to_numpy()
-    low, high, dockq = expectation(fit_expected(others), asked["held"].to_numpy())
-    said = {"score": (scores, *bounds(fit_intervals(others), scores)), "expected": (dockq, low, high)}
+    curves, held = fit_expected(models if predicted else poses), asked["held"].to_numpy()
+    low, high, dockq = expectation(curves, held)
+    said = {
+        "score": (scores, *bounds(fit_intervals(models), scores), (scores >= ACCEPTABLE).astype(float)),
+        "expected": (dockq, low, high, probability(curves, held)),
+    }
     columns = {
         f"{name}_{measure}": value
-        for name, (middle, least, most) in said.items()
+        for name, (middle, least, most, probable) in said.items()
         for measure, value in {
             "bias": middle - y,
             "squared_error": (middle - y) ** 2,
             "inside": (least <= y) & (y <= most),
             "acceptable_right": (middle >= ACCEPTABLE) == (y >= ACCEPTABLE),
+            "brier": (probable - (y >= ACCEPTABLE)) ** 2,
         }.items()
     }
     return asked.assign(**columns)
@@ -131,7 +145,7 @@ def mean_of_clusters(cluster: pd.Series, values: pd.Series) -> tuple[float, floa
 
 
 def markdown(result: pd.DataFrame) -> str:
-    """A row for each set of models: bias, MSE, held and acceptable or not, of the score and of what to expect."""
+    """A row for each set of models: the measures of the score and of what to expect."""
     values = result.set_index(["group", "models", "answer", "measure"])
     heads = [f"{measure}, {answer}" for measure in MEASURES for answer in ("score", "expected")]
     lines = [f"| | | {' | '.join(heads)} |", "| --- | --- |" + " ---: |" * len(heads)]

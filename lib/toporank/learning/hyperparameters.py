@@ -243,6 +243,9 @@ class Making(Section):
     calibrated_on: list[str] = Field(
         [], description="Groups of decoys that intervals come from, such as will be scored; all but `made` if empty."
     )
+    poses: list[str] = Field(
+        [], description="Groups that the intervals of docked poses come from; those around their scores if empty."
+    )
 
 
 class Final(Section):

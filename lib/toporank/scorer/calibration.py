@@ -89,8 +89,9 @@ class Calibration(Section):
     """The content of calibration.json. in_domain, out_of_domain : all decoys, judged by those of other clusters.
 
     intervals : around the score of any decoy. expected : what to expect of a decoy among others of its target, which a
-    file of format 1 does not have; then `intervals` are used. alone, expected_alone : the same for a decoy that is the
-    only one of its target, where others change its score.
+    file of format 1 does not have; then `intervals` are used. poses : the same as `expected` of docked poses; where it
+    is not known, they have `intervals`. alone, expected_alone, poses_alone : the same for a decoy that is the only one
+    of its target, where others change its score.
     """
 
     format: Literal[1, 2] = 2
@@ -99,6 +100,8 @@ class Calibration(Section):
     alone: Intervals | None = None
     expected: Expected | None = None
     expected_alone: Expected | None = None
+    poses: Expected | None = None
+    poses_alone: Expected | None = None
     domain: Domain
     in_domain: Measured
     out_of_domain: Measured
@@ -114,7 +117,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
         `n_chains` as in coverage.tsv. Where they are there, `alone`, the prediction for a decoy without the others of
         its target, and `for_intervals`, bool: whether intervals come from this decoy, by default from all, and not
         the domain alone; `target`, which no two data sets share, without which nothing is known of what to expect of
-        a decoy that was picked. Other columns are ignored.
+        a decoy that was picked; `pose`, bool: whether those of docked poses come from it. Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
         (`learning.weights.predict_all`).
     scorer : `Scorer.identity`.
@@ -124,10 +127,12 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
     import pandas as pd  # which takes longer to import than to apply a calibration
 
     seen = np.asarray(pooled, dtype=np.float64)
-    table = predictions.assign(for_intervals=predictions.get("for_intervals", True)).reset_index(drop=True)
+    defaults = {name: predictions.get(name, value) for name, value in (("for_intervals", True), ("pose", False))}
+    table = predictions.assign(**defaults).reset_index(drop=True)
     own = [name for name in ("alone", "target") if name in table]
-    table = table[["cluster", "dockq", "predicted", *own, *SIZES, "for_intervals"]]
-    shown = table[table["for_intervals"]]
+    table = table[["cluster", "dockq", "predicted", *own, *SIZES, *defaults]]
+    shown, poses = table[table["for_intervals"]], table[table["pose"]]
+    of_poses = expectations(poses) if poses["cluster"].nunique() >= FOLDS else {}
     if shown["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
         needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
         raise ValueError(f"{needed}: there are {shown['cluster'].nunique()}, and an array of shape {seen.shape}")
@@ -146,6 +151,8 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
         intervals=fit_intervals(shown),
         alone=fit_intervals(shown.assign(predicted=shown["alone"])) if "alone" in own else None,
         **expectations(shown),
+        poses=of_poses.get("expected"),
+        poses_alone=of_poses.get("expected_alone"),
         domain=_domain(table, seen),
         in_domain=_measured(rows[rows["domain"] == ""]),
         out_of_domain=_measured(rows[rows["domain"] != ""]),
@@ -229,24 +236,34 @@ def estimates(
     """How far to trust the scores of n decoys: arrays of shape (n,), and (n, d), as for `calibrate`.
 
     alone : whether each is the only model of its target. held : scores from `expected.held_against_others`, by default
-    as predicted. from_predictor : whether a structure predictor made it; what to expect is known of these models only,
-    docked poses have an interval around their score. Raises RecordError when the calibration is for vectors of another
-    length.
+    as predicted. from_predictor : whether a structure predictor made it; others are docked poses. Raises RecordError
+    when the calibration is for vectors of another length.
     """
     scores = np.asarray(predicted, dtype=np.float64)
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
-    among = _judged(calibration.intervals, scores)
-    rows = np.where(alone, _judged(calibration.alone, scores) if calibration.alone else among, among)
+    against = scores if held is None else np.asarray(held, dtype=np.float64)
+    rows = _judged(calibration.intervals, calibration.alone, scores, scores, alone)
+    if calibration.poses:
+        rows = _judged(calibration.poses, calibration.poses_alone, against, scores, alone)
     if calibration.expected:
-        against = scores if held is None else np.asarray(held, dtype=np.float64)
-        among = _judged(calibration.expected, against)
-        expected = np.where(alone, _judged(calibration.expected_alone or calibration.expected, scores), among)
-        rows = np.where(from_predictor, expected, rows)
+        of_predictors = _judged(calibration.expected, calibration.expected_alone, against, scores, alone)
+        rows = np.where(from_predictor, of_predictors, rows)
     values = ([None if np.isnan(value) else value for value in row] for row in rows.round(DECIMALS).T.tolist())
     return [Estimate(low, high, reason, *known) for (low, high, *known), reason in zip(values, reasons, strict=True)]
 
 
-def _judged(known: Expected | Intervals, scores: Floats) -> Floats:
+def _judged(
+    among: Expected | Intervals,
+    by_itself: Expected | Intervals | None,
+    held: Floats,
+    scores: Floats,
+    alone: ArrayLike | bool,
+) -> Floats:
+    """What `_said` of models among others by their held scores, and of those that are alone by their own: (4, n)."""
+    return np.where(alone, _said(by_itself or among, scores), _said(among, held))
+
+
+def _said(known: Expected | Intervals, scores: Floats) -> Floats:
     """Bounds of DockQ, DockQ to expect and probability of an acceptable one, nan where they are not known: (4, n)."""
     if isinstance(known, Expected):
         return np.array([*expectation(known, scores), probability(known, scores)])

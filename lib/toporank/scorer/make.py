@@ -90,15 +90,25 @@ class Evidence:
 
 
 def make_scorer(
-    evidence: Evidence, out: Path, *, made: Collection[str] = (), calibrated_on: Collection[str] = ()
+    evidence: Evidence,
+    out: Path,
+    *,
+    made: Collection[str] = (),
+    calibrated_on: Collection[str] = (),
+    poses: Collection[str] = (),
 ) -> Scorer:
     """Write a scorer into a folder, scorer.json last, and open it.
 
     made : groups of decoys made around natives, which weigh less in the trees and are not calibrated on.
-    calibrated_on : groups that intervals come from; by default all that are not `made`.
+    calibrated_on : groups that intervals come from; by default all that are not `made`. poses : groups of docked poses
+    that intervals come from where a model has no pLDDT.
     Without descriptors it has no trees, with decoys of fewer than `calibration.FOLDS` clusters no calibration: it says
-    so itself. Raises TrainingError when LightGBM is needed and not installed.
+    so itself. Raises TrainingError when a group has no decoy, or LightGBM is needed and not installed.
     """
+    groups = sorted({*evidence.decoys["group"]})
+    if unknown := sorted({*made, *calibrated_on, *poses}.difference(groups)):
+        what = f"no decoy is of the group {', '.join(map(repr, unknown))}"
+        raise TrainingError(what, remedy=f"`training.scorer` names groups of the labels: {', '.join(groups)}")
     table = TrainingTable.of(evidence, made) if evidence.names else None
     _start_anew(out)
     _write_networks(evidence, out)
@@ -109,7 +119,7 @@ def make_scorer(
     seal(out, mean=True)
     decoys = evidence.decoys.assign(**(table.judged() if table else {"predicted": evidence.decoys["pred_dockq"]}))
     scorer = Scorer.open(out)
-    _write_calibration(scorer, decoys, evidence.pooled, made, calibrated_on)
+    _write_calibration(scorer, *for_calibration(decoys, evidence.pooled, made, calibrated_on, poses))
     _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
     _write_quality(out / QUALITY, evidence.witnesses, decoys)
     sample = [((score.target, score.decoy), score.pooled) for score in evidence.sample]
@@ -133,11 +143,8 @@ def _write_networks(evidence: Evidence, out: Path) -> None:
     shutil.copyfile(evidence.networks[evidence.best], out / CHECKPOINT)
 
 
-def _write_calibration(
-    scorer: Scorer, decoys: pd.DataFrame, pooled: np.ndarray, made: Collection[str], calibrated_on: Collection[str]
-) -> None:
-    """Write calibration.json beside the scorer, unless there are too few clusters."""
-    table, seen = for_calibration(decoys, pooled, made, calibrated_on)
+def _write_calibration(scorer: Scorer, table: pd.DataFrame, seen: np.ndarray) -> None:
+    """Write calibration.json beside the scorer, unless there are too few clusters. table, seen : as for `calibrate`."""
     if table.loc[table["for_intervals"], "cluster"].nunique() >= FOLDS:
         write_calibration(scorer.checkpoint.with_name(CALIBRATION), calibrate(table, seen, scorer.identity))
 
@@ -179,12 +186,17 @@ def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFra
 
 
 def for_calibration(
-    decoys: pd.DataFrame, pooled: np.ndarray, made: Collection[str], calibrated_on: Collection[str]
+    decoys: pd.DataFrame,
+    pooled: np.ndarray,
+    made: Collection[str],
+    calibrated_on: Collection[str],
+    poses: Collection[str] = (),
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Decoys that were not made around natives, and their vectors, as `calibrate` takes them."""
     kept = ~decoys["group"].isin(made).to_numpy()
     table, seen = decoys[kept].reset_index(drop=True), pooled[kept]
     table["for_intervals"] = table["group"].isin(calibrated_on) if calibrated_on else True
+    table["pose"] = table["group"].isin(poses)
     table["target"] = table["dataset"] + "/" + table["target"]  # names may occur in several data sets
     return table, seen
 

@@ -197,6 +197,34 @@ def test_a_model_without_others_has_a_curve_of_its_own():
     assert lone.expected_dockq == pytest.approx(0.5, abs=0.05)
 
 
+def test_docked_poses_have_a_curve_and_intervals_of_their_own():
+    """Here models are as good as their scores say, and poses half as good, with larger errors."""
+    table, pooled = models_of_targets(60, seed=7)
+    errors = np.random.default_rng(7).normal(scale=0.1, size=len(table))
+    halved = np.clip(table["dockq"] / 2 + errors, 0, 1)
+    docked = table.assign(
+        dockq=halved, for_intervals=False, cluster="p" + table["cluster"], target="p" + table["target"]
+    )
+    both = pd.concat([table.assign(pose=False, for_intervals=True), docked.assign(pose=True)], ignore_index=True)
+    known = calibrate(both.assign(alone=both["predicted"]), np.concatenate([pooled, pooled]), SCORER)
+    asked = [0.8, 0.8], [20, 20], [2, 2], pooled[:2]
+    for alone in (False, True):
+        pose, model = estimates(known, *asked, alone, from_predictor=[False, True])
+        assert (pose.expected_dockq, model.expected_dockq) == pytest.approx((0.4, 0.8), abs=0.1)
+        assert pose.pred_low < 0.4 < pose.pred_high < model.pred_high
+        assert pose.pred_high - pose.pred_low > model.pred_high - model.pred_low
+        assert pose.p_acceptable < model.p_acceptable
+
+
+def test_where_too_few_clusters_have_poses_they_have_intervals_around_their_scores():
+    table, pooled = models_of_targets(60, seed=8)
+    known = calibrate(table.assign(pose=table["cluster"].isin(["c1", "c2", "c3", "c4"])), pooled, SCORER)
+    assert (known.poses, known.poses_alone) == (None, None)
+    (pose,) = estimates(known, [0.5], [20], [2], pooled[:1], held=[0.1], from_predictor=False)
+    assert pose.expected_dockq is None
+    assert pose.pred_low < 0.5 < pose.pred_high
+
+
 def test_six_decimals_of_the_scores_are_enough_for_the_same_curve():
     """So a table of the predictions of a study gives what the study gave."""
     table, _ = models_of_targets(60, seed=5)
@@ -208,7 +236,9 @@ def test_a_calibration_of_format_1_has_intervals_around_the_score_and_expects_no
     made = calibrate(table, pooled, SCORER)
     content = json.loads(made.model_dump_json())
     (tmp_path / "calibration.json").write_text(
-        json.dumps({name: value for name, value in content.items() if name[:8] != "expected"} | {"format": 1})
+        json.dumps(
+            {name: value for name, value in content.items() if name[:5] not in ("expec", "poses")} | {"format": 1}
+        )
     )
     old = read_calibration(tmp_path / "calibration.json")
     (found,) = estimates(old, [0.5], [20], [2], pooled[:1], held=[0.1])
@@ -219,9 +249,11 @@ def test_a_calibration_of_format_1_has_intervals_around_the_score_and_expects_no
 def test_the_shipped_calibration_is_what_the_table_of_predictions_gives():
     shipped = read_calibration(REPOSITORY / "resources/scorer/calibration.json")
     table = pd.read_csv(REPOSITORY / "docs/scorer/predictions.csv.gz", dtype={"target": str, "cluster": str})
-    table = table[table["group"] == "bm55-af2-boltz"]
-    found = expectations(table.assign(predicted=table["scorer"], target=table["dataset"] + "/" + table["target"]))
-    assert found == {"expected": shipped.expected, "expected_alone": shipped.expected_alone}
+    table = table.assign(predicted=table["scorer"], target=table["dataset"] + "/" + table["target"])
+    docked = ["docked", "protac-megadock", "sabdab-docked", "membrane-zdock"]
+    models, poses = (expectations(table[table["group"].isin(groups)]) for groups in (["bm55-af2-boltz"], docked))
+    assert models == {"expected": shipped.expected, "expected_alone": shipped.expected_alone}
+    assert poses == {"expected": shipped.poses, "expected_alone": shipped.poses_alone}
 
 
 # ---- domain -----------------------------------------------------------------------------------------------

@@ -116,6 +116,13 @@ def test_graphs_that_cannot_be_described_make_a_scorer_without_trees_and_without
         make_scorer(evidence, tmp_path / "other")
 
 
+@pytest.mark.parametrize("what", ["made", "calibrated_on", "poses"])
+def test_a_group_that_no_decoy_is_of_is_refused_by_name(evidence, tmp_path, what):
+    with pytest.raises(TrainingError, match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups"):
+        make_scorer(evidence, tmp_path, **{what: ["dockd"]})
+    assert not list(tmp_path.iterdir())
+
+
 def test_few_clusters_have_no_calibration(evidence, tmp_path):
     few = evidence.decoys["cluster"].isin([f"c{i}" for i in range(4)]).to_numpy()
     part = replace(
@@ -131,11 +138,12 @@ def test_the_intervals_that_ship_follow_from_the_predictions_in_docs():
     """The table has six decimals. Domain and vectors need the graphs, which are not here."""
     table = pd.read_csv(TABLES / "predictions.csv.gz", dtype={"target": str, "decoy": str, "cluster": str})
     table = table.assign(predicted=table["scorer"], n_interface_residues=50, n_chains=2)
-    groups = ("perturbed", "sampled"), ("bm55-af2-boltz",)
+    docked = ("docked", "protac-megadock", "sabdab-docked", "membrane-zdock")
+    groups = ("perturbed", "sampled"), ("bm55-af2-boltz",), docked
     shown, seen = for_calibration(table, np.random.default_rng(0).normal(size=(len(table), 3)), *groups)
     known = read_calibration(SHIPPED / "calibration.json")
     made = make.calibrate(shown, seen, known.scorer)
-    for name in ("intervals", "alone", "expected", "expected_alone"):
+    for name in ("intervals", "alone", "expected", "expected_alone", "poses", "poses_alone"):
         theirs, ours = (numbers(getattr(each, name).model_dump()) for each in (known, made))
         assert ours == pytest.approx(theirs, abs=2e-6), name
 

@@ -111,4 +111,7 @@ def _predicted(entry: dict[str, Any]) -> str:
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""
     decided = f", ranked by {entry['ranked_by']};" if entry["ranked_by"] else ","
-    return f"{best.decoy} {place}{decided} {shown(best)} {best.shown_dockq:.2f} ({best.shown_capri}{interval})"
+    p = best.p_acceptable
+    probable = "" if p is None else f", acceptable or better with a probability of {100 * p:.0f} %"
+    dockq = f"{shown(best)} {best.shown_dockq:.2f} ({best.shown_capri}{interval})"
+    return f"{best.decoy} {place}{decided} {dockq}{probable}"
