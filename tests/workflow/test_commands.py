@@ -15,6 +15,7 @@ from _forked import snakemake
 from conftest import EXAMPLE, REPOSITORY, make_study
 from toporank.scorer.calibration import Calibration, Domain, Measured, write_calibration
 from toporank.scorer.conformal import LEVEL, Bin, Intervals
+from toporank.scorer.expected import Expected
 from toporank.scorer.manifest import seal
 from toporank.scorer.scorer import Scorer
 
@@ -165,12 +166,13 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
 def calibration_of(scorer: Path) -> Calibration:
     """Wide intervals and a narrow domain for a scorer."""
     wide = Bin(low=-1, high=0.25, n_decoys=100, n_clusters=100)
+    as_scored = Expected(curve=[(0, 0), (1, 1)], intervals=Intervals(level=LEVEL, edges=[], bins=[wide]))
     nothing = Measured(n_decoys=0, n_clusters=0, mae=None, inside_interval=None)
     narrow = {"n_interface_residues": (1, 5), "n_chains": (2, 2)}
     unmeasured = {"center": [0.0] * 12, "axes": [], "deviations": [], "limit": 0}  # the network has 8 hidden units
     return Calibration(
         scorer=Scorer.open(scorer).identity,
-        intervals=Intervals(level=LEVEL, edges=[], bins=[wide]),
+        expected=as_scored,
         domain=Domain(**narrow, **unmeasured),
         in_domain=nothing,
         out_of_domain=nothing,

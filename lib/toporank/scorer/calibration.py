@@ -17,8 +17,8 @@ from pydantic import Field, model_validator
 
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
-from toporank.scorer.conformal import TINY, Count, Floats, Intervals, Share, bounds, cluster_weights, fit_intervals
-from toporank.scorer.expected import Expected, expectation, fit_expected, probability
+from toporank.scorer.conformal import TINY, Count, Floats, Share, cluster_weights
+from toporank.scorer.expected import Expected, expectation, fit_expected, held_against_others, probability
 from toporank.scorer.prediction import DECIMALS, Estimate
 from toporank.settings import Section, read_section
 
@@ -85,23 +85,35 @@ class Measured(Section):
     inside_interval: Share | None
 
 
-class Calibration(Section):
-    """The content of calibration.json. in_domain, out_of_domain : all decoys, judged by those of other clusters.
+class Expectations(Section):
+    """What to expect of decoys by their scores.
 
-    intervals : around the score of any decoy. expected : what to expect of a decoy among others of its target, which a
-    file of format 1 does not have; then `intervals` are used. poses : the same as `expected` of docked poses; where it
-    is not known, they have `intervals`. alone, expected_alone, poses_alone : the same for a decoy that is the only one
-    of its target, where others change its score.
+    expected : of a decoy among others of its target. poses : of docked poses, where they have something of their own.
+    expected_alone, poses_alone : of a decoy that is the only one of its target, where others change its score.
     """
 
-    format: Literal[1, 2] = 2
-    scorer: Identity
-    intervals: Intervals
-    alone: Intervals | None = None
-    expected: Expected | None = None
+    expected: Expected
     expected_alone: Expected | None = None
     poses: Expected | None = None
     poses_alone: Expected | None = None
+
+    def of(self, scores: Floats, held: Floats, alone: ArrayLike | bool, docked: ArrayLike | bool) -> Floats:
+        """Bounds of DockQ, DockQ to expect and probability of an acceptable one of n decoys, (4, n).
+
+        The last one is nan where it is not known. scores : (n,). held : (n,), from `expected.held_against_others`.
+        alone, docked : (n,), or one for all: whether it is the only one of its target, and a docked pose.
+        """
+        models = _judged(self.expected, self.expected_alone, scores, held, alone)
+        if self.poses is None:
+            return models
+        return np.where(docked, _judged(self.poses, self.poses_alone, scores, held, alone), models)
+
+
+class Calibration(Expectations):
+    """The content of calibration.json. in_domain, out_of_domain : all decoys, judged by those of other clusters."""
+
+    format: Literal[3] = 3
+    scorer: Identity
     domain: Domain
     in_domain: Measured
     out_of_domain: Measured
@@ -113,11 +125,11 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
     Parameters
     ----------
     predictions : one row for each labelled decoy, predicted by networks that were trained without its cluster as the
-        scorer was with all of them: `cluster` (text), `dockq` and `predicted` in [0, 1], `n_interface_residues` and
-        `n_chains` as in coverage.tsv. Where they are there, `alone`, the prediction for a decoy without the others of
-        its target, and `for_intervals`, bool: whether intervals come from this decoy, by default from all, and not
-        the domain alone; `target`, which no two data sets share, without which nothing is known of what to expect of
-        a decoy that was picked; `pose`, bool: whether those of docked poses come from it. Other columns are ignored.
+        scorer was with all of them: `cluster` (text), `target`, which no two data sets share, `dockq` and `predicted`
+        in [0, 1], `n_interface_residues` and `n_chains` as in coverage.tsv. Where they are there, `alone`, the
+        prediction for a decoy without the others of its target, and, bool, `for_intervals`: whether intervals come
+        from this decoy, by default from all, and not the domain alone, and `pose`: whether those of docked poses do.
+        Other columns are ignored.
     pooled : (n, d), what the network of the scorer's checkpoint itself sees of these decoys, in the same order
         (`learning.weights.predict_all`).
     scorer : `Scorer.identity`.
@@ -129,45 +141,43 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
     seen = np.asarray(pooled, dtype=np.float64)
     defaults = {name: predictions.get(name, value) for name, value in (("for_intervals", True), ("pose", False))}
     table = predictions.assign(**defaults).reset_index(drop=True)
-    own = [name for name in ("alone", "target") if name in table]
-    table = table[["cluster", "dockq", "predicted", *own, *SIZES, *defaults]]
-    shown, poses = table[table["for_intervals"]], table[table["pose"]]
-    of_poses = expectations(poses) if poses["cluster"].nunique() >= FOLDS else {}
+    own = [name for name in ("alone",) if name in table]
+    table = table[["cluster", "target", "dockq", "predicted", *own, *SIZES, *defaults]]
+    shown = table[table["for_intervals"]]
     if shown["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
         needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
         raise ValueError(f"{needed}: there are {shown['cluster'].nunique()}, and an array of shape {seen.shape}")
     if table.isna().any(axis=None) or not np.isfinite(seen).all():
         raise ValueError("a value of the predictions is missing, or one of the vectors is not finite")
     fold = table["cluster"].factorize(sort=True)[0] % FOLDS
+    held = held_against_others(table["predicted"], table["target"])
     judged = []
     for part in range(FOLDS):
         here, others = table[fold == part], table[fold != part]
-        low, high = bounds(fit_intervals(others[others["for_intervals"]]), here["predicted"].to_numpy())
+        scores = here["predicted"].to_numpy(), held[here.index]
+        low, high, *_ = expectations(others).of(*scores, False, here["pose"])
         reasons = _reasons(_domain(others, seen[others.index]), *(here[name] for name in SIZES), seen[here.index])
         judged.append(here.assign(inside=here["dockq"].between(low, high), domain=reasons))
     rows = pd.concat(judged)
     return Calibration(
+        **dict(expectations(table)),
         scorer=scorer,
-        intervals=fit_intervals(shown),
-        alone=fit_intervals(shown.assign(predicted=shown["alone"])) if "alone" in own else None,
-        **expectations(shown),
-        poses=of_poses.get("expected"),
-        poses_alone=of_poses.get("expected_alone"),
         domain=_domain(table, seen),
         in_domain=_measured(rows[rows["domain"] == ""]),
         out_of_domain=_measured(rows[rows["domain"] != ""]),
     )
 
 
-def expectations(table: pd.DataFrame) -> dict[str, Expected]:
-    """`expected` and `expected_alone` of a calibration, as far as the columns are there, as for `calibrate`."""
-    found = {}
-    if "target" in table:
-        found["expected"] = fit_expected(table)
-        if "alone" in table:
-            by_itself = table.assign(predicted=table["alone"], target=range(len(table)))
-            found["expected_alone"] = fit_expected(by_itself)
-    return found
+def expectations(table: pd.DataFrame) -> Expectations:
+    """What to expect of decoys like these, with columns as for `calibrate`. Poses of too few clusters tell nothing."""
+    shown = table[table["for_intervals"]] if "for_intervals" in table else table
+    poses = table[table["pose"]] if "pose" in table else table[:0]
+    kinds = {"expected": shown} | ({"poses": poses} if poses["cluster"].nunique() >= FOLDS else {})
+    found = {name: fit_expected(own) for name, own in kinds.items()}
+    if "alone" in table:
+        by_itself = {name: own.assign(predicted=own["alone"], target=range(len(own))) for name, own in kinds.items()}
+        found |= {f"{name}_alone": fit_expected(own) for name, own in by_itself.items()}
+    return Expectations(**found)
 
 
 def _domain(table: pd.DataFrame, seen: Floats) -> Domain:
@@ -242,32 +252,20 @@ def estimates(
     scores = np.asarray(predicted, dtype=np.float64)
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
     against = scores if held is None else np.asarray(held, dtype=np.float64)
-    rows = _judged(calibration.intervals, calibration.alone, scores, scores, alone)
-    if calibration.poses:
-        rows = _judged(calibration.poses, calibration.poses_alone, against, scores, alone)
-    if calibration.expected:
-        of_predictors = _judged(calibration.expected, calibration.expected_alone, against, scores, alone)
-        rows = np.where(from_predictor, of_predictors, rows)
+    rows = calibration.of(scores, against, alone, np.logical_not(from_predictor))
     values = ([None if np.isnan(value) else value for value in row] for row in rows.round(DECIMALS).T.tolist())
     return [Estimate(low, high, reason, *known) for (low, high, *known), reason in zip(values, reasons, strict=True)]
 
 
 def _judged(
-    among: Expected | Intervals,
-    by_itself: Expected | Intervals | None,
-    held: Floats,
-    scores: Floats,
-    alone: ArrayLike | bool,
+    among: Expected, by_itself: Expected | None, scores: Floats, held: Floats, alone: ArrayLike | bool
 ) -> Floats:
-    """What `_said` of models among others by their held scores, and of those that are alone by their own: (4, n)."""
-    return np.where(alone, _said(by_itself or among, scores), _said(among, held))
-
-
-def _said(known: Expected | Intervals, scores: Floats) -> Floats:
-    """Bounds of DockQ, DockQ to expect and probability of an acceptable one, nan where they are not known: (4, n)."""
-    if isinstance(known, Expected):
-        return np.array([*expectation(known, scores), probability(known, scores)])
-    return np.array([*bounds(known, scores), *np.full((2, len(scores)), np.nan)])
+    """As `Expectations.of`: of decoys among others by their held scores, of those that are alone by their own."""
+    of_lone, of_others = (
+        np.array([*expectation(known, values), probability(known, values)])
+        for known, values in ((by_itself or among, scores), (among, held))
+    )
+    return np.where(alone, of_lone, of_others)
 
 
 def _reasons(domain: Domain, n_interface_residues: ArrayLike, n_chains: ArrayLike, pooled: Floats) -> list[str]:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.8
 """Share of decoys whose DockQ lies in their interval."""
-BINS, FEWEST_CLUSTERS = 10, 40
-"""Bins of the predicted DockQ, at most, and clusters that each of several bins has at least."""
+PARTS, FEWEST_CLUSTERS = 6, 20
+"""Parts by prediction, at most, and clusters that each of several has at least."""
 TINY = 1e-9
 """By which sums of weights that are equal may differ."""
 
@@ -44,8 +44,8 @@ class Intervals(Section):
     """Bins by rising prediction, with the predictions at which all but the first begin."""
 
     level: float = Field(ge=LEVEL, le=LEVEL)
-    edges: list[Share] = Field(max_length=BINS - 1)
-    bins: list[Bin] = Field(min_length=1, max_length=BINS)
+    edges: list[Share] = Field(max_length=PARTS - 1)
+    bins: list[Bin] = Field(min_length=1, max_length=PARTS)
 
     @model_validator(mode="after")
     def _in_order(self) -> Intervals:
@@ -54,17 +54,18 @@ class Intervals(Section):
         return self
 
 
-def fit_intervals(table: pd.DataFrame, most: int = BINS, fewest: int = FEWEST_CLUSTERS) -> Intervals:
+def fit_intervals(table: pd.DataFrame) -> Intervals:
     """Intervals in as many bins, of equal weight, as have enough clusters each.
 
-    table : one row for each decoy, `cluster`, `dockq` and `predicted`; other columns are ignored. most, fewest : as for
-    `equal_parts`.
+    table : one row for each decoy, `cluster`, `dockq` and `predicted`; other columns are ignored.
     """
-    edges, parts = equal_parts(table, most, fewest)
+    edges, parts = equal_parts(table)
     return Intervals(level=LEVEL, edges=edges.tolist(), bins=[_bin(part) for part in parts])
 
 
-def equal_parts(table: pd.DataFrame, most: int, fewest: int) -> tuple[Floats, list[pd.DataFrame]]:
+def equal_parts(
+    table: pd.DataFrame, most: int = PARTS, fewest: int = FEWEST_CLUSTERS
+) -> tuple[Floats, list[pd.DataFrame]]:
     """A table cut by `predicted` into parts of equal weight, and the predictions at which all but the first begin.
 
     There are up to `most` parts, of at least `fewest` clusters each.

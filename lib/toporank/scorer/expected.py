@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import (
-    BINS,
+    PARTS,
     Floats,
     Intervals,
     Share,
@@ -30,15 +30,13 @@ from toporank.settings import Section
 if TYPE_CHECKING:
     import pandas as pd
 
-PARTS, FEWEST_CLUSTERS = 6, 20
-"""Parts by score, at most, each with a point of the curve and an interval, and clusters that each has at least."""
 UNSEEN = 0.25
 """Of a cluster, that is counted beside those of a part, where a share is estimated."""
 FITTED_DECIMALS = 6
 """Decimals of what a curve is fitted to: those of docs/scorer/predictions.csv.gz, which so gives the same curve."""
 
 
-Curve = Annotated[list[tuple[Share, Share]], Field(min_length=2, max_length=BINS + 2)]
+Curve = Annotated[list[tuple[Share, Share]], Field(min_length=2, max_length=PARTS + 2)]
 
 
 class Expected(Section):
@@ -90,10 +88,10 @@ def fit_expected(table: pd.DataFrame) -> Expected:
     rounded = table.round({"dockq": FITTED_DECIMALS, "predicted": FITTED_DECIMALS})
     held = rounded.assign(predicted=held_against_others(rounded["predicted"], rounded["target"]))
     held["weight"], held["acceptable"] = cluster_weights(held["cluster"]), (held["dockq"] >= ACCEPTABLE).astype(float)
-    parts = equal_parts(held, PARTS, FEWEST_CLUSTERS)[1]
+    parts = equal_parts(held)[1]
     curve, acceptable = _curve(parts, "dockq"), _curve(parts, "acceptable", UNSEEN)
     known = held.assign(predicted=_along(curve, held["predicted"].to_numpy()))
-    return Expected(curve=curve, intervals=fit_intervals(known, PARTS, FEWEST_CLUSTERS), acceptable=acceptable)
+    return Expected(curve=curve, intervals=fit_intervals(known), acceptable=acceptable)
 
 
 def _curve(parts: list[pd.DataFrame], value: str, unseen: float = 0.0) -> list[tuple[float, float]]:

@@ -224,7 +224,8 @@ def fit_own_confidence(table: pd.DataFrame) -> OwnConfidence:
         predicted=found.joined(both["predicted"], both["confidence"], both["target"], True),
         alone=found.joined(both["alone"], both["confidence"], range(len(both)), True),
     )
-    return OwnConfidence(**dict(found), **expectations(judged))
+    known = expectations(judged)
+    return OwnConfidence(**dict(found), expected=known.expected, expected_alone=known.expected_alone)
 
 
 def write_own_confidence(path: Path | str, own: OwnConfidence) -> None:
