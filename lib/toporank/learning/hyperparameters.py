@@ -241,11 +241,9 @@ class Making(Section):
         " from them. A group is that of the labels, or the data set.",
     )
     calibrated_on: list[str] = Field(
-        [], description="Groups of decoys that intervals come from, such as will be scored; all but `made` if empty."
+        [], description="Groups that intervals come from, such as will be scored; all but `made` and `poses` if empty."
     )
-    poses: list[str] = Field(
-        [], description="Groups that the intervals of docked poses come from; those around their scores if empty."
-    )
+    poses: list[str] = Field([], description="Groups that intervals of docked poses come from; those above if empty.")
 
 
 class Final(Section):

@@ -141,8 +141,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
     seen = np.asarray(pooled, dtype=np.float64)
     defaults = {name: predictions.get(name, value) for name, value in (("for_intervals", True), ("pose", False))}
     table = predictions.assign(**defaults).reset_index(drop=True)
-    own = [name for name in ("alone",) if name in table]
-    table = table[["cluster", "target", "dockq", "predicted", *own, *SIZES, *defaults]]
+    table = table[["cluster", "target", "dockq", "predicted", *{"alone"} & {*table}, *SIZES, *defaults]]
     shown = table[table["for_intervals"]]
     if shown["cluster"].nunique() < FOLDS or seen.ndim != 2 or len(seen) != len(table):
         needed = f"{FOLDS} clusters are needed, and a vector for each of {len(table)} decoys"
@@ -155,7 +154,7 @@ def calibrate(predictions: pd.DataFrame, pooled: ArrayLike, scorer: Identity) ->
     for part in range(FOLDS):
         here, others = table[fold == part], table[fold != part]
         scores = here["predicted"].to_numpy(), held[here.index]
-        low, high, *_ = expectations(others).of(*scores, False, here["pose"])
+        low, high, *_ = expectations(others).of(*scores, False, ~here["for_intervals"])
         reasons = _reasons(_domain(others, seen[others.index]), *(here[name] for name in SIZES), seen[here.index])
         judged.append(here.assign(inside=here["dockq"].between(low, high), domain=reasons))
     rows = pd.concat(judged)

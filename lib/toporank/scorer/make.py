@@ -100,8 +100,8 @@ def make_scorer(
     """Write a scorer into a folder, scorer.json last, and open it.
 
     made : groups of decoys made around natives, which weigh less in the trees and are not calibrated on.
-    calibrated_on : groups that intervals come from; by default all that are not `made`. poses : groups of docked poses
-    that intervals come from where a model has no pLDDT.
+    calibrated_on : groups that intervals come from; by default all but `made` and `poses`. poses : groups of docked
+    poses that intervals come from where a model has no pLDDT.
     Without descriptors it has no trees, with decoys of fewer than `calibration.FOLDS` clusters no calibration: it says
     so itself. Raises TrainingError when a group has no decoy, or LightGBM is needed and not installed.
     """
@@ -195,8 +195,8 @@ def for_calibration(
     """Decoys that were not made around natives, and their vectors, as `calibrate` takes them."""
     kept = ~decoys["group"].isin(made).to_numpy()
     table, seen = decoys[kept].reset_index(drop=True), pooled[kept]
-    table["for_intervals"] = table["group"].isin(calibrated_on) if calibrated_on else True
     table["pose"] = table["group"].isin(poses)
+    table["for_intervals"] = table["group"].isin(calibrated_on) if calibrated_on else ~table["pose"]
     table["target"] = table["dataset"] + "/" + table["target"]  # names may occur in several data sets
     return table, seen
 
