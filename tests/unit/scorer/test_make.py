@@ -148,6 +148,16 @@ def test_the_intervals_that_ship_follow_from_the_predictions_in_docs():
         assert ours == pytest.approx(theirs, abs=2e-6), name
 
 
+def test_docked_poses_are_no_predicted_models_in_a_calibration():
+    table = pd.DataFrame({"dataset": "d", "target": "t", "group": ["models", "docked", "sampled"]})
+    said = [for_calibration(table, np.zeros((3, 1)), ["sampled"], on, ["docked"])[0] for on in ([], ["models"])]
+    for kinds in said:
+        assert kinds[["group", "for_intervals", "pose"]].values.tolist() == [
+            ["models", True, False],
+            ["docked", False, True],
+        ]
+
+
 def numbers(content) -> list[float]:
     """All numbers in dictionaries and lists, in their order."""
     if isinstance(content, dict | list | tuple):
