@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toporank.inputs.confidence.table import MEASURES
+from toporank.inputs.confidence.table import INCOMPLETE, MEASURES
 from toporank.metrics import CAPRI_NAMES, class_of
 from toporank.ranking.agreement import Disagreement
 from toporank.ranking.leakage import SEEN, LeakageRow
@@ -43,10 +43,16 @@ def answers(study: Study) -> list[dict[str, Any]]:
         for d, rows in study.confidence.items()
         for row in rows
     }
+    unused = {
+        (d, row.target, row.decoy): row.reason
+        for d, rows in study.confidence.items()
+        for row in rows
+        if row.status == INCOMPLETE
+    }
     hint = partners_hints(study)
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
-        | _answer(rows, known.get(key), differ.get(key), iptm)
+        | _answer(rows, known.get(key), differ.get(key), iptm, unused)
         for key, rows in by_target(study.decoys)
     ]
 
@@ -56,6 +62,7 @@ def _answer(
     seen: LeakageRow | None,
     differs: Disagreement | None,
     iptm: Mapping[tuple[str, str, str], float | None],
+    unused: Mapping[tuple[str, str, str], str],
 ) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
@@ -65,6 +72,8 @@ def _answer(
     place = CAPRI_NAMES.index(best.shown_capri)
     own = iptm.get((best.dataset, best.target, best.decoy))
     said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
+    if amiss := not_used(scored, unused):
+        said["caveats"]["confidence_unused"] = amiss
     return {"best": best, "place": place, "ranked_by": ranked_by(best), **said}
 
 
@@ -144,6 +153,21 @@ def of_some(*scored: Result) -> str:
         f"{without:,} of {counted(len(scored), 'model')} {have} no confidence of {their} predictor: TopoRank ranks "
         f"{them} by structure alone, beside the others (`--without-confidence` ranks all by structure)"
     )
+
+
+def not_used(scored: list[Result], unused: Mapping[tuple[str, str, str], str]) -> str:
+    """`TopoRank does not use all that the predictor left of 2 of 5 models, such as a: …`, or nothing.
+
+    scored : models with a score, best first. unused : dataset, target and decoy → why.
+    """
+    amiss = [row for row in scored if (row.dataset, row.target, row.decoy) in unused]
+    if not amiss:
+        return ""
+    first, n = amiss[0], len(scored)
+    why = f"{first.decoy}: {unused[first.dataset, first.target, first.decoy]}"
+    if n == 1:
+        return f"TopoRank does not use all that its predictor left ({why})"
+    return f"TopoRank does not use all that the predictor left of {len(amiss):,} of {n:,} models, such as {why}"
 
 
 def lost(rows: list[Result]) -> str:

@@ -208,6 +208,25 @@ def test_a_small_contrast_and_one_within_a_class_are_none(structure, confidence)
     assert apart(structure, confidence) == []
 
 
+def of_unused(*reasons: str) -> str:
+    """The caveat on models, of which not all that their predictor left is used, for these reasons; empty for none."""
+    rows = [CoverageRow("T", f"m{i}", Status.OK, "graphs", "", None, "", 2, 20, "x") for i in range(len(reasons))]
+    table = ranking(rows, [Score("T", f"m{i}", 0.7 - 0.1 * i, None) for i in range(len(reasons))])
+    said = [Confidence("T", f"m{i}", status="incomplete" if why else "ok", reason=why) for i, why in enumerate(reasons)]
+    other = Confidence("U", "m0", status="incomplete", reason="of another target")
+    study = Study(["s"], joined_results("s", rows, table), {}, None, {}, {}, confidence={"s": [*said, other]})
+    (found,) = answers(study)
+    return found["caveats"].get("confidence_unused", "")
+
+
+def test_that_a_file_of_the_predictor_is_not_used_is_said_with_the_answer():
+    assert of_unused("", "") == ""
+    assert of_unused("a.json is cut off") == "TopoRank does not use all that its predictor left (m0: a.json is cut off)"
+    assert of_unused("", "b.json is empty", "c.json is empty") == (
+        "TopoRank does not use all that the predictor left of 2 of 3 models, such as m1: b.json is empty"
+    )
+
+
 def of_some(confidence: list[float | None]) -> str:
     """The caveat on models beside which others have confidence of their predictor; empty for none."""
     rows = [CoverageRow("T", f"m{i}", Status.OK, "graphs", "", None, "", 2, 20, "x") for i in range(len(confidence))]
