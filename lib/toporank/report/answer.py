@@ -164,10 +164,9 @@ def not_used(scored: list[Result], unused: Mapping[tuple[str, str, str], str]) -
     if not amiss:
         return ""
     first, n = amiss[0], len(scored)
-    why = f"{first.decoy}: {unused[first.dataset, first.target, first.decoy]}"
-    if n == 1:
-        return f"TopoRank does not use all that its predictor left ({why})"
-    return f"TopoRank does not use all that the predictor left of {len(amiss):,} of {n:,} models, such as {why}"
+    why = unused[first.dataset, first.target, first.decoy]
+    those = f" of {len(amiss):,} of {n:,} models, such as {first.decoy}" if n > 1 else ""
+    return f"TopoRank does not use all that the predictor left{those}: {why}"
 
 
 def lost(rows: list[Result]) -> str:

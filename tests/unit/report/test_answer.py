@@ -221,7 +221,7 @@ def of_unused(*reasons: str) -> str:
 
 def test_that_a_file_of_the_predictor_is_not_used_is_said_with_the_answer():
     assert of_unused("", "") == ""
-    assert of_unused("a.json is cut off") == "TopoRank does not use all that its predictor left (m0: a.json is cut off)"
+    assert of_unused("a.json is cut off") == "TopoRank does not use all that the predictor left: a.json is cut off"
     assert of_unused("", "b.json is empty", "c.json is empty") == (
         "TopoRank does not use all that the predictor left of 2 of 3 models, such as m1: b.json is empty"
     )
