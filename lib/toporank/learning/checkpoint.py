@@ -118,9 +118,9 @@ class TrainingSet(_Part):
 
 
 class Provenance(_Part):
-    """What the checkpoint was made with."""
+    """What the checkpoint was made with. git : commit of the clone; the networks of a made scorer do not name it."""
 
-    git: Text = "unknown"
+    git: Text = ""
     versions: dict[Text, Text] = {}
 
 

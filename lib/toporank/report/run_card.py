@@ -70,7 +70,7 @@ def run_card(study: Study) -> list[dict[str, Any]]:
             (name.replace("_", " "), parameter_text(value)) for name, value in model["hyperparameters"].items()
         ],
         "Trained with": [
-            ("git state", made.get("git", "unknown")),
+            *([("git state", made["git"])] if made.get("git") else []),
             *made.get("versions", {}).items(),
             ("this page", f"toporank {toporank.__version__}"),
         ],

@@ -18,7 +18,8 @@ import pandas as pd
 
 from toporank.comparing.votes import votes
 from toporank.errors import TrainingError
-from toporank.files.atomic import write_text
+from toporank.files.atomic import write_bytes, write_text
+from toporank.learning.provenance import git_state
 from toporank.metrics import summarise
 from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
@@ -72,8 +73,8 @@ class Evidence:
         measures `own_confidence.OF_RESIDUES`, missing where they are not known.
         Decoys of a data set and target follow each other.
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
-    similarity : as `Similarity`. networks : the checkpoint of each fold by name. best : the name of the best one.
-    pooled : what the best one sees of each decoy, (n, d). sample : of some decoys, with their pooled vectors.
+    similarity : as `Similarity`. networks : the content of the checkpoint of each fold by name. best : the name of the
+        best one. pooled : what that sees of each decoy, (n, d). sample : of some decoys, with their pooled vectors.
     features : records of the modules of the graphs. witnesses : by data set, decoys whose natives are known.
     """
 
@@ -81,7 +82,7 @@ class Evidence:
     names: list[str]
     descriptors: np.ndarray
     similarity: Similarity
-    networks: Mapping[str, Path]
+    networks: Mapping[str, bytes]
     best: str
     pooled: np.ndarray
     sample: list[Score]
@@ -138,9 +139,9 @@ def _start_anew(out: Path) -> None:
 
 
 def _write_networks(evidence: Evidence, out: Path) -> None:
-    for name, path in evidence.networks.items():
-        shutil.copyfile(path, out / ENSEMBLE / f"{name}.ckpt")
-    shutil.copyfile(evidence.networks[evidence.best], out / CHECKPOINT)
+    for name, content in evidence.networks.items():
+        write_bytes(out / ENSEMBLE / f"{name}.ckpt", content)
+    shutil.copyfile(out / ENSEMBLE / f"{evidence.best}.ckpt", out / CHECKPOINT)
 
 
 def _write_calibration(scorer: Scorer, table: pd.DataFrame, seen: np.ndarray) -> None:
@@ -316,6 +317,7 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
         f"{', quality of residues and contacts' if scorer.quality else ''}"
         "; `scorer.json` has the SHA-256 of each file |",
         f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
+        f"| made at | {git_state()}, the git state of TopoRank |",
         *([f"| lacks | {scorer.missing} |"] if scorer.missing else []), "",
         "Out of fold by cluster: neither networks nor trees had seen the cluster of a decoy that they predict.",
         "Intervals of 95 % are by bootstrap over clusters.", "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from _contacts import content
 
 from toporank.comparing.decoys import Compared
 from toporank.errors import TrainingError
 from toporank.layout import repository
+from toporank.learning.checkpoint import read_description
 from toporank.scorer import make
 from toporank.scorer.calibration import read_calibration, why_of_another
 from toporank.scorer.combine import read_trees
+from toporank.scorer.evidence import without_commit
 from toporank.scorer.make import Evidence, for_calibration, make_scorer
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
 from toporank.scorer.residue_quality import Truth, Witness, read_quality
@@ -49,7 +53,7 @@ def evidence() -> Evidence:
     descriptors = np.column_stack([dockq + draw.normal(0, 0.2, n), draw.normal(size=n)])
     alike = {("d", target): np.full((EACH, EACH), 0.5) for target in decoys["target"].unique()}
     sample = [Score("T0", "m0", 0.0, None, pooled=(0.5,) * WIDTH)]
-    networks = {name: SHIPPED / f"ensemble/{name}.ckpt" for name in names}
+    networks = {name: (SHIPPED / f"ensemble/{name}.ckpt").read_bytes() for name in names}
     pooled = draw.normal(size=(n, WIDTH))
     features = Scorer.open(SHIPPED).features
     witnesses = {"d": [witness(row.target, row.decoy, row.dockq) for row in decoys.itertuples()]}
@@ -81,7 +85,7 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     assert scorer.missing == ""
     assert scorer.mean
     assert [path.stem for path in scorer.members] == [*evidence.networks]
-    assert scorer.checkpoint.read_bytes() == evidence.networks[evidence.best].read_bytes()
+    assert scorer.checkpoint.read_bytes() == scorer.members[1].read_bytes()
     known = read_calibration(scorer.calibration)
     assert why_of_another(known, scorer.identity) == ""
     assert known.expected is not None
@@ -92,6 +96,23 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
     card = (tmp_path / "out/README.md").read_text()
     assert "120 labelled decoys of 24 targets in 24 clusters" in card
     assert "| sampled | 24 | 24 |" in card
+    assert "| made at | " in card
+
+
+def test_a_network_of_a_scorer_is_the_same_whatever_commit_trained_it(tmp_path):
+    shipped = SHIPPED / "best.ckpt"
+    content = torch.load(shipped, weights_only=True)
+    description = json.loads(content["toporank"])
+    for commit in ("0123456789ab", "ba9876543210"):
+        description["provenance"]["git"] = commit
+        torch.save({**content, "toporank": json.dumps(description)}, tmp_path / f"{commit}.ckpt")
+    one, other = map(without_commit, sorted(tmp_path.iterdir()))
+    assert one == other
+    (tmp_path / "kept.ckpt").write_bytes(one)
+    kept = torch.load(tmp_path / "kept.ckpt", weights_only=True)["state_dict"]
+    assert all(torch.equal(kept[name], content["state_dict"][name]) for name in kept.keys() | content["state_dict"])
+    del description["provenance"]["git"]
+    assert read_description(tmp_path / "kept.ckpt") == description
 
 
 def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, tmp_path):
