@@ -31,12 +31,17 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     training = {**CONFIG["training"], "sweep": sweep, "split_by": "cluster", "folds": 3}
     datasets = [{**CONFIG["datasets"][0], "natives": "natives"}]
     study.configure(features=contacts, training=training, datasets=datasets)
+    of_more_folds = study.results / "cross_validation/fold7/tiny_seed1"  # as an earlier configuration left them
+    of_more_folds.mkdir(parents=True)
+    (of_more_folds / "summary.json").write_text("{}")
     command = [sys.executable, "-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
     done = subprocess.run(command, cwd=study.home, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     named = [line for line in done.stdout.splitlines() if line.startswith("results/")]
     assert named == ["results/final", "results/scorer", "results/report.html"]
+    assert "8 decoys = " in done.stdout
+    assert "toy: the scorer was trained on decoys of 4 targets only" in done.stdout
     printed = study.home.joinpath("logs/cross_validation/scorer.log").read_text()
     assert "toy: the scorer was trained on decoys of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")

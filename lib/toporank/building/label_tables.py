@@ -44,9 +44,10 @@ def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
     found = []
     for row in rows:
         if row.dockq is not None:
-            found.append(Label(*row.key, row.dockq, "", row.partners))
+            found.append(Label(*row.key, row.dockq, "", partners=row.partners))
             parts = row.interfaces if len(row.interfaces) > 1 else []
-            found += [Label(*row.key, part.dockq, "", row.partners, part.interface) for part in parts]
+            whose = {"split": "", "partners": row.partners}
+            found += [Label(*row.key, part.dockq, interface=part.interface, **whose) for part in parts]
     return found
 
 

@@ -32,7 +32,7 @@ def assign(
     given : by data set and target, its split in the labels, `""` where they have none. chains : by target, the
     sequences that are compared; only of targets with a graph. Targets of the same name are one. align : see `clusters`.
     finetuned : the data sets that only fine-tuning learns from, which is judged by the others: nothing is set aside
-    among them or dealt into folds.
+    among them or dealt into folds. Nor are targets without a graph dealt.
 
     An undecided target goes where the labels put targets of its cluster: to training rather than validation, and to
     validation rather than test, so that nothing that is held out is spoilt. Of the other clusters about `percent` of
@@ -54,7 +54,7 @@ def assign(
 
     split_of = {key: split or chosen(key[1]) for key, split in given.items()}
     _check_sides(given, split_of, chains, finetuned)
-    together = {target: cluster_of[target] if split_by == "cluster" else target for target in study}
+    together = {target: cluster_of[target] if split_by == "cluster" else target for target in study if target in chains}
     fold_of = deal_folds(together, folds, seed) if len(set(together.values())) >= folds else {}
     near = _nearest_training_targets(split_of, chains)
     return [

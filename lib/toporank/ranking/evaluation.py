@@ -43,7 +43,8 @@ def evaluate(
     `intervals` has the share of labels in their interval (`level` is expected), if there are intervals;
     `consensus` has the metrics of the consensus for the same decoys, if it is known, `confidence` those of each measure
     of the predictor's confidence;
-    `interfaces` sums up labels of single interfaces; those of one name are ranked within their target.
+    `interfaces` sums up labels of single interfaces; those of one name are ranked within their target, and all of a
+    target count as one where nothing is known of its cluster.
     """
     ranking, labels = list(ranking), list(labels)
     of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
@@ -57,8 +58,7 @@ def evaluate(
     rows = [said.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
     for measure in MEASURES:
         decoys[measure] = pd.Series([row and oriented(row, measure) for row in rows], dtype=float)
-    parts = _joined([label for label in labels if label.interface], of_interfaces)
-    parts["target"] += " " + parts["interface"]
+    parts, of_parts = _parts([label for label in labels if label.interface], of_interfaces, clusters or {})
     tables, summary = [], {}
     for split, part in decoys.groupby("split"):
         summary[split], scored = _counted(part)
@@ -85,8 +85,19 @@ def evaluate(
     for split, part in parts.groupby("split"):
         found, scored = _counted(part)
         summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
-        summary[split]["interfaces"] = found | (summarise(scored) if len(scored) else {})
+        summary[split]["interfaces"] = found | (summarise(scored, clusters=of_parts) if len(scored) else {})
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary
+
+
+def _parts(
+    labels: list[Label],
+    scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]],
+    clusters: Mapping[str, str],
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Labels of interfaces with the predictions, each interface as a target of its own, and the cluster of each."""
+    table = _joined(labels, scores)
+    whole, table["target"] = table["target"], table["target"] + " " + table["interface"]
+    return table, {part: clusters.get(of, of) for part, of in zip(table["target"], whole, strict=True)}
 
 
 def _joined(

@@ -106,8 +106,10 @@ class CrossValidation:
         return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
 
     def summaries(self, run: str) -> list[Path]:
-        """The summary of a run in every fold."""
-        return sorted(self.folder.glob(layout.FOLD_RUN.format(fold="*", run=run) + "/summary.json"))
+        """The summary of a run in every fold of the splits; those of an earlier number of folds may lie beside them."""
+        folds = sorted({row.fold for row in self.splits if row.fold is not None})
+        paths = (self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json" for fold in folds)
+        return [path for path in paths if path.exists()]
 
     def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
         """The decoys with what the networks of a run say of them, each the one trained without its fold."""

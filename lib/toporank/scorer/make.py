@@ -57,6 +57,11 @@ WEIGHTS = (1.0, 0.5, 0.3)
 OF_MADE = 0.4
 """Weight of decoys made around natives, which agree with each other more than those of predictors do."""
 CARD = "README.md"
+OF_CLUSTERS = "Out of fold by cluster: neither networks nor trees had seen the cluster of a decoy that they predict."
+OF_TARGETS = (
+    "Out of fold by target alone: networks and trees had seen other targets of the cluster of a decoy that they predict"
+    " (`split_by: target`), so figures and intervals are too good."
+)
 
 Similarity = Mapping[tuple[str, str], np.ndarray]
 """Of data set and target: how alike its decoys are, (n, n), in the order of the table."""
@@ -319,7 +324,7 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
         f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
         f"| made at | {git_state()}, the git state of TopoRank |",
         *([f"| lacks | {scorer.missing} |"] if scorer.missing else []), "",
-        "Out of fold by cluster: neither networks nor trees had seen the cluster of a decoy that they predict.",
+        OF_CLUSTERS if table.groupby("cluster")["fold"].nunique().max() == 1 else OF_TARGETS,
         "Intervals of 95 % are by bootstrap over clusters.", "",
         "| group | targets | clusters | ranking loss | Spearman per target | Spearman, pooled | MAE |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",

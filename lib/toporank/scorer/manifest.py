@@ -117,7 +117,11 @@ def parts_of(path: Path) -> Parts:
         if (folder / MANIFEST).exists():
             return _listed(folder, read_manifest(folder))
         if (folder / CHECKPOINT).exists():
-            return _unlisted(folder)
+            if len((found := _unlisted(folder)).files) > 1:
+                what = f"{MANIFEST} is missing, so this scorer is unfinished or not whole"
+                more = f"; for the scores of its best network alone, give a copy of {CHECKPOINT} in another folder"
+                raise CheckpointError(what, where=folder, remedy=MAKE + more)
+            return found
         remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
         raise CheckpointError(f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT}", where=folder, remedy=remedy)
     return Parts(path.parent, path.name, [], False, [path.name])

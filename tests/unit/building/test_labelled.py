@@ -18,13 +18,21 @@ from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
 from toporank.building.label_tables import describe, labels, write_tables
 from toporank.building.local_quality import LocalQualities
-from toporank.building.native_labels import Labelling, dockq_of, label_chunk, read_labelled
+from toporank.building.native_labels import (
+    InterfaceLabel,
+    LabelledDecoy,
+    Labelling,
+    dockq_of,
+    label_chunk,
+    read_labelled,
+)
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.votes import pair_named
 from toporank.errors import ConfigError
 from toporank.files.atomic import sha256
 from toporank.files.spreadsheets import read_rows
 from toporank.inputs.folders import find_decoys
+from toporank.inputs.labels import Label
 from toporank.inputs.natives import find_natives
 from toporank.structures.read import read_complex
 
@@ -214,3 +222,15 @@ def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
     (interface,) = read_rows(Path("interfaces.csv"))
     assert (interface["Model"], interface["Interface"], interface["Native"]) == ("good", "A:B", "A:B")
     assert [label[:3] for label in labels(rows)] == [("1KTZ", "good", next(iter(rows)).dockq)]
+
+
+def test_a_label_has_no_group_but_partners_and_of_several_interfaces_each_its_own():
+    parts = [InterfaceLabel(name, name, dockq, 0.5, 1.0, 2.0) for name, dockq in (("A+B:C", 0.6), ("A+B:D", 0.2))]
+    row = LabelledDecoy("T", "m", "A+B:C:D", 0.4, "", "ok", "", parts)
+    assert labels([row]) == [
+        Label("T", "m", 0.4, split="", group="", partners="A+B:C:D", interface=""),
+        Label("T", "m", 0.6, split="", group="", partners="A+B:C:D", interface="A+B:C"),
+        Label("T", "m", 0.2, split="", group="", partners="A+B:C:D", interface="A+B:D"),
+    ]
+    (whole, *_) = labels([row._replace(partners="")])
+    assert (whole.partners, whole.interface) == ("", "")

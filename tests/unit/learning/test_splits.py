@@ -78,6 +78,14 @@ def test_a_target_without_a_graph_is_not_what_is_validated_on():
         assert splits({"d": "", "e": "", "gone": ""}, seed=seed)["gone"] == "train"
 
 
+def test_a_target_without_a_graph_takes_no_place_in_the_folds():
+    rows = table(dict.fromkeys(["a", "b", "c", "d", "e", "f", "gone", "lost"], ""))
+    assert {rows[t].fold for t in "adef"} == {0, 1, 2}
+    assert rows["gone"].fold is rows["lost"].fold is None
+    few = table(dict.fromkeys(["a", "d", "gone"], ""))
+    assert {row.fold for row in few.values()} == {None}
+
+
 def test_the_same_name_in_two_data_sets_is_one_target():
     given = {("one", "a"): "", ("two", "a"): "", ("one", "d"): "", ("two", "e"): ""}
     for seed in range(5):

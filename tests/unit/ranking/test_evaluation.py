@@ -131,6 +131,7 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     of_parts = summary["val"]["interfaces"]
     assert (of_parts["n_labels"], of_parts["n_not_scored"], of_parts["n_targets"], of_parts["n_decoys"]) == (4, 0, 2, 4)
     assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
+    assert of_parts["n_clusters"] == 1  # two interfaces of one target
     _, summary = evaluate([], parts, found[:3])
     assert summary["val"]["interfaces"]["n_not_scored"] == 1
 

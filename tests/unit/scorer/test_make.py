@@ -137,6 +137,16 @@ def test_graphs_that_cannot_be_described_make_a_scorer_without_trees_and_without
         make_scorer(evidence, tmp_path / "other")
 
 
+def test_a_card_of_folds_that_divide_clusters_says_so(evidence, tmp_path):
+    make_scorer(evidence, tmp_path / "by_cluster")
+    pairs = {f"c{i}": f"c{i // 2}" for i in range(CLUSTERS)}  # of two targets in different folds
+    split = replace(evidence, decoys=evidence.decoys.replace({"cluster": pairs}))
+    make_scorer(split, tmp_path / "by_target")
+    said = [(tmp_path / name / "README.md").read_text() for name in ("by_cluster", "by_target")]
+    assert ["neither networks nor trees had seen the cluster" in text for text in said] == [True, False]
+    assert ["had seen other targets of the cluster" in text for text in said] == [False, True]
+
+
 @pytest.mark.parametrize("what", ["made", "calibrated_on", "poses"])
 def test_a_group_that_no_decoy_is_of_is_refused_by_name(evidence, tmp_path, what):
     with pytest.raises(TrainingError, match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups"):

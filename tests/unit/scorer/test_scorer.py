@@ -46,9 +46,16 @@ def test_a_folder_opens_by_its_name_its_manifest_and_its_checkpoint(path):
     assert Scorer.open(SHIPPED / path).digest == Scorer.open(SHIPPED).digest
 
 
-def test_without_a_manifest_the_mean_of_the_members_is_not_the_score(folder):
+@pytest.mark.parametrize("path", ["", "best.ckpt"])
+def test_a_scorer_that_was_not_finished_is_refused(folder, path):
+    """Its networks alone would give other scores, without a word."""
     (folder / MANIFEST).unlink()
-    assert (Scorer.open(folder).mean, len(Scorer.open(folder).members)) == (False, 5)
+    with pytest.raises(CheckpointError, match=r"scorer.json is missing.*make the scorer again.*a copy of best.ckpt"):
+        Scorer.open(folder / path)
+    alone = folder / "alone"
+    alone.mkdir()
+    shutil.copy(folder / "best.ckpt", alone)
+    assert Scorer.open(alone).members == []
 
 
 def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
+from toporank.app.commands.shown import about_scorer
+from toporank.building.coverage import counts, in_parts, read_coverage
+from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
+from toporank.files.spreadsheets import read_rows
 from toporank.layout import repository
+from toporank.learning.assignment import describe_leaks, leaks
 
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
@@ -56,8 +62,27 @@ def run_study(args: argparse.Namespace) -> int:
         check_partners(args.partners, "native", chains_of_natives(args.natives, out))
     config = _for_natives(args, out) if folder else args.config
     if make(target, config, out, args):
-        print("\n".join(str(path) for pattern in results for path in sorted(out.glob(pattern))))
+        files = (str(path) for pattern in results for path in sorted(out.glob(pattern)))
+        print("\n".join([*(labelled(out) if args.command == "label" else learned(out)), *files]))
     return 0
+
+
+def labelled(out: Path) -> list[str]:
+    """What became of the decoys of each data set, in numbers that add up."""
+    tables = sorted(out.glob(layout.DOCKQ.format(dataset="*")))
+    statuses = {path.parent.name: Counter(row["Status"] for row in read_rows(path)) for path in tables}
+    return [f"{name}: {found.total()} decoys = {in_parts(found)}" for name, found in statuses.items()]
+
+
+def learned(out: Path) -> list[str]:
+    """What became of decoys and labels of each data set, which splits leak, and what the scorer lacks."""
+    tables = sorted(out.glob(layout.COVERAGE.format(dataset="*")))
+    lines = [f"{path.parent.name}: {counts(read_coverage(path))}" for path in tables]
+    splits = out / layout.SPLITS
+    if splits.exists() and (leaking := leaks(read_splits(splits))):
+        lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
+    made = next((path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()), None)
+    return [*lines, *about_scorer(made)]
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:
