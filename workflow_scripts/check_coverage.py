@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from toporank.app.config import Coverage
-from toporank.building.coverage import check_policy, counts, read_coverage
+from toporank.building.coverage import check_policy, conflicting, counts, read_coverage
 from toporank.errors import TopoRankError
 from toporank.files.atomic import write_text
 
@@ -26,6 +26,8 @@ def main() -> None:
         check_policy(table, policy, args.dataset)
     except TopoRankError as error:
         sys.exit(f"Coverage: {error}")
+    if warning := conflicting(table):
+        print(f"warning: {args.dataset}: {warning}; see {args.table}")
     write_text(args.check, counts(table) + "\n")
 
 

@@ -22,6 +22,9 @@ from toporank.structures.identity import Status
 if TYPE_CHECKING:
     from toporank.inputs.labels import Label
 
+SAME_LABEL = 0.01
+"""Difference of DockQ up to which the labels of two copies of a model are the same, but for rounding or the program."""
+
 
 class CoverageRow(NamedTuple):
     """What became of a decoy, or of a label without decoy.
@@ -173,6 +176,21 @@ def counts(rows: Iterable[CoverageRow]) -> str:
         f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}; "
         f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
         f"{sum(row.dockq is None for row in decoys)} decoys without label"
+    )
+
+
+def conflicting(rows: Iterable[CoverageRow]) -> str:
+    """That copies of a model have other labels than the model itself, with the first such pair; empty if none has."""
+    rows = list(rows)
+    known = {(row.target, row.decoy): row for row in rows if row.dockq is not None}
+    pairs = [(row, known.get((row.target, row.duplicate_of))) for row in known.values() if row.duplicate_of]
+    found = [(copy, model) for copy, model in pairs if model and abs(copy.dockq - model.dockq) > SAME_LABEL]
+    if not found:
+        return ""
+    copy, model = found[0]
+    return (
+        f"{len(found)} cop{'y has' if len(found) == 1 else 'ies have'} another DockQ than the same atoms under another"
+        f" name, such as {copy.target}/{copy.decoy} ({copy.dockq:g}) and {model.decoy} ({model.dockq:g})"
     )
 
 

@@ -37,7 +37,7 @@ class Label(NamedTuple):
 SPLITS = ("train", "val", "test")
 COLUMNS = Label._fields
 _NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
-    name: name for name in ("split", "group", "partners", "interface")
+    name: name for name in ("split", "group", "partners", "interface", "status")
 }
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -50,9 +50,9 @@ def read_labels(
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
     optionally split, group, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row
-    with an interface labels only this. Without a split, whole targets are set aside for validation with `split_by`
-    target; otherwise nothing is decided, since chains are not known yet. Names are as `table_name` gives them, like
-    those of decoys.
+    with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv, labels nothing.
+    Without a split, whole targets are set aside for validation with `split_by` target; otherwise nothing is decided,
+    since chains are not known yet. Names are as `table_name` gives them, like those of decoys.
 
     Raises ConfigError naming file and line.
     """
@@ -92,8 +92,13 @@ def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
     """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
     table = read_table(path, _NAMES, _REQUIRED, "the labels")
     points = "." if table.separator == "," else ".,"  # half of Europe writes `T;model;0,5`
-    labels = [_label(row, points, split, where) for where, row in table.rows]
+    labels = [_label(row, points, split, where) for where, row in table.rows if not _without_label(row)]
     return labels, bool(split) or "split" in table.header
+
+
+def _without_label(row: dict[str, str]) -> bool:
+    """Whether it is a row of our dockq.csv that says why a decoy has no label."""
+    return not row.get("dockq") and row.get("status", "").lower() not in ("", "ok")
 
 
 def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:

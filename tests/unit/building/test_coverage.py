@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from toporank.app.config import Coverage
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.coverage import CoverageRow, check_policy, counts, coverage_table, read_coverage, write_coverage
+from toporank.building.coverage import (
+    CoverageRow,
+    check_policy,
+    conflicting,
+    counts,
+    coverage_table,
+    read_coverage,
+    write_coverage,
+)
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.labels import Label
 from toporank.structures.identity import Status
@@ -174,6 +182,18 @@ def test_the_line_of_counts_reads_like_this(table):
 
 
 KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]))
+
+
+def test_copies_of_a_model_with_another_label_are_named():
+    given = labels(("A", "a", 0.25, "train"), ("A", "b", 0.95, "train"), ("A", "c", 0.254, "train"))
+    rows = coverage_table(planned(("A", "a"), ("A", "b"), ("A", "c")), [fate("A", d) for d in "abc"], given)
+    copies = [row._replace(duplicate_of="" if row.decoy == "a" else "a") for row in rows]
+    assert conflicting(copies) == (
+        "1 copy has another DockQ than the same atoms under another name, such as A/b (0.95) and a (0.25)"
+    )
+    assert conflicting(rows) == ""
+
+
 STATUSES = [Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
 
 

@@ -40,6 +40,13 @@ SPLIT = "Target,Model,DockQ,CAPRI,split\nT2,b,0.5,2,val\nT1,b,1,3,train\nT1,a,0,
 PLAIN = [Label("T1", "a", 0.0, "train"), Label("T1", "b", 1.0, "train"), Label("T2", "b", 0.5, "val")]
 
 
+def test_rows_of_our_own_table_that_say_why_there_is_no_label_are_none(read):
+    table = "Target,Model,DockQ,Status,Reason\nT1,a,0,ok,\nT1,b,1,ok,\nT1,c,,unreadable,cut off\nT2,b,0.5,ok,\n"
+    assert [label[:3] for label in read(table)] == [label[:3] for label in PLAIN]
+    with pytest.raises(ConfigError, match="line 4: DockQ of T1/c is ''"):
+        read(table.replace("unreadable", "ok"))
+
+
 # ---- forms ------------------------------------------------------------------------------------------------
 
 

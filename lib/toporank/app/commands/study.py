@@ -12,7 +12,7 @@ from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
-from toporank.building.coverage import counts, in_parts, read_coverage
+from toporank.building.coverage import conflicting, counts, in_parts, read_coverage
 from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -77,7 +77,11 @@ def labelled(out: Path) -> list[str]:
 def learned(out: Path) -> list[str]:
     """What became of decoys and labels of each data set, which splits leak, and what the scorer lacks."""
     tables = sorted(out.glob(layout.COVERAGE.format(dataset="*")))
-    lines = [f"{path.parent.name}: {counts(read_coverage(path))}" for path in tables]
+    lines = []
+    for path in tables:
+        rows = read_coverage(path)
+        lines.append(f"{path.parent.name}: {counts(rows)}")
+        lines += [f"warning: {path.parent.name}: {warning}; see {path}"] if (warning := conflicting(rows)) else []
     splits = out / layout.SPLITS
     if splits.exists() and (leaking := leaks(read_splits(splits))):
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
