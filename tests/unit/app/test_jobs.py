@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.jobs import Jobs, default_config, one_of, raised
@@ -20,6 +21,7 @@ from toporank.building.chunks.plan import Current, PlannedDecoy, write_current
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.run import Run
+from toporank.scorer.manifest import seal
 
 REPOSITORY = Path("/repository")
 STUDY = {
@@ -233,9 +235,13 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert rules.scorer(REPOSITORY) == "elsewhere"
     assert rules.scorer_files(REPOSITORY) == ["elsewhere"]  # which is not there: Snakemake says so
     Path("elsewhere/ensemble").mkdir(parents=True)
-    for name in ("best.ckpt", "ensemble/a.ckpt", "calibration.json", "notes.txt"):
+    for name in ("best.ckpt", "ensemble/a.ckpt"):
+        write_description(Path("elsewhere", name))
+    for name in ("calibration.json", "notes.txt"):
         Path("elsewhere", name).touch()
-    known = ["elsewhere/best.ckpt", "elsewhere/ensemble/a.ckpt", "elsewhere/calibration.json"]
+    seal(Path("elsewhere"), mean=True)
+    files = ("scorer.json", "best.ckpt", "ensemble/a.ckpt", "calibration.json")
+    known = [f"elsewhere/{name}" for name in files]
     assert rules.scorer_files(REPOSITORY) == known
     assert scoring(checkpoint="elsewhere/best.ckpt").scorer_files(REPOSITORY) == known  # the older way to say it
     assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]

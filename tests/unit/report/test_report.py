@@ -261,6 +261,7 @@ def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, trees, tile, ca
         (folder / "ensemble").mkdir()
         for name in ("a", "b", "c"):
             shutil.copy(scored_only.scorer, folder / f"ensemble/{name}.ckpt")
+    if score or trees:
         seal(folder, mean=score == "mean")
     text = Page(render(scored_only.study())).text
     assert f"scored with {tile} " in text
