@@ -30,7 +30,7 @@ def main() -> None:
     try:
         natives = {name: Path(folder) for name, _, folder in (each.partition("=") for each in args.natives)}
         study = CrossValidation(Path(), args.datasets, args.store, natives)
-        groups = {*args.calibrated_on} or {*study.decoys["group"]} - {*args.made}
+        groups = {*args.calibrated_on} or {*study.decoys["group"]} - {*args.made, *args.poses}
         evidence = study.evidence(args.run, args.rule, groups)
         groups_of = {"made": args.made, "calibrated_on": args.calibrated_on, "poses": args.poses}
         scorer = make_scorer(evidence, args.out, **groups_of)

@@ -20,10 +20,8 @@ import pandas as pd
 
 from toporank import layout
 from toporank.metrics import MIN_DECOYS, ranking_loss, spearman
-from toporank.scorer.calibration import Identity, calibrate, estimates
 from toporank.scorer.evidence import CrossValidation
-from toporank.scorer.expected import held_against_others
-from toporank.scorer.make import SEED, Evidence, TrainingTable, for_calibration, make_scorer
+from toporank.scorer.make import SEED, TrainingTable
 from toporank.scorer.tree_inputs import NETWORK, VOTES
 
 ALONE = "scorer, each decoy alone"
@@ -34,8 +32,6 @@ FEWEST = 5
 """Clusters of an interval: fewer tell too little of others."""
 SPREAD = 0.1
 """Difference of DockQ from which on the decoys of a target are worth ranking."""
-PREDICTED = ("bm55-af2-boltz",)
-"""Groups of models that predictors made."""
 POSES = ("docked", "protac-megadock", "sabdab-docked", "membrane-zdock")
 """Groups of docked poses that intervals come from."""
 LEFT_OUT = (
@@ -73,7 +69,6 @@ MADE = ("perturbed", "sampled")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", type=Path)
-    parser.add_argument("--out", type=Path, help="written: the scorer")
     parser.add_argument("--tables", type=Path, help="written: what was measured")
     parser.add_argument("--config", default="local", help="of the networks (default: %(default)s)")
     parser.add_argument("--published", type=Path, help="folder in which each group was scored with weights of TopoQA")
@@ -111,11 +106,6 @@ def main() -> None:
         return
     if args.tables:
         write_predictions(args.tables / "predictions.csv.gz", study.decoys, said)
-    if args.out:
-        evidence = study.evidence(runs[0])
-        scorer = make_scorer(evidence, args.out, made=MADE, calibrated_on=PREDICTED, poses=POSES)
-        decoys = evidence.decoys.assign(predicted=said["scorer"][0], alone=said[ALONE][0])
-        print_coverage(evidence, decoys, scorer.identity)
 
 
 def folded(study: CrossValidation, run: str, n: int, networks: pd.DataFrame | None) -> pd.DataFrame:
@@ -328,27 +318,6 @@ def with_interval(row: pd.Series) -> str:
     """A metric and its interval, as far as they are known."""
     bounds = "" if np.isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})"
     return "–" if np.isnan(row["value"]) else f"{row['value']:.3f}{bounds}"
-
-
-def print_coverage(evidence: Evidence, decoys: pd.DataFrame, identity: Identity) -> None:
-    """How often intervals hold in each group, when they come from the other folds. decoys : as `make.for_calibration`
-    takes them."""
-    decoys, pooled = for_calibration(decoys, evidence.pooled, MADE, PREDICTED, POSES)
-    fold, sizes = decoys["fold"].to_numpy(), ["n_interface_residues", "n_chains"]
-    held = held_against_others(decoys["predicted"], decoys["target"])
-    for column, alone in (("predicted", False), ("alone", True)):
-        against = decoys["alone"].to_numpy() if alone else held
-        holds = np.zeros(len(decoys), bool)
-        for k in np.unique(fold):
-            here = fold == k
-            known = calibrate(decoys[~here], pooled[~here], identity)
-            columns = (decoys.loc[here, name] for name in (column, *sizes))
-            predicted = decoys.loc[here, "for_intervals"]
-            found = estimates(known, *columns, pooled[here], alone, against[here], predicted)
-            bounds = np.array([one[:2] for one in found])
-            holds[here] = decoys.loc[here, "dockq"].between(*bounds.T)
-        shares = decoys.assign(holds=holds).groupby("group")["holds"].mean().round(3).to_dict()
-        print(f"80 % intervals{' of decoys by themselves' if alone else ''} hold:", shares)
 
 
 if __name__ == "__main__":

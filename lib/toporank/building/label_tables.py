@@ -9,7 +9,7 @@ from typing import Any
 
 from toporank.building.coverage import in_parts
 from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
-from toporank.files.spreadsheets import write_rows
+from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
 from toporank.metrics import CAPRI_NAMES, capri_class
 
@@ -49,6 +49,23 @@ def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
             whose = {"split": "", "partners": row.partners}
             found += [Label(*row.key, part.dockq, interface=part.interface, **whose) for part in parts]
     return found
+
+
+def read_decoys(path: Path) -> list[LabelledDecoy]:
+    """The rows of decoys as `write_tables` wrote them, without their interfaces."""
+    return [
+        LabelledDecoy(
+            target=row["Target"],
+            decoy=row["Model"],
+            partners=row["Partners"],
+            dockq=float(row["DockQ"]) if row["DockQ"] else None,
+            mapping=row["Mapping"],
+            status=row["Status"],
+            reason=row["Reason"],
+            interfaces=[],
+        )
+        for row in read_rows(path)
+    ]
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:

@@ -250,8 +250,8 @@ def estimates(
     """
     scores = np.asarray(predicted, dtype=np.float64)
     reasons = _reasons(calibration.domain, n_interface_residues, n_chains, pooled)
-    against = scores if held is None else np.asarray(held, dtype=np.float64)
-    rows = calibration.of(scores, against, alone, np.logical_not(from_predictor))
+    held_scores = scores if held is None else np.asarray(held, dtype=np.float64)
+    rows = calibration.of(scores, held_scores, alone, np.logical_not(from_predictor))
     values = ([None if np.isnan(value) else value for value in row] for row in rows.round(DECIMALS).T.tolist())
     return [Estimate(low, high, reason, *known) for (low, high, *known), reason in zip(values, reasons, strict=True)]
 

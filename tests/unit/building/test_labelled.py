@@ -16,7 +16,7 @@ from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import deal, planned, write_plans
 from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
-from toporank.building.label_tables import describe, labels, write_tables
+from toporank.building.label_tables import describe, labels, read_decoys, write_tables
 from toporank.building.local_quality import LocalQualities
 from toporank.building.native_labels import (
     InterfaceLabel,
@@ -222,6 +222,7 @@ def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
     (interface,) = read_rows(Path("interfaces.csv"))
     assert (interface["Model"], interface["Interface"], interface["Native"]) == ("good", "A:B", "A:B")
     assert [label[:3] for label in labels(rows)] == [("1KTZ", "good", next(iter(rows)).dockq)]
+    assert describe(read_decoys(Path("dockq.csv"))) == describe(rows)
 
 
 def test_a_label_has_no_group_but_partners_and_of_several_interfaces_each_its_own():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
-from toporank.building.coverage import conflicting, counts, in_parts, read_coverage
+from toporank.building.coverage import conflicting, counts, read_coverage
+from toporank.building.label_tables import describe, read_decoys
 from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
-from toporank.files.spreadsheets import read_rows
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
 
@@ -68,10 +67,9 @@ def run_study(args: argparse.Namespace) -> int:
 
 
 def labelled(out: Path) -> list[str]:
-    """What became of the decoys of each data set, in numbers that add up."""
+    """What became of the decoys of each data set, in numbers that add up, and which are the native itself."""
     tables = sorted(out.glob(layout.DOCKQ.format(dataset="*")))
-    statuses = {path.parent.name: Counter(row["Status"] for row in read_rows(path)) for path in tables}
-    return [f"{name}: {found.total()} decoys = {in_parts(found)}" for name, found in statuses.items()]
+    return [f"{path.parent.name}: {line}" for path in tables for line in describe(read_decoys(path))]
 
 
 def learned(out: Path) -> list[str]:

@@ -69,14 +69,14 @@ def of_tables(model: Path) -> Haddock | None:
     Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows of other models in
     this folder alone.
     """
-    wanted, found, others = _plain(model), None, False
+    wanted, found, has_folder = _plain(model), None, False
     for table in haddock_tables(model.parent):
         rows = _rows(state_of(table))
         if isinstance(rows, ConfidenceError):
             raise rows.with_traceback(None)
         found = rows.get(wanted, found)
-        others = others or os.path.dirname(wanted) in rows
-    if found is None and others:
+        has_folder = has_folder or os.path.dirname(wanted) in rows
+    if found is None and has_folder:
         raise ConfidenceError(f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN)
     return None if found is None else _of_row(found)
 
