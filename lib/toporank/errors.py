@@ -46,6 +46,10 @@ class StructureError(TopoRankError):
     """A decoy file cannot be read as a protein complex."""
 
 
+class IntermediateError(StructureError):
+    """A file is a state that a program left on its way to a model."""
+
+
 class ChainMissingError(TopoRankError):
     """The complex was read, but does not have all chains that its partners name."""
 

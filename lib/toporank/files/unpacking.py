@@ -7,6 +7,7 @@ import contextlib
 import errno
 import gzip
 import hashlib
+import itertools
 import json
 import lzma
 import os
@@ -25,6 +26,7 @@ from toporank.files.state import state_of
 
 ZIP, TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 UNKNOWN = (".7z", ".rar", ".zst", ".bz2", ".xz", ".z")
+UNREADABLE_ARCHIVES = (".7z", ".rar", ".tar.zst", ".tar.z")
 MOST_FILES, MOST_BYTES = 100_000, 20 * 2**30
 """Entries of an archive, and bytes of all of them, that are unpacked at most."""
 MOST_AT_ONCE = 2**20
@@ -86,16 +88,61 @@ def folder_name(archive: Path) -> str:
     return archive_name(archive).lstrip(".") or "archive"
 
 
-def unpacked(archive: Path, folder: Path) -> Path:
-    """The folder `<folder>/<name of the archive>` with the files of an archive; once unpacked, it is used as it is.
+def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
+    """Whether a file of a wanted name is in an archive, or in an archive in it; also where it cannot be opened.
+
+    Parameters
+    ----------
+    archive : a zip or tar file
+    wanted : says of the name of a file whether it is wanted
+    """
+    opened = _opened_zip if archive.name.lower().endswith(ZIP) else _opened_tar
+    try:
+        with opened(archive, archive.parent) as (headers, _):
+            return any(wanted(member.parts[-1]) or _is_archive(member.parts[-1]) for member in headers if member.parts)
+    except (OSError, TopoRankError, *DAMAGE):
+        return True
+
+
+def _is_archive(filename: str) -> bool:
+    return bool(archive_name(Path(filename)))
+
+
+def file_sizes(archive: Path) -> dict[tuple[str, ...], int]:
+    """Folders and name of each file of an archive → its size in bytes. Raises ConfigError when it cannot be read."""
+    opened = _opened_zip if archive.name.lower().endswith(ZIP) else _opened_tar
+    with _errors_of(archive), opened(archive, archive.parent) as (headers, _):
+        return {member.parts: member.size for member in headers if member.parts}
+
+
+def job_name(archive: Path) -> str:
+    """The name of the job whose results are in an archive: that of its folder, without what ColabFold adds.
+
+    >>> job_name(Path("query.result.zip"))
+    'query'
+    """
+    return folder_name(archive).removesuffix(".result") or "archive"
+
+
+def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
+    """The folder with the files of an archive; once unpacked, it is used as it is.
 
     It appears when it is complete. One that was unpacked before gives way only if its archive has changed and its own
-    files have not.
+    files have not. Archives in the archive are unpacked, too, but not those in these.
 
-    Raises ConfigError when the archive is damaged, needs a password, is too large or has files that cannot lie there;
-    when another archive of its name was unpacked there; and when a folder stands there that is not ours.
+    Parameters
+    ----------
+    archive : a zip or tar file
+    folder : where the folder will be
+    name : of the new folder; that of the archive by default
+
+    Raises
+    ------
+    ConfigError
+        when the archive is damaged, needs a password, is too large or has files that cannot lie there; when another
+        archive of its name was unpacked there; and when a folder stands there that is not ours
     """
-    to, source = folder / folder_name(archive), _source(archive)
+    to, source = folder / (name or folder_name(archive)), _source(archive)
     if os.path.lexists(to):
         if _mark(to).get("source") == source:
             return to
@@ -103,7 +150,8 @@ def unpacked(archive: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with _unfinished(folder) as new:
         with _errors_of(archive):
-            _unpack(archive, new)
+            left = _unpack(archive, new, MOST_BYTES)
+        _unpack_inner(new, left)
         (new / MARK).write_text(json.dumps({"source": source, "files": _state(new)}), encoding="utf-8")
         if to.exists():
             to.rename(new.with_name(f"{new.name}-old"))
@@ -128,7 +176,7 @@ def _mark(folder: Path) -> dict[str, Any]:
 def _state(folder: Path) -> str:
     """A digest of the names, sizes and times of all files below a folder; one that was moved or copied has the same."""
     files = sorted((path.relative_to(folder).as_posix(), path.lstat()) for path in folder.rglob("*") if path.is_file())
-    known = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in files if name != MARK]
+    known = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in files if not name.endswith(MARK)]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
@@ -178,11 +226,35 @@ def _errors_of(archive: Path) -> Iterator[None]:
         raise ConfigError(f"cannot be unpacked: {why}", where=archive, remedy=AGAIN) from error
 
 
-def _unpack(archive: Path, to: Path) -> None:
-    """Write the files of an archive below `to`, once its headers say that all of them can be."""
+def _unpack_inner(folder: Path, most: int) -> None:
+    """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most : bytes."""
+    for archive in sorted(path for path in folder.rglob("*") if path.is_file() and archive_name(path)):
+        to = archive.with_name(free_folder(job_name(archive), archive.parent))
+        to.mkdir()
+        try:
+            with _errors_of(archive):
+                most = _unpack(archive, to, most)
+        except ConfigError:
+            shutil.rmtree(to)
+            continue
+        (to / MARK).write_text("{}", encoding="utf-8")
+        archive.unlink()
+
+
+def free_folder(name: str, parent: Path) -> str:
+    """The name, or the first of `name_2`, `name_3` … at which nothing is in a folder."""
+    names = (name if k == 1 else f"{name}_{k}" for k in itertools.count(1))
+    return next(free for free in names if not os.path.lexists(parent / free))
+
+
+def _unpack(archive: Path, to: Path, most: int) -> int:
+    """Write the files of an archive below `to`, once its headers say that all of them can be.
+
+    most : bytes that they may have. Returns how many of these are left.
+    """
     opened = _opened_zip if archive.name.lower().endswith(ZIP) else _opened_tar
     with opened(archive, to) as (headers, content):
-        members = _checked(archive, headers, min(MOST_BYTES, shutil.disk_usage(to).free))
+        members = _checked(archive, headers, min(most, shutil.disk_usage(to).free))
         links = [member for member in members if member.same_as]
         for member in members:
             if not member.same_as:
@@ -190,6 +262,7 @@ def _unpack(archive: Path, to: Path) -> None:
                     _write(member, source, to)
         for member in links:
             _write(member, to.joinpath(*member.same_as).open("rb"), to)
+    return most - sum(member.size for member in members)
 
 
 def _write(member: _Member, source: IO[bytes], to: Path) -> None:

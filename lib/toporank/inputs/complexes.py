@@ -2,12 +2,13 @@
 
 A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie in the folders of
 four predictors. Chains of nearly the same sequence are of one kind, whatever they are called; models with the same
-kinds of chains are of one complex.
+kinds of chains, in the same numbers of copies, are of one complex.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
 from toporank.inputs.kinds import kinds_of, same_protein
-from toporank.structures.identity import Decoy, free_name, same_name, table_name
+from toporank.structures.identity import FORMATS, Decoy, free_name, split_suffix, table_name
 from toporank.structures.partners import parse_partners, partner_name, partners_text
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
 FLAT = 4
-"""How many times as many models need to be complete before one that lies beside them in the folder lacks a chain;
-otherwise it is another complex."""
+"""How many times as many models need to be complete before one that lies beside them in the folder lacks a chain, or
+has one too many; otherwise it is another complex."""
 EXAMPLES = 3
 """Names in a note."""
 GENERIC = {
@@ -46,7 +47,8 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
-    contents : path → SHA-256 of each file that could be looked into.
+    contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
+    target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
     """
 
     decoys: list[Decoy]
@@ -55,6 +57,8 @@ class Grouped(NamedTuple):
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
+    copies: Mapping[Key, str] = MappingProxyType({})
+    renamed: Sequence[str] = ()
 
 
 class _Model(NamedTuple):
@@ -66,9 +70,16 @@ class _Model(NamedTuple):
 
 
 def group(
-    decoys: Iterable[Decoy], sketches: Sketches, by: str, given: str, partners: Mapping[str, str] | None = None
+    decoys: Iterable[Decoy],
+    sketches: Sketches,
+    by: str,
+    given: str,
+    partners: Mapping[str, str] | None = None,
+    jobs: Mapping[str, str] | None = None,
 ) -> Grouped:
     """The decoys of a data set with their targets, and every model of a file as a decoy.
+
+    Two decoys of one name get different ones.
 
     Parameters
     ----------
@@ -76,8 +87,7 @@ def group(
     by : `BY_SEQUENCE` or `BY_FOLDER`
     given : name of the folder with all of them, after which a complex is called that nothing else names
     partners : folder → partners, where a table gives them; folders with different partners stay apart
-
-    Raises ConfigError where two files would be the same decoy.
+    jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
     """
     single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
     kinds = kinds_of({sequence for decoy in single for _, sequence in _chains(decoy, sketches)})
@@ -88,13 +98,14 @@ def group(
     if by == BY_FOLDER:
         return _grouped({folder: [own] for folder, own in of_folders.items()}, [], sketches)
     parts = {folder: _complexes(own) for folder, own in of_folders.items()}
-    joined = _joined(parts, sketches, partners or {})
+    apart = {folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in parts}
+    joined = _joined(parts, sketches, apart)
     return _grouped(_with_names(joined, given), _notes(parts, joined), sketches)
 
 
 def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
     """A decoy for each model of a file; one for an ensemble of a single chain, which is no complex."""
-    if seen is None or len(seen.models) < 2 or len(seen.chains) < 2:
+    if seen is None or decoy.refused or len(seen.models) < 2 or len(seen.chains) < 2:
         return [decoy]
     numbers = seen.models if len(set(seen.models)) == len(seen.models) else range(1, len(seen.models) + 1)
     return [decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)]
@@ -105,43 +116,66 @@ def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
     return seen.of_model(decoy.model) if seen else ()
 
 
+Copies = tuple[tuple[int, int], ...]
+"""Kinds of chains and the number of copies of each, sorted."""
+
+
 def _complexes(models: list[_Model]) -> list[list[_Model]]:
     """The models of a folder, those of one complex together, the most frequent complex first.
 
-    Models with the same kinds of chains are of one complex, whatever the number of copies. Of models that lack chains
-    of a complex that is much more frequent some chains are missing; so they are of this complex.
+    Models with the same kinds of chains in the same numbers of copies are of one complex. Where another complex is much
+    more frequent, models that lack chains of it, or have further copies of some, are of this one: see `_is_broken`.
     """
-    parts: dict[frozenset[int], list[_Model]] = {}
+    parts: dict[Copies, list[_Model]] = {}
     for model in models:
-        parts.setdefault(frozenset(model.kinds.values()), []).append(model)
-    unknown = parts.pop(frozenset(), [])
-    usual = {kinds: _usual(of_them) for kinds, of_them in parts.items()}
-    whole: list[frozenset[int]] = []
-    having: dict[int, list[frozenset[int]]] = {}
-    for kinds in sorted(parts, key=lambda kinds: (-len(parts[kinds]), -len(kinds), sorted(kinds))):
-        larger = having.get(min(kinds), [])
-        n = len(parts[kinds])
-        home = next((k for k in larger if kinds < k and _lacks_chains(usual[kinds], n, usual[k], len(parts[k]))), None)
+        parts.setdefault(tuple(sorted(Counter(model.kinds.values()).items())), []).append(model)
+    unknown = parts.pop((), [])
+    _join_single_chains(parts)
+    whole: list[Copies] = []
+    having: dict[int, list[Copies]] = {}
+    for copies in sorted(parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)):
+        others = min((having.get(kind, []) for kind, _ in copies), key=len)
+        n = len(parts[copies])
+        home = next((other for other in others if _is_broken(dict(copies), n, dict(other), len(parts[other]))), None)
         if home is not None:
-            parts[home] += parts.pop(kinds)
+            parts[home] += parts.pop(copies)
             continue
-        whole.append(kinds)
-        for kind in kinds:
-            having.setdefault(kind, []).append(kinds)
-    found = [parts[kinds] for kinds in whole]
+        whole.append(copies)
+        for kind, _ in copies:
+            having.setdefault(kind, []).append(copies)
+    found = [parts[copies] for copies in whole]
     if len(found) < 2:
         return [[model for own in found for model in own] + unknown]
     return [*found, *([model] for model in unknown)]
 
 
-def _lacks_chains(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_complete: int) -> bool:
-    """Whether n models are of a complex that n_complete models have, without some of its chains.
+def _join_single_chains(parts: dict[Copies, list[_Model]]) -> None:
+    """Models of one chain by itself are of the most frequent complex of copies of it, if there is one."""
+    for copies in [copies for copies in parts if sum(n for _, n in copies) == 1]:
+        kind = copies[0][0]
+        oligomers = [other for other in parts if other != copies and [k for k, _ in other] == [kind]]
+        if oligomers:
+            home = max(oligomers, key=lambda other: (len(parts[other]), other))
+            parts[home] += parts.pop(copies)
+
+
+def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual: int) -> bool:
+    """Whether n models are of a complex of n_usual models, without some of its chains or with further copies.
+
+    A single chain of a complex is broken, and so are few models among many. Others are complexes of their own. So are
+    those that have all chains of it in the same proportions, 1:1 beside 2:2 or two copies beside four: whoever compares
+    stoichiometries predicts both.
 
     own, usual : their chains, kind → number of copies.
     """
-    if not own.keys() < usual.keys() or any(own[kind] > usual[kind] for kind in own):
+    lacks = own.keys() <= usual.keys() and all(own[kind] <= usual[kind] for kind in own)
+    has_more = own.keys() == usual.keys() and all(own[kind] >= usual[kind] for kind in own)
+    if lacks and sum(own.values()) == 1:
+        return True
+    if not (lacks or has_more) or FLAT * n > n_usual:
         return False
-    return sum(own.values()) == 1 or FLAT * n <= n_complete
+    in_proportion = own.keys() == usual.keys() and len({own[kind] / usual[kind] for kind in own}) == 1
+    return not in_proportion
 
 
 def _usual(models: Iterable[_Model]) -> dict[int, int]:
@@ -157,13 +191,13 @@ def _usual(models: Iterable[_Model]) -> dict[int, int]:
 
 
 def _joined(
-    parts: Mapping[str, list[list[_Model]]], sketches: Sketches, partners: Mapping[str, str]
+    parts: Mapping[str, list[list[_Model]]], sketches: Sketches, apart: Mapping[str, tuple]
 ) -> list[list[_Model]]:
-    """The complexes of all folders; the same complex of several folders is one."""
+    """The complexes of all folders; the same complex of several folders is one, unless these differ in `apart`."""
     found: dict[tuple, list[list[_Model]]] = {}
     for folder, complexes in parts.items():
         for models in complexes:
-            alike = found.setdefault((tuple(sorted(_usual(models).items())), partners.get(folder)), [])
+            alike = found.setdefault((tuple(sorted(_usual(models).items())), apart[folder]), [])
             same = [one for one in alike if _usual(models) and _same_proteins(one, models, sketches)]
             if same:
                 same[0] += models
@@ -194,7 +228,7 @@ def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[lis
     common, if anything, with numbers where two would be called alike, or after the folder that was given.
     """
     n_complexes = Counter(folder for models in complexes for folder in {model.folder for model in models})
-    names = []
+    names = []  # of each complex: one name, or a shorter and a longer one
     for models in complexes:
         folders = sorted({model.folder for model in models})
         alone = [folder for folder in folders if n_complexes[folder] == 1]
@@ -209,7 +243,7 @@ def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[lis
     found: dict[str, list[list[_Model]]] = {}
     for own, models in zip(names, complexes, strict=True):
         name = own[0] if plain[own[0]] == 1 else own[-1]
-        found.setdefault(table_name(free_name(name, found)), []).append(models)
+        found[table_name(free_name(table_name(name), found))] = [models]
     return found
 
 
@@ -231,24 +265,95 @@ def common_name(names: list[str], numbers: bool = False) -> str:
 
 def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
-    found: dict[Key, Decoy] = {}
+    decoys: list[Decoy] = []
     kinds: dict[Key, dict[str, int]] = {}
     residues: dict[Key, int] = {}
+    renamed: list[Decoy] = []
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
-        twice = Counter(model.decoy.name for model in models)
         usual, names = _usual(models), _names_of(models)
-        for model in models:
-            name = model.decoy.name if twice[model.decoy.name] == 1 else f"{model.folder}_{model.decoy.name}"
+        unique_names, in_need = _unique_names(models)
+        for place, (model, name) in enumerate(zip(models, unique_names, strict=True)):
             lacks, spare = _lacking(model, usual, names), _spare(model, usual)
             folder = model.folder if model.folder != target else ""
-            decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
+            decoy = model.decoy._replace(target=target, name=name, lacks=lacks, spare=spare, folder=folder)
+            decoys.append(decoy)
             kinds[decoy.key] = model.kinds
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
-            other = found.setdefault(decoy.key, decoy)
-            if other is not decoy:
-                raise same_name(other, decoy)
-    return Grouped(sorted(found.values()), notes, kinds, residues)
+            if place in in_need:
+                renamed.append(decoy)
+    about_names = _renamed_note(decoys, renamed, sketches) if renamed else []
+    return Grouped(sorted(decoys), notes, kinds, residues, renamed=about_names)
+
+
+def _unique_names(models: list[_Model]) -> tuple[list[str], set[int]]:
+    """A name for each model of a target, none twice, and the places of those that could not have the name they should.
+
+    Where files of several folders have one name, the folder comes before it. Of those that are still called alike, the
+    first keeps the name: a whole file before a model of one, PDB before mmCIF. The ending comes behind the name of
+    others, then a number.
+    """
+    of_name: dict[str, set[str]] = {}
+    for model in models:
+        of_name.setdefault(model.decoy.name, set()).add(model.folder)
+    wanted = []
+    for model in models:
+        name = model.decoy.name
+        wanted.append(table_name(f"{model.folder}_{name}" if len(of_name[name]) > 1 else name))
+    names = list(wanted)
+    reserved, given = set(wanted), set()
+    renamed: set[int] = set()
+    for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
+        if wanted[place] in given:
+            longer = _with_ending(wanted[place], models[place].decoy)
+            names[place] = table_name(free_name(table_name(longer), reserved))
+            reserved.add(names[place])
+            renamed.add(place)
+        given.add(names[place])
+    return names, renamed
+
+
+def _precedence(decoy: Decoy) -> tuple:
+    """Sorts decoys of one name: the first keeps it."""
+    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1].lower()
+    plain = suffix.removesuffix(".gz")
+    order = [*FORMATS].index(plain) if plain in FORMATS else len(FORMATS)
+    return decoy.model > 0, order, suffix != plain, decoy.path, decoy.model
+
+
+def _with_ending(name: str, decoy: Decoy) -> str:
+    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of `wt.pdb`."""
+    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1]
+    stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")
+    return f"{stem}{suffix.lower().replace('.', '_')}{hash_sign}{number}"
+
+
+def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
+    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys : sorted."""
+    first: dict[tuple, str] = {}
+    copies: dict[Key, str] = {}
+    for decoy in decoys:
+        seen = sketches.get(decoy.path)
+        atoms = seen.atoms_of(decoy.model) if seen and not decoy.refused else ""
+        if not atoms:
+            continue
+        original = first.setdefault((decoy.target, atoms, seen.of_model(decoy.model)), decoy.name)
+        if original != decoy.name:
+            copies[decoy.key] = original
+    return copies
+
+
+def _renamed_note(decoys: list[Decoy], renamed: list[Decoy], sketches: Sketches) -> list[str]:
+    """That models of one name got others, unless they are copies: a sentence, or none."""
+    copies = copies_among(sorted(decoys), sketches)
+    originals = {(target, original) for (target, _), original in copies.items()}
+    models = [decoy for decoy in renamed if decoy.key not in copies and decoy.key not in originals]
+    if not models:
+        return []
+    first = models[0]
+    file = printable(os.path.basename(first.path)) + (f", model {first.model}," if first.model else "")
+    more = f"; {len(models) - 1} more have other names, too" if len(models) > 1 else ""
+    return [f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"]
 
 
 def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
@@ -286,15 +391,23 @@ def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) 
     notes = []
     if several:
         n = sum(any(model.kinds and model.folder in several for model in models) for models in joined)
+        numbers = any(_has_stoichiometries(parts[folder]) for folder in several)
         notes.append(
             f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} different complexes, as their"
-            " sequences say: each complex is a target"
+            f" sequences say{' (some differ in the number of copies of a chain)' if numbers else ''}: each complex is a"
+            " target"
         )
     if together:
         folders = sorted({folder for one in together for folder in one})
         targets = "one target" if len(together) == 1 else f"{len(together)} targets"
         notes.append(f"{_listed(folders)} hold models of the same complexes, as their sequences say: {targets}")
     return notes
+
+
+def _has_stoichiometries(complexes: list[list[_Model]]) -> bool:
+    """Whether two complexes have the same kinds of chains, so that only the numbers of copies differ."""
+    kinds = [frozenset(models[0].kinds.values()) for models in complexes if models[0].kinds]
+    return len(set(kinds)) < len(kinds)
 
 
 def _listed(folders: list[str]) -> str:

@@ -14,9 +14,11 @@ from toporank.code import code_of
 from toporank.errors import StructureError
 from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, group
+from toporank.inputs.archives import jobs_of
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, copies_among, group
+from toporank.inputs.folders import find_decoys
 from toporank.inputs.mutants import mutants
-from toporank.inputs.predictors import all_decoys
+from toporank.structures.identity import INTERMEDIATE
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -31,14 +33,16 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     """The decoys of a folder with their targets.
 
     by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the folder cannot be
-    listed or two files are the same decoy.
+    listed.
     """
-    decoys = all_decoys(dataset, folder)
-    seen = sketches((decoy.path for decoy in decoys if not decoy.refused), store)
-    grouped = group(decoys, seen, by, folder.resolve().name, partners)
+    decoys = find_decoys(dataset, folder)
+    looked_at = [decoy.path for decoy in decoys if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)]
+    seen = sketches(looked_at, store)
+    grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
     contents = {path: sketch.content for path, sketch in seen.items() if sketch}
+    copies = copies_among(grouped.decoys, seen)
     of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
-    return grouped._replace(mutants=of_mutants, contents=contents)
+    return grouped._replace(mutants=of_mutants, contents=contents, copies=copies)
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
@@ -82,11 +86,12 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         if content["code"] != _code():
             return {}
         texts = content["sequences"]
-        return {
-            name: (FileState(size, version), Sketch(tuple(models), first, tuple(further), digest))
-            for name, (size, version, digest, models, chains) in content["files"].items()
-            for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
-        }
+        known = {}
+        for name, (size, version, digest, places, models, chains) in content["files"].items():
+            first, *further = [tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]
+            sketch = Sketch(tuple(models), first, tuple(further), content=digest, places=tuple(places))
+            known[name] = FileState(size, version), sketch
+        return known
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
         return {}
 
@@ -99,6 +104,10 @@ def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> 
         each = (seen.chains, *seen.further)
         return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
 
-    files = {name: [*state, seen.content, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
+    files = {
+        name: [*state, seen.content, seen.places, seen.models, kept(seen)]
+        for name, (state, seen) in known.items()
+        if seen
+    }
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))

@@ -1,53 +1,136 @@
-"""Finding the decoys in a folder, including the layouts that predictors write."""
+"""Finding the decoys in a folder, at any depth, including the layouts that predictors write."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.structures.identity import Decoy, name_problem, same_name, split_suffix, table_name
+from toporank.files.unpacking import UNREADABLE_ARCHIVES, archive_name, may_hold
+from toporank.structures.identity import (
+    INTERMEDIATE,
+    Decoy,
+    free_name,
+    model_name,
+    name_problem,
+    split_suffix,
+    structure_format,
+    table_name,
+)
+from toporank.structures.recognition import STRUCTURE_LIKE, may_be_structure
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
 """Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of one target."""
 
-SERVER_MODEL = re.compile(r"fold_.+_model_\d+\.cif")
-"""A model of the AlphaFold Server, beside which its `templates` lie, which are no decoys."""
+SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
+"""A model of the AlphaFold Server, called after its job; its `templates` lie beside it, which are no decoys."""
 
-COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
+COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
 
-STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
-"""Names of files that are meant to be structures, whether or not they can be read."""
+INPUT_FOLDER = re.compile(r"templates|templates_\d+|processed|msas?|.+_env")
+"""Folders of what a predictor was given, beside what it wrote."""
+
+STEP = re.compile(
+    r"(\d+)_(rigidbody|flexref|emref|mdref|emscoring|mdscoring|seletop|seletopclusts|clustfcc|clustrmsd|caprieval"
+    r"|rmsdmatrix|ilrmsdmatrix|contactmap|alascan|openmm|filter)"
+)
+"""What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
+OLD_STEPS = ("structures/it1/water", "structures/it1")
+"""Where HADDOCK 2 leaves its models, the last step first."""
+
+RESULTS = ".toporank"
+"""A folder in which this one lies holds results of TopoRank, which are no input."""
+OWN_FOLDERS = ("input", "results")
+"""Folders of such a folder with structures, in case it is the one that was given."""
 
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
-def _structure_files(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """(target, decoy name, path) of every decoy below `folder`, in order of name."""
-    own = folder.resolve().name
-    entries = _listed(folder)
-    of_server = any(SERVER_MODEL.fullmatch(entry.name) for entry in entries)
-    for entry in entries:
-        if of_server and entry.name == "templates":
-            continue
-        if not _is_folder(entry):
-            query = COLABFOLD.match(entry.name)
-            yield from _as_decoy(query[1] if query else own, entry)
-        elif SAMPLE_FOLDER.fullmatch(entry.name):
-            yield from _sample(own, entry)
-        else:
-            for inner in _listed(entry):
-                is_sample = SAMPLE_FOLDER.fullmatch(inner.name) and _is_folder(inner)
-                yield from _sample(entry.name, inner) if is_sample else _as_decoy(entry.name, inner)
+class Listing(NamedTuple):
+    """The files below a folder that matter.
+
+    Attributes
+    ----------
+    models : names of the folders between, and the file, of each structure
+    archives : files that may hold structures, at the places where structures are read
+    unread : what looks like a structure and is not read, the archives among it
+    """
+
+    models: list[tuple[tuple[str, ...], os.DirEntry]]
+    archives: list[Path]
+    unread: list[Path]
 
 
-def _listed(folder: Path | os.DirEntry) -> list[os.DirEntry]:
-    """What is not hidden, in order of name."""
-    return sorted((entry for entry in os.scandir(folder) if not entry.name.startswith(".")), key=lambda e: e.name)
+class _Walk:
+    """Goes through a folder once. Links to folders are followed, but none leads in circles."""
+
+    def __init__(self, root: Path) -> None:
+        self.listing = Listing([], [], [])
+        self._root = os.path.realpath(root)
+        self._visited = {self._root}
+        self._folder(os.fspath(root), (), read=True)
+
+    def _folder(self, folder: str | os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
+        """Look at the files of a folder and at the folders in it. read : whether its structures are decoys."""
+        try:
+            entries = _listed(folder)
+        except OSError:
+            if len(folders) < 2:
+                raise
+            self.listing.unread.append(Path(folder.path))
+            return
+        names = {entry.name for entry in entries}
+        if RESULTS in names and folders:
+            return
+        entries = [entry for entry in entries if not (RESULTS in names and entry.name in OWN_FOLDERS)]
+        of_server = any(SERVER_MODEL.fullmatch(name) for name in names)
+        step = _step_among(entries) if read else None
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if not _is_folder(entry):
+                self._file(entry, folders, read)
+            elif self._is_new(entry, folders):
+                given = INPUT_FOLDER.fullmatch(entry.name) or (of_server and entry.name == "templates")
+                earlier = step is not None and entry.name != step.partition("/")[0]
+                self._folder(entry, (*folders, entry.name), read and not given and not earlier)
+
+    def _is_new(self, entry: os.DirEntry, folders: tuple[str, ...]) -> bool:
+        """Whether a folder is none that was visited, nor one around them; links at the first level may repeat one."""
+        place = os.path.realpath(entry.path)
+        if self._root == place or self._root.startswith(place.rstrip("/") + "/"):
+            return False
+        new = place not in self._visited
+        self._visited.add(place)
+        return new or not folders
+
+    def _file(self, entry: os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
+        path = entry.path.removeprefix("./")  # as `Path` writes it
+        if read and is_model(entry):
+            self.listing.models.append((folders, entry))
+        elif STRUCTURE_LIKE.search(entry.name):
+            self.listing.unread.append(Path(path))
+        elif read and archive_name(Path(entry.name)):
+            if may_hold(Path(path), _may_be_model):
+                self.listing.archives.append(Path(path))
+                self.listing.unread.append(Path(path))
+        elif read and entry.name.lower().endswith(UNREADABLE_ARCHIVES):
+            self.listing.unread.append(Path(path))
+
+
+def _may_be_model(filename: str) -> bool:
+    """Whether a file of this name, in an archive, may be a structure."""
+    return split_suffix(filename) is not None or may_be_structure(filename)
+
+
+def _listed(folder: str | os.DirEntry) -> list[os.DirEntry]:
+    """What is in a folder, in order of name."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 def _is_folder(entry: os.DirEntry) -> bool:
@@ -58,37 +141,159 @@ def _is_folder(entry: os.DirEntry) -> bool:
         return False
 
 
-def _as_decoy(target: str, entry: os.DirEntry) -> Iterator[tuple[str, str, str]]:
-    """The file as a decoy, if it is a structure."""
-    known = split_suffix(entry.name)
-    if known and not _is_folder(entry):
-        yield target, known[0], entry.path.removeprefix("./")  # as `Path` writes it
+def is_model(file: os.DirEntry | Path) -> bool:
+    """Whether a file is a structure, by its suffix or else by its content."""
+    if split_suffix(file.name):
+        return True
+    if not may_be_structure(file.name):
+        return False
+    try:
+        return bool(structure_format(Path(file)))
+    except ConfigError:
+        return False
 
 
-def _sample(target: str, folder: os.DirEntry) -> Iterator[tuple[str, str, str]]:
-    """What lies in a sample's folder, or in `predictions` in it: called after it, unless the file's name says so."""
-    entries = _listed(folder)
-    inner = [entry for entry in entries if entry.name == "predictions" and _is_folder(entry)]
-    for entry in _listed(inner[0]) if inner else entries:
-        for _, name, path in _as_decoy(target, entry):
-            yield target, name if folder.name in name else f"{folder.name}_{name}", path
+def listing(folder: Path) -> Listing:
+    """The files below a folder that matter. Raises OSError where it cannot be listed, or a folder in it."""
+    return _Walk(folder).listing
+
+
+# ---- targets --------------------------------------------------------------------------------------------------
+
+
+def _step_among(entries: Iterable[os.DirEntry]) -> str | None:
+    """The last step of a run of HADDOCK that has models, as a path below the run; None in any other folder."""
+    folders = {entry.name: entry for entry in entries if STEP.fullmatch(entry.name) or entry.name == "structures"}
+    old = folders.pop("structures", None)
+    numbered = sorted(((int(STEP.fullmatch(name)[1]), name) for name in folders), reverse=True)
+    places = {name: Path(folders[name].path) for _, name in numbered}
+    places |= {name: Path(old.path).parent / name for name in OLD_STEPS if old is not None}
+    return next((name for name, place in places.items() if _has_models(place)), None)
+
+
+def _has_models(folder: Path) -> bool:
+    return folder.is_dir() and any(split_suffix(entry.name) for entry in os.scandir(folder))
+
+
+def last_step(run: Path) -> Path | None:
+    """The last step of a run of HADDOCK that has models; None if the folder is no run of HADDOCK."""
+    step = _step_among(_listed(os.fspath(run)))
+    return run / step if step else None
+
+
+class _Place(NamedTuple):
+    """Where a structure lies. holder : names of the folders of its target. sample : of the folders below, if any."""
+
+    holder: tuple[str, ...]
+    sample: tuple[str, ...]
+    file: os.DirEntry
+
+
+def _place(folders: tuple[str, ...], file: os.DirEntry) -> _Place:
+    """The place of a structure: samples of a predictor lie in folders of their own, but are of one target."""
+    above = folders[:-1] if folders[-1:] == ("predictions",) and len(folders) > 1 else folders
+    if above and SAMPLE_FOLDER.fullmatch(above[-1]):
+        return _Place(above[:-1], above[-1:], file)
+    return _Place(folders, (), file)
+
+
+def _claims(holders: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Holder → the highest folder around it with structures of its own, but for the folder that was given."""
+    found = {}
+    for holder in holders:
+        above = (holder[:depth] for depth in range(1, len(holder) + 1))
+        found[holder] = next((folders for folders in above if folders in holders), holder)
+    return found
+
+
+def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Folders of a target → what it is called: the last of them, and before it what tells it from others.
+
+    >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
+    {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
+    """
+    alike: dict[str, list[tuple[str, ...]]] = {}
+    for claim in sorted(set(claims)):
+        alike.setdefault(claim[-1], []).append(claim)
+    found: dict[tuple[str, ...], str] = {}
+    taken: set[str] = set(alike)
+    for last, folders in alike.items():
+        for claim in folders:
+            if len(folders) == 1 or len(claim) == 1:
+                found[claim] = last
+                continue
+            same_depth = all(len(each) == len(claim) for each in folders)
+            telling = [
+                name for depth, name in enumerate(claim[:-1])
+                if not same_depth or any(each[depth] != name for each in folders)
+            ]  # fmt: skip
+            found[claim] = free_name("_".join([*telling, last]), taken)
+            taken.add(found[claim])
+    return dict(sorted(found.items()))
+
+
+def _named_models(root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]) -> Iterator[tuple[str, str, str]]:
+    """(target, decoy name, path) of every structure, in order of the files."""
+    own = root.resolve().name
+    places = [_place(folders, file) for folders, file in models]
+    claim_of = _claims({place.holder for place in places if place.holder})
+    labels = _labels(claim_of.values())
+    at_top = [SERVER_MODEL.fullmatch(place.file.name) for place in places if not place.holder]
+    several_jobs = len({job[1] for job in at_top if job}) > 1
+    for holder, sample, file in places:
+        name, path = model_name(file.name), file.path.removeprefix("./")
+        if sample and sample[0] not in name:
+            name = f"{sample[0]}_{name}"
+        if holder:
+            claim = claim_of[holder]
+            yield labels[claim], "_".join([*holder[len(claim) :], name]), path
+            continue
+        query = COLABFOLD.match(file.name) if not sample else None
+        job = SERVER_MODEL.fullmatch(file.name) if several_jobs else None
+        yield query[1] if query else job[1] if job else own, name, path
+
+
+# ---- intermediate states --------------------------------------------------------------------------------------
+
+RECYCLE = re.compile(rf"({COLABFOLD.pattern}.*(?=\.r\d)|.+(?=[._-]recycled?))(?:\.r|[._-]recycled?[._-]?)(\d+)")
+"""A recycle of ColabFold (`--save-recycles`: `….r3`) or of another program: the name of the model, and its number."""
+TRAJECTORY = re.compile(r".+_(?:pX0|Xt-1)_traj")
+"""A trajectory of RFdiffusion: the steps of one design as models of a file."""
+
+
+def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Path → why it is an intermediate state, of those files that are.
+
+    Where the model itself is not there, because its program was stopped, the last recycle stands for it.
+    """
+    found: dict[str, str] = {}
+    names: set[tuple[str, str]] = set()
+    recycles: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for target, name, path in models:
+        names.add((target, name))
+        if recycle := RECYCLE.fullmatch(name):
+            recycles.setdefault((target, recycle[1]), []).append((int(recycle[3]), path))
+        if TRAJECTORY.fullmatch(name):
+            found[path] = "the steps of a trajectory"
+    for (target, name), states in recycles.items():
+        last = max(states)
+        for number, path in states:
+            if (target, name) in names:
+                found[path] = f"recycle {number} of {name}"
+            elif number != last[0]:
+                found[path] = f"recycle {number} of {name}, whose last one here is {last[0]}"
+    return found
+
+
+# ---- what is not read -----------------------------------------------------------------------------------------
 
 
 def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
-    """Files below `folder` that look like structures and are not among its decoys, in order.
-
-    Links to folders are followed where `find_decoys` follows them, at the first level.
-    """
+    """Files below `folder` that look like structures, or may hold some, and are not among its decoys, in order."""
     read = {decoy.path for decoy in decoys}
-    links = [entry.path for entry in _listed(folder) if entry.is_symlink() and _is_folder(entry)]
-    found = []
-    for top in (os.fspath(folder), *links):
-        for parent, folders, files in os.walk(top):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            start = os.fspath(Path(parent, "-"))[:-1]  # written as decoys' paths are, without ./
-            paths = (start + file for file in files if file[0] != "." and STRUCTURE_LIKE.search(file))
-            found += [Path(path) for path in paths if path not in read]
-    return sorted(found)
+    files = listing(folder)
+    models = [Path(entry.path.removeprefix("./")) for _, entry in files.models]
+    return sorted(path for path in (*models, *files.unread) if os.fspath(path) not in read)
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
@@ -100,62 +305,68 @@ def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
 
 
 def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
-    """The error of a folder without decoys; it names the folder to give if there are structures deeper down.
-
-    files : from `passed_over`.
-    """
-    better = folder_to_give(folder, files)
+    """The error of a folder without decoys. files : from `passed_over`."""
     return ConfigError(
         "; ".join(["no structure file found", *describe_passed_over(folder, files)]),
         where=f"dataset {dataset}, {printable(str(folder))}",
-        remedy=f"give {printable(str(better))}" if better else EXPECTED,
+        remedy=EXPECTED,
     )
 
 
-def folder_to_give(folder: Path, files: list[Path]) -> Path | None:
-    """The folder below `folder` in which `find_decoys` finds most of these files; None if it finds none in any.
+def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
+    """The folder with the folders of all targets: the given one, or one below it, where nothing lies beside.
 
-    >>> folder_to_give(Path("boltz"), [Path("boltz/predictions/one/one_model_0.cif")])
-    PosixPath('boltz/predictions')
+    >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", "out/predictions/one/one_model_0.cif")])
+    PosixPath('out/predictions')
     """
-    holders = [path.parent for path in files if split_suffix(path.name)]
-    candidates = Counter(_target_folder(h).parent for h in holders if folder in _target_folder(h).parent.parents)
-    return min(candidates, key=lambda path: (-candidates[path], path), default=None)
-
-
-def _target_folder(holder: Path) -> Path:
-    """The folder of the target whose decoys a folder holds: itself, or the one around a sample's folder."""
-    sample = holder.parent if holder.name == "predictions" else holder
-    return sample.parent if SAMPLE_FOLDER.fullmatch(sample.name) else holder
+    parents = set()
+    for decoy in decoys:
+        between = Path(decoy.path).relative_to(folder).parent.parts
+        parents.add(_place(between, None).holder[:-1])
+    for names in zip(*parents, strict=False):
+        if len(set(names)) > 1:
+            break
+        folder = folder / names[0]
+    return folder
 
 
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
-    """All decoys `<folder>/<target>/<decoy>.<suffix>`, sorted by target and name.
+    """All structures below a folder, at any depth, sorted by target and name.
 
-    Structure files that lie directly in `folder` form one target named like the folder, those of ColabFold one for each
-    query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the target. `passed_over`
-    lists what lies deeper. A file whose name no table or artefact can have is a decoy with `refused` set.
-    Raises ConfigError when the folder cannot be listed or when two files give the same identity.
+    Parameters
+    ----------
+    dataset : name of the data set
+    folder : where to look
+
+    Returns
+    -------
+    A decoy for each file `<folder>/<target>/<decoy>.<suffix>`. What lies deeper below a target's folder is of this
+    target, `<folders>_<decoy>`. Structures that lie directly in `folder` form one target named like it, those of
+    ColabFold and of several jobs of the AlphaFold Server one for each query. The samples that AlphaFold 3 writes,
+    `<target>/seed-1_sample-0/…`, are decoys of the target. Of a run of HADDOCK the last step counts. A file whose name
+    no table or artefact can have, and an intermediate state, is a decoy with `refused` set. Two files may have one
+    name: `complexes.group` gives them others. `passed_over` lists what is not read.
+
+    Raises
+    ------
+    ConfigError
+        when the folder cannot be listed
     """
-    found: dict[tuple[str, str], Decoy] = {}
     try:
-        for target, name, path in _structure_files(folder):
-            decoy = _named(dataset, target, name, path)
-            twin = found.setdefault(decoy.key, decoy)
-            if twin is not decoy:
-                raise same_name(twin, decoy)
+        models = [*_named_models(folder, listing(folder).models)]
     except OSError as error:
         raise ConfigError(
             f"the decoy folder cannot be listed: {error.strerror}",
             where=f"dataset {dataset}, {printable(os.fspath(error.filename or folder))}",
             remedy="set `decoys` to a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
         ) from error
-    return sorted(found.values())
+    why = _intermediate(models)
+    return sorted(_decoy(dataset, *model, why.get(model[2], "")) for model in models)
 
 
-def _named(dataset: str, target: str, name: str, path: str) -> Decoy:
-    """The decoy of these names, refused where they are of no use."""
+def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:
+    """The decoy of these names, refused where they are of no use, or where it is no model."""
     refused = name_problem(target, of="folder") or name_problem(name)
     if refused:
         return Decoy(dataset, table_name(target), table_name(name), path, refused)
-    return Decoy(dataset, target, name, path)
+    return Decoy(dataset, target, name, path, f"{INTERMEDIATE}{intermediate}" if intermediate else "")

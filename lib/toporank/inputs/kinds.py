@@ -17,6 +17,8 @@ LEAST_COVERAGE = 0.5
 """And of the longer chain's: a domain by itself is another construct."""
 LEAST_KMERS = 0.4
 """Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
+PEPTIDE = 30
+"""Residues of the longest peptide. Peptides of one kind have the same letters: whoever scans them compares each."""
 TAIL = 10
 """Least identical residues before and behind an exchange in chains of different length: others are of a tag or tail."""
 UNKNOWN = "X"
@@ -26,10 +28,22 @@ INDEXED = 64
 
 def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and letters."""
+    ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
+    kinds = _kinds_of_proteins(sequence for sequence in ordered if len(sequence) > PEPTIDE)
+    peptides: dict[str, int] = {}
+    for sequence in sorted(ordered, key=lambda s: s.count(UNKNOWN)):
+        if len(sequence) <= PEPTIDE:
+            same = (kind for other, kind in peptides.items() if UNKNOWN in sequence and same_kind(other, sequence))
+            peptides[sequence] = next(same, len(ordered) + len(peptides))
+    return kinds | peptides
+
+
+def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
+    """As `kinds_of`, for chains that are no peptides. sequences : the longest first."""
     kinds: dict[str, int] = {}
     firsts: list[tuple[str, Sample]] = []
     having: dict[int, list[int]] = {}
-    for sequence in sorted(set(sequences), key=lambda s: (-len(s), s)):
+    for sequence in sequences:
         own = sample(sequence)
         shared = Counter(kind for kmer in own.hashes.tolist() if kmer in having for kind in having[kmer])
         near = [kind for kind, n in shared.most_common() if _share(n, own, firsts[kind][1]) >= LEAST_KMERS]
@@ -49,8 +63,13 @@ def _share(n: int, own: Sample, first: Sample) -> float:
 
 
 def same_kind(one: str, other: str) -> bool:
-    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges."""
+    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges.
+
+    Peptides of one kind have the same letters, wherever both are known.
+    """
     shorter, longer = sorted((one, other), key=len)
+    if shorter and len(shorter) <= PEPTIDE:
+        return len(shorter) == len(longer) and not _exchanged(shorter, longer)
     if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
         return False
     return most_identical(longer, shorter) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer))
@@ -64,19 +83,20 @@ def same_protein(one: str, other: str) -> bool:
 def exchanges(one: str, other: str) -> int:
     """How many residues of two sequences of one kind are others: within the chains, and where both are known.
 
-    Loops that either lacks are no exchanges, and neither are tags and tails.
+    Loops that either lacks are no exchanges, and neither are the tags and tails of chains that differ in length.
     """
     shorter, longer = sorted((one, other), key=len)
     if most_identical(longer, shorter) == len(shorter):
         return 0
     between = _between(shorter, longer)
-    ends = TAIL if len(shorter) < len(longer) else 1
+    ends = TAIL if len(shorter) < len(longer) else 0
     return sum(_exchanged(a, b) for a, b in between[ends : len(between) - ends] if a and b)
 
 
 def _exchanged(one: str, other: str) -> int:
+    """How many residues differ between two stretches that stand for one another."""
     if len(one) == len(other):
-        return sum(UNKNOWN not in pair for pair in zip(one, other, strict=True))
+        return sum(a != b and UNKNOWN not in (a, b) for a, b in zip(one, other, strict=True))
     return max(0, min(len(one), len(other)) - max(one.count(UNKNOWN), other.count(UNKNOWN)))
 
 

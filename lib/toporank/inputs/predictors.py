@@ -8,21 +8,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from toporank.inputs.folders import COLABFOLD, find_decoys, folder_to_give, no_decoys, passed_over
+from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, last_step, no_decoys, passed_over
 from toporank.structures.identity import Decoy, split_suffix
 
 PLAIN = "Plain structure files"
 LOOKED_AT = 500
 """Decoys by whose names a folder is judged."""
-STEP = re.compile(
-    r"(\d+)_(rigidbody|flexref|emref|mdref|emscoring|mdscoring|seletop|seletopclusts|clustfcc|clustrmsd|caprieval"
-    r"|rmsdmatrix|ilrmsdmatrix|contactmap|alascan|openmm|filter)"
-)
-"""What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
-GIVEN = {"templates", "processed", "msa", "msas", "data"}
-"""Folders of what a predictor was given, beside what it wrote."""
-OLD_STEPS = ("structures/it1/water", "structures/it1")
-"""Where HADDOCK 2 leaves its models, the last step first."""
 PROGRAMS = {
     "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
@@ -65,64 +56,25 @@ def programs(decoys: Iterable[Decoy]) -> str:
     return " and ".join(name for name, _ in counts.most_common()) or PLAIN
 
 
-def all_decoys(dataset: str, folder: Path) -> list[Decoy]:
-    """The decoys of a folder; where there are none, those of the several folders below it that hold decoys.
-
-    These may be the runs of a predictor, one for each seed. Targets of the same name get the name of their run, too.
-    Raises ConfigError as `find_decoys` does.
-    """
-    if decoys := find_decoys(dataset, folder):
-        return decoys
-    found = {run: find_decoys(dataset, part) for run, part in _runs(folder).items()}
-    runs = Counter(target for decoys in found.values() for target in {decoy.target for decoy in decoys})
-    return sorted(
-        decoy._replace(target=decoy.target if runs[decoy.target] == 1 else f"{run}_{decoy.target}")
-        for run, decoys in found.items()
-        for decoy in decoys
-    )
-
-
-def _runs(folder: Path) -> dict[str, Path]:
-    """Name → the part to score of every run in a folder; none where there is one, which is the folder to give.
-
-    Runs lie side by side and hold their decoys in the same place: `seed1/` and `seed2/`, or `a/predictions/` and
-    `b/predictions/`.
-    """
-    files, parts = passed_over(folder, []), []
-    while better := folder_to_give(folder, files):
-        files = [path for path in files if better not in path.parents]
-        parts.append(better.relative_to(folder).parts)
-    runs = [first for first, *deeper in parts if deeper == [*parts[0][1:]] and not _is_no_run(first)]
-    found = {run: _last_step(folder / run) or folder.joinpath(run, *parts[0][1:]) for run in sorted(runs)}
-    return found if len(found) > 1 else {}
-
-
-def _is_no_run(name: str) -> bool:
-    """Whether a folder of this name holds a step of a run, or what a predictor was given."""
-    return name in GIVEN or STEP.fullmatch(name) is not None
-
-
 def part_to_score(given: Path) -> Path:
     """The folder with the decoys, in the output folder of a program: its last step, or where they lie deeper down.
 
-    It is the given folder, if there are decoys in it or in several runs below it. Raises ConfigError when there are
-    none anywhere in it, or in several places that are no runs of one program.
+    Parameters
+    ----------
+    given : a folder
+
+    Returns
+    -------
+    The last step of a run of HADDOCK, the folder below which all targets lie side by side, or the given one.
+
+    Raises
+    ------
+    ConfigError
+        when there is no structure anywhere in it
     """
-    if step := _last_step(given):
+    if step := last_step(given):
         return step
-    if all_decoys(given.name, given):
-        return given
-    deeper = passed_over(given, [])
-    better = folder_to_give(given, deeper)
-    if better is None or any(better not in path.parents for path in deeper if split_suffix(path.name)):
-        raise no_decoys(given.name, given, deeper)
-    return better
-
-
-def _last_step(run: Path) -> Path | None:
-    """The last step of a run of HADDOCK that has models; None if the folder is no run of HADDOCK."""
-    steps = sorted((int(known[1]), entry) for entry in run.iterdir() if (known := STEP.fullmatch(entry.name)))
-    for step in [*(entry for _, entry in reversed(steps)), *(run / name for name in OLD_STEPS)]:
-        if step.is_dir() and any(split_suffix(entry.name) for entry in step.iterdir()):
-            return step
-    return None
+    decoys = find_decoys(given.name, given)
+    if not decoys:
+        raise no_decoys(given.name, given, passed_over(given, []))
+    return common_folder(given, decoys)

@@ -19,6 +19,7 @@ FATES = {
     Status.NO_INTERFACE: "no interface",
     Status.UNREADABLE: "unreadable",
     Status.FAILED: "failed",
+    Status.INTERMEDIATE: "intermediate",
     Status.NOT_BUILT: "not asked for",
     NOT_SCORED: "not scored",
     Status.NO_DECOY: "label without model",

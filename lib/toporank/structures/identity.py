@@ -9,7 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.errors import ConfigError, printable
+from toporank.errors import ConfigError
+from toporank.structures.recognition import format_of_content, may_be_structure
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
@@ -43,6 +44,11 @@ class Status:
     NO_NATIVE = "no_native"
     NOT_BUILT = "not_built"
     NO_DECOY = "label_without_decoy"
+    INTERMEDIATE = "intermediate"
+
+
+INTERMEDIATE = "an intermediate state of its program, not a model: "
+"""How the reason begins for which such a file is not scored."""
 
 
 class Decoy(NamedTuple):
@@ -108,16 +114,6 @@ def free_name(name: str, taken: Container[str]) -> str:
     return next(free for k in count(1) if (free := name if k == 1 else f"{name}_{k}") not in taken)
 
 
-def same_name(first: Decoy, second: Decoy) -> ConfigError:
-    """The error of two files that would be the same decoy."""
-    return ConfigError(
-        f"{printable(first.path)} and {printable(second.path)} are both decoy {second.name!r} of target"
-        f" {second.target!r}",
-        where=f"dataset {second.dataset}",
-        remedy="rename or remove one of them",
-    )
-
-
 def split_suffix(filename: str) -> tuple[str, str] | None:
     """Split `model.v2.cif.gz` into stem `model.v2` and suffix `.cif.gz`; None for other files.
 
@@ -130,11 +126,31 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
     return None
 
 
+def model_name(filename: str) -> str:
+    """What a decoy in a file is called: the name without its suffix, or all of it where the content says the format.
+
+    >>> model_name("model_1.cif.gz"), model_name("H1106TS001_1"), model_name("model_2.pdb.txt")
+    ('model_1', 'H1106TS001_1', 'model_2')
+    """
+    known = split_suffix(filename)
+    if known:
+        return known[0]
+    whole = filename[:-3] if filename.lower().endswith(".gz") else filename
+    renamed = split_suffix(whole[:-4]) if whole.lower().endswith(".txt") else None
+    return renamed[0] if renamed else whole
+
+
 def structure_format(path: Path) -> tuple[str, bool]:
-    """Format (`pdb` or `mmcif`) of a structure file and whether it is gzipped, by its suffix."""
+    """Format (`pdb` or `mmcif`) of a structure file and whether it is gzipped, by its suffix.
+
+    The content says the format of a file whose name does not, such as those of CASP. Raises ConfigError.
+    """
     known = split_suffix(path.name)
-    if known is None:
-        endings = ", ".join(FORMATS)
-        raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
-    suffix = known[1].lower()
-    return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
+    if known:
+        suffix = known[1].lower()
+        return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
+    by_content = format_of_content(path) if may_be_structure(path.name) else ""
+    if by_content:
+        return by_content, path.name.lower().endswith(".gz")
+    endings = ", ".join(FORMATS)
+    raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,9 +10,10 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.columns import RESIDUE, PdbText
+from toporank.structures.columns import COORDINATES, RESIDUE, PdbText
 from toporank.structures.complex import STANDARD
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
+from toporank.structures.stored import PER_ANGSTROM
 
 Chains = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain of a model, in the order of the file. A sequence has a letter for each
@@ -27,16 +29,22 @@ class Sketch(NamedTuple):
     chains : of the first model
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
+    places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none where it is not known
     """
 
     models: tuple[int, ...]
     chains: Chains
     further: tuple[Chains, ...] = ()
     content: str = ""
+    places: tuple[str, ...] = ()
 
     def of_model(self, place: int) -> Chains:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
         return self.further[place - 2] if place > 1 and self.further else self.chains
+
+    def atoms_of(self, place: int) -> str:
+        """What two models have in common that are copies; empty where it is not known. place : as for `of_model`."""
+        return self.places[max(place, 1) - 1] if self.places else ""
 
 
 def sketch(path: Path) -> Sketch:
@@ -47,9 +55,13 @@ def sketch(path: Path) -> Sketch:
     with reading(path) as (file_format, text):
         if file_format == "pdb":
             return _of_pdb(pdb_text(text))
-        first, *others = gemmi_mmcif(text)[1]
+        structure = gemmi_mmcif(text)[1]
+        first, *others = structure
         further = [_chains(model) for model in others]
-        return _sketch((first.num, *(model.num for model in others)), _chains(first), further)
+        found = _sketch((first.num, *(model.num for model in others)), _chains(first), further)
+        ends = np.cumsum([model.count_atom_sites() for model in structure])
+        positions = np.split(gemmi.FlatStructure(structure).pos, ends[:-1])
+        return found._replace(places=tuple(map(_digest, positions)))
 
 
 def _of_pdb(lines: PdbText) -> Sketch:
@@ -57,11 +69,34 @@ def _of_pdb(lines: PdbText) -> Sketch:
     like_first = _residues(lines, 0) if len(lines.models) > 1 and len(first) > 1 else b""
     for place in range(1, len(lines.models) if like_first else 0):
         further.append(first if _residues(lines, place) == like_first else _chains_if_read(lines, place))
-    return _sketch(tuple(model.number for model in lines.models), first, further)
+    found = _sketch(tuple(model.number for model in lines.models), first, further)
+    return found._replace(places=_places(lines))
 
 
 def _sketch(models: tuple[int, ...], first: Chains, further: list[Chains]) -> Sketch:
     return Sketch(models, first, tuple(further) if any(chains != first for chains in further) else ())
+
+
+def _places(lines: PdbText) -> tuple[str, ...]:
+    """The digest of each model of PDB text."""
+    digests = []
+    for _, first, stop in lines.models:
+        atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [first, stop]))]
+        columns = [lines.numbers(slice(start, start + 8), atoms).view("S8") for start in COORDINATES]
+        try:
+            digests.append(_digest(np.stack(columns, axis=1).astype(np.float64)))
+        except ValueError:  # no number; reading it fails later, with the reason
+            return ()
+    return tuple(digests)
+
+
+def _digest(positions: np.ndarray) -> str:
+    """A digest of coordinates in Å, shape (A, 3), in any order; empty where some are no numbers."""
+    if not np.isfinite(positions).all():
+        return ""
+    whole = np.rint(positions * PER_ANGSTROM).astype(np.int64)
+    ordered = whole[np.lexsort(whole.T)]
+    return hashlib.blake2b(ordered.tobytes(), digest_size=12).hexdigest()
 
 
 def _residues(lines: PdbText, place: int) -> bytes:

@@ -40,9 +40,13 @@ def to_bytes(complex_: Complex) -> bytes:
 
 
 def atoms_digest(complex_: Complex) -> str:
-    """Equal for complexes of the same atoms in the same places, whatever format and notes they came with."""
+    """Equal for complexes of the same atoms in the same places, whatever format and notes they came with.
+
+    Places are the same to 0.001 Å, as PDB files have them: mmCIF may have more decimals of the same model.
+    """
+    places = np.rint(complex_.xyz * PER_ANGSTROM).astype("<i8")
     digest = hashlib.sha256(json.dumps([complex_.residues, complex_.names]).encode())
-    for array in (complex_.residue_of.astype("<i8"), complex_.atom_names.astype("S8"), complex_.xyz.astype("<f8")):
+    for array in (complex_.residue_of.astype("<i8"), complex_.atom_names.astype("S8"), places):
         digest.update(array.tobytes())
     return digest.hexdigest()
 

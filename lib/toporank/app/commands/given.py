@@ -12,12 +12,13 @@ from toporank.app.config import RESERVED
 from toporank.building.planning import partners_given
 from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import UNKNOWN, archive_name, unpacked
+from toporank.inputs.archives import Gathered, gathered
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.folders import EXPECTED, describe_passed_over, is_model, passed_over
 from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
-from toporank.structures.identity import split_suffix
+from toporank.structures.identity import INTERMEDIATE, split_suffix
 from toporank.structures.partners import is_file, parse_partners, partner_name, read_partners
 
 INPUT = "input"
@@ -54,19 +55,37 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
 
     out : what is unpacked or linked goes there. by : what makes decoys a target.
     """
-    folder = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
+    folder, of_archives = to_score(given, lambda: claimed(out).resolve() / INPUT)
     grouped = decoys_of(given.name, folder, by, out / STORE)
     decoys = grouped.decoys
+    links = given.is_dir() and not folder.is_relative_to(given.resolve())  # archives in it are unpacked elsewhere
+    shown = given.resolve() if links else folder
+    first = f"{programs(decoys)}: {describe_models(grouped)} in {printable(str(shown))}"
+    notes = [f"{note} ({OVERRULE})" for note in grouped.notes]
+    notes += [*grouped.mutants, *grouped.renamed, *of_archives]
+    notes += [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
+    return Given(folder, name_of(given), "\n".join([first, *(f"  {note}" for note in notes)]))
+
+
+def describe_models(grouped: Grouped) -> str:
+    """`5 models of 1 target and 5 copies of them`: copies and intermediate states are no models of their own."""
+    decoys = grouped.decoys
+    intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
+    copies = len(grouped.copies)
     targets = len({decoy.target for decoy in decoys})
-    count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
-    first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
-    notes = [*(f"  {note} ({OVERRULE})" for note in grouped.notes), *(f"  {note}" for note in grouped.mutants)]
-    unread = [f"  {line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
-    return Given(folder, name_of(given), "\n".join([first, *notes, *unread]))
+    text = f"{_several(len(decoys) - copies - intermediate, 'model')} of {_several(targets, 'target')}"
+    others = [f"{copies:,} {'copy' if copies == 1 else 'copies'} of them"] if copies else []
+    others += [f"{_several(intermediate, 'intermediate state')} that TopoRank does not score"] if intermediate else []
+    return " and ".join([", ".join([text, *others[:-1]]), *others[-1:]])
 
 
 def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
-    """The folder with the decoys of a folder, an archive or a single file.
+    """The folder with the decoys of a folder, an archive or a single file; see `to_score`."""
+    return to_score(given, inputs).folder
+
+
+def to_score(given: Path, inputs: Callable[[], Path]) -> Gathered:
+    """The folder with the decoys of a folder, an archive or a single file, and what to say of archives in it.
 
     inputs : gives the folder for what is unpacked or linked, if anything is. Raises ConfigError, which says what to
     give, when there are no decoys.
@@ -74,11 +93,12 @@ def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
     if not given.exists():
         raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
     if given.is_dir():
-        return part_to_score(given.resolve())
+        folder, notes = gathered(given.resolve(), lambda: inputs() / name_of(given))
+        return Gathered(part_to_score(folder), notes)
     if archive_name(given):
-        return part_to_score(unpacked(given, inputs()))
-    if split_suffix(given.name):
-        return _linked(given, inputs())
+        return Gathered(part_to_score(unpacked(given, inputs())), [])
+    if is_model(given):
+        return Gathered(_linked(given, inputs()), [])
     remedy = "unpack it and give the folder" if given.suffix.lower() in UNKNOWN else "give the folder it lies in"
     raise ConfigError("neither a structure nor an archive that is read", where=given, remedy=remedy)
 

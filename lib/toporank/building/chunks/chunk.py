@@ -26,6 +26,7 @@ from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.errors import (
     ChainMissingError,
     FeatureError,
+    IntermediateError,
     NoInterfaceError,
     RecordError,
     StructureError,
@@ -34,7 +35,7 @@ from toporank.errors import (
 from toporank.features.registry import Choice
 from toporank.files.atomic import note_progress
 from toporank.structures.dssp import DsspMissingError
-from toporank.structures.identity import Status
+from toporank.structures.identity import INTERMEDIATE, Status
 from toporank.structures.masking import masked_places
 from toporank.structures.partners import parse_partners
 from toporank.structures.text import read_content
@@ -47,6 +48,7 @@ FACTS = ("n_chains", "n_interface_residues", "meetings", "atoms_sha256")
 STATUS_OF = {
     NoInterfaceError: Status.NO_INTERFACE,
     ChainMissingError: Status.CHAIN_MISSING,
+    IntermediateError: Status.INTERMEDIATE,
     StructureError: Status.UNREADABLE,
     FeatureError: Status.FAILED,
 }
@@ -225,7 +227,12 @@ def interface_graphs(
 
 
 def decoy_content(member: PlannedDecoy) -> bytes:
-    """The bytes of the file of a decoy. Raises StructureError when it cannot be read."""
+    """The bytes of the file of a decoy.
+
+    Raises StructureError when it cannot be read, and IntermediateError where it is no model.
+    """
+    if member.refused.startswith(INTERMEDIATE):
+        raise IntermediateError(member.refused)
     if member.refused:
         raise StructureError(member.refused)
     return read_content(Path(member.path))

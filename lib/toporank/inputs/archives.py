@@ -1,0 +1,157 @@
+"""A folder in which archives lie beside structures, as a folder in which they are unpacked; the rest are links."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.errors import ConfigError, printable
+from toporank.files.unpacking import MARK, archive_name, file_sizes, free_folder, job_name, unpacked
+from toporank.inputs.folders import RESULTS, listing
+from toporank.structures.identity import Decoy, split_suffix
+
+GATHERED = ".toporank_gathered.json"
+"""In a folder that was made here: the folder that it stands for."""
+
+
+class Gathered(NamedTuple):
+    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence each."""
+
+    folder: Path
+    notes: list[str]
+
+
+def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
+    """The folder itself if no archive with structures lies in it, else one with all of it, where they are unpacked.
+
+    Parameters
+    ----------
+    given : a folder
+    place : gives the folder to make, if there are archives; one that was made before is brought up to date
+
+    Returns
+    -------
+    The folder to look for structures in. An archive that cannot be unpacked stays as it is, and so does one whose
+    structures lie beside it already; notes say so.
+
+    Raises
+    ------
+    ConfigError
+        when the folder cannot be listed, or something else stands in its place
+    """
+    try:
+        archives = listing(given).archives
+    except OSError as error:
+        raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=given) from error
+    beside = [archive for archive in archives if _lies_beside(archive)]
+    notes = [f"{_named(beside, given)} not unpacked: the same files lie beside"] if beside else []
+    wanted = {archive for archive in archives if archive not in beside}
+    if not wanted:
+        return Gathered(given, notes)
+    to = place()
+    _prepare(to, given)
+    failed = _gather(given, to, wanted)
+    done = [archive for archive in archives if archive in wanted and archive not in failed]
+    if done:
+        notes.append(f"{_named(done, given)} unpacked into {printable(str(to))}")
+    notes += [f"{printable(str(archive.relative_to(given)))} {why}" for archive, why in sorted(failed.items())]
+    return Gathered(to if done else given, notes)
+
+
+def _named(archives: list[Path], given: Path) -> str:
+    """The number of some archives, with one by name."""
+    first = printable(str(archives[0].relative_to(given)))
+    return f"{first} is" if len(archives) == 1 else f"{len(archives)} archives, such as {first}, are"
+
+
+def _lies_beside(archive: Path) -> bool:
+    """Whether each structure in an archive lies beside it, too: in the same place, or in a folder of its name."""
+    try:
+        sizes = file_sizes(archive)
+    except ConfigError:
+        return False
+    structures = {parts: size for parts, size in sizes.items() if split_suffix(parts[-1])}
+    places = (archive.parent, archive.parent / archive_name(archive))
+    return bool(structures) and any(
+        all(_has_size(place.joinpath(*parts), size) for parts, size in structures.items()) for place in places
+    )
+
+
+def _has_size(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
+
+
+def _prepare(to: Path, given: Path) -> None:
+    """Make the folder, or see that it stands for the same one and take out its links. Raises ConfigError."""
+    stands_for = {"folder": str(given.absolute())}
+    if os.path.lexists(to):
+        try:
+            before = json.loads((to / GATHERED).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            before = {}
+        if before != stands_for:
+            what = f"{to} is in the way: it was made for {before.get('folder', 'something else')}, not for {given}"
+            raise ConfigError(what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away")
+    to.mkdir(parents=True, exist_ok=True)
+    (to / GATHERED).write_text(json.dumps(stands_for), encoding="utf-8")
+    for parent, folders, files in os.walk(to):
+        folders[:] = [name for name in folders if not Path(parent, name, MARK).exists()]
+        for link in (Path(parent, name) for name in (*folders, *files)):
+            if link.is_symlink():
+                link.unlink()
+
+
+def _gather(source: Path, to: Path, archives: set[Path]) -> dict[Path, str]:
+    """Fill a folder with links to what is in another, and with what is in its archives.
+
+    Returns the archives that could not be unpacked → why.
+    """
+    failed: dict[Path, str] = {}
+    here = {archive for archive in archives if archive.parent == source}
+    unpacked_here: set[str] = set()
+    for entry in sorted(source.iterdir()):
+        deeper = {archive for archive in archives if entry in archive.parents}
+        if entry.name.startswith(".") or (entry / RESULTS).is_dir():
+            continue
+        if deeper:
+            (to / entry.name).mkdir(exist_ok=True)
+            failed |= _gather(entry, to / entry.name, deeper)
+        elif entry not in here:
+            (to / entry.name).symlink_to(entry.absolute())
+    for archive in sorted(here):
+        name = job_name(archive)
+        if os.path.lexists(to / name) and not (to / name / MARK).exists():
+            name = free_folder(name, to)
+        try:
+            unpacked_here.add(unpacked(archive, to, name).name)
+        except ConfigError as error:
+            failed[archive] = error.reason
+            (to / archive.name).symlink_to(archive.absolute())
+    for folder in to.iterdir():
+        if (folder / MARK).exists() and not folder.is_symlink() and folder.name not in unpacked_here:
+            shutil.rmtree(folder)  # its archive is gone
+    return failed
+
+
+def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
+    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others are left out.
+
+    folder : one that `gathered` made, or that was unpacked; in others nothing is looked for
+    """
+    if not any((folder / name).is_file() for name in (GATHERED, MARK)):
+        return {}
+    known: dict[Path, str] = {}
+    jobs: dict[str, set[str]] = {}
+    for decoy in decoys:
+        parent = Path(decoy.path).parent
+        if parent not in known:
+            between = [parent, *parent.parents]
+            below = [place for place in between if folder in place.parents]
+            unpacked_there = (str(place.relative_to(folder)) for place in below if (place / MARK).is_file())
+            known[parent] = next(unpacked_there, "")
+        jobs.setdefault(decoy.target, set()).add(known[parent])
+    return {target: min(places) for target, places in jobs.items() if len(places) == 1 and places != {""}}
