@@ -71,10 +71,10 @@ LAYOUTS = [
     Layout(
         "Boltz",
         "the output folder",
-        "nothing is read, with a message: give `predictions`; the command `toporank` takes it by itself",
-        ("predictions/one/one_model_0.cif", "processed/manifest.json"),
-        {},
-        ("predictions/one/one_model_0.cif",),
+        "the same",
+        ("predictions/one/one_model_0.cif", "processed/manifest.json", "processed/structures/one.cif"),
+        {"one": ("one_model_0",)},
+        ("processed/structures/one.cif",),
     ),
     Layout(
         "Chai-1",
@@ -93,7 +93,7 @@ LAYOUTS = [
     Layout(
         "ColabFold",
         "the output folder",
-        "each query is a target; templates are not read, with a message",
+        "each query is a target; templates are not read, with a message; recycles are `intermediate`",
         (
             f"barnase_barstar_{MULTIMER}.pdb",
             f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}.pdb",
@@ -110,9 +110,8 @@ LAYOUTS = [
     ),
     Layout(
         "HADDOCK3",
-        "one step of a run, such as `4_seletopclusts`",
-        "the models of the step are one target; of a whole run every step would be one, but the command `toporank`"
-        " takes its last step that has models",
+        "a run, the folder of several, or one step, such as `4_seletopclusts`",
+        "the models of the last step that has some are one target; earlier steps are not read, with a message",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
     ),
@@ -130,11 +129,12 @@ LAYOUTS = [
     ),
     Layout(
         "anything else",
-        "a folder of `<target>/<decoy>` files, or of `<decoy>` files",
-        "files that lie deeper or are compressed otherwise than by gzip are counted, one is named, and none is read",
+        "a folder of `<target>/<decoy>` files, or of `<decoy>` files, at any depth",
+        "what lies below a target's folder is of this target, called `<folder>_<decoy>`; files that are compressed"
+        " otherwise than by gzip are counted, one is named, and none is read",
         ("T/a.pdb", "T/b.cif.zst", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
-        {"T": ("a",)},
-        ("T/b.cif.zst", "T/c.bcif", "T/f.pdb1.gz", "T/more/d.pdb"),
+        {"T": ("a", "more_d")},
+        ("T/b.cif.zst", "T/c.bcif", "T/f.pdb1.gz"),
     ),
 ]  # fmt: skip
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 from _layouts import LAYOUTS, PARTS, Layout
 
-from toporank.errors import ConfigError
+from structures_text import mmcif, pair, pdb
 from toporank.inputs.folders import find_decoys, no_decoys, passed_over
-from toporank.inputs.predictors import PLAIN, all_decoys, part_to_score, programs
+from toporank.inputs.predictors import PLAIN, part_to_score, programs
+from toporank.structures.identity import INTERMEDIATE
+from toporank.structures.read import read_complex
 
 
 def laid(folder: Path, files: tuple[str, ...]) -> Path:
@@ -45,44 +48,78 @@ def test_a_file_in_the_folder_of_a_target_is_of_that_target_whatever_its_name(tm
     assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "query_unrelaxed_rank_001_model_1")]
 
 
-def test_what_is_passed_over_in_a_linked_target_is_seen_once_and_no_link_leads_in_circles(tmp_path):
+def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(tmp_path):
     elsewhere = laid(tmp_path / "elsewhere", ("a.pdb", "deeper/b.pdb"))
-    folder = laid(tmp_path / "given", ("T/c.pdb",))
+    folder = laid(tmp_path / "given", ("T/c.pdb", "T/inner/d.pdb"))
     (folder / "linked").symlink_to(elsewhere)
     (elsewhere / "deeper" / "up").symlink_to(elsewhere)
+    (folder / "T" / "round").symlink_to(folder / "T")
+    (folder / "T" / "above").symlink_to(tmp_path)
+    (folder / "T" / "itself").symlink_to(folder / "T" / "itself")
     decoys = find_decoys("set", folder)
-    assert [decoy.key for decoy in decoys] == [("T", "c"), ("linked", "a")]
-    assert passed_over(folder, decoys) == [folder / "linked/deeper/b.pdb"]
+    assert [decoy.key for decoy in decoys] == [("T", "c"), ("T", "inner_d"), ("linked", "a"), ("linked", "deeper_b")]
+    assert passed_over(folder, decoys) == []
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb")))
+    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.zst")))
     decoys = find_decoys("set", Path("."))
-    assert len(decoys) == 2
-    assert passed_over(Path("."), decoys) == [Path("T/deeper/c.pdb")]
+    assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
+    assert passed_over(Path("."), decoys) == [Path("T/d.pdb.zst")]
 
 
 @pytest.mark.parametrize(
-    ("files", "better"),
+    ("files", "expected"),
     [
-        (("predictions/one/one_model_0.cif", "predictions/two/two_model_0.cif", "processed/x/a/b.pdb"), "predictions"),
-        (("boltz_results_a/predictions/one/one_model_0.cif",), "boltz_results_a/predictions"),
-        (("run/jobs/hello/seed-1_sample-0/model.cif",), "run/jobs"),
-        (("1_rigidbody/x/a.pdb", "4_seletopclusts/x/a.pdb.gz", "4_seletopclusts/x/b.pdb.gz"), "4_seletopclusts"),
+        (("a.pdb", "x/y/z/b.pdb"), {"given": ["a"], "z": ["b"]}),
+        (("T/a.pdb", "T/x/y/b.pdb", "T/x/c.pdb"), {"T": ["a", "x_c", "x_y_b"]}),
+        (("T/a.pdb", "deep/one/m.pdb", "deep/two/m.pdb"), {"T": ["a"], "one": ["m"], "two": ["m"]}),
+        (("T/a.pdb", "r1/one/m.pdb", "r2/one/m.pdb"), {"T": ["a"], "r1_one": ["m"], "r2_one": ["m"]}),
+        (("x/y/one/m.pdb", "one/m.pdb"), {"one": ["m"], "x_y_one": ["m"]}),
+        (("a.pdb", "out/predictions/q/q_model_0.cif"), {"given": ["a"], "q": ["q_model_0"]}),
+        (("T/a.pdb", "run/1_rigidbody/r.pdb", "run/2_emref/e.pdb", "run/data/x.pdb"), {"T": ["a"], "2_emref": ["e"]}),
+        (("T/a.pdb", "af3/job/seed-1_sample-0/model.cif"), {"T": ["a"], "job": ["seed-1_sample-0_model"]}),
     ],
-)
-def test_where_structures_lie_deeper_the_folder_to_give_is_named(tmp_path, monkeypatch, files, better):
-    folder = laid(tmp_path / "given", files)
-    error = no_decoys("set", folder, passed_over(folder, []))
-    assert error.remedy == f"give {folder / better}"
-    assert str(error).startswith(f"dataset set, {folder}: no structure file found; {len(files)} file")
-    assert find_decoys("set", folder / better)
-    monkeypatch.chdir(folder)
-    assert no_decoys("set", Path("."), passed_over(Path("."), [])).remedy == f"give {better}"
+    ids=["below models", "below a target", "beside", "runs", "one name", "Boltz", "HADDOCK", "AlphaFold 3"],
+)  # fmt: skip
+def test_models_are_found_at_any_depth_whatever_lies_above_them(tmp_path, files, expected):
+    found: dict[str, list[str]] = {}
+    for decoy in find_decoys("set", laid(tmp_path / "given", files)):
+        found.setdefault(decoy.target, []).append(decoy.name)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["templates/1abc.cif", "templates_101/1abc.cif", "q_env/templates_101/1abc.cif", "T/msas/A/x.pdb",
+     "processed/structures/q.cif", "run/1_rigidbody/rigidbody_1.pdb.gz"],
+)  # fmt: skip
+def test_what_a_predictor_was_given_is_named_and_not_read(tmp_path, given):
+    folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", given))
+    decoys = find_decoys("set", folder)
+    assert [decoy.key for decoy in decoys] == [("2_emref", "emref_1"), ("T", "a")]
+    assert passed_over(folder, decoys) == [folder / given]
+
+
+def test_results_of_toporank_are_no_input(tmp_path):
+    results = ("x/.toporank/store/a", "x/results/scores/d/models/T/a.pdb", "x/input/y/b.pdb", "results/c.pdb")
+    folder = laid(tmp_path, ("T/a.pdb", *results))
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "a"), ("results", "c")]
+    (folder / ".toporank").mkdir()
+    decoys = find_decoys("set", folder)
+    assert ([decoy.key for decoy in decoys], passed_over(folder, decoys)) == ([("T", "a")], [])
+
+
+def test_jobs_of_the_alphafold_server_in_one_folder_are_called_after_themselves(tmp_path):
+    jobs = {job: tuple(f"fold_{job}_model_{n}.cif" for n in range(5)) for job in ("a", "a_1", "a_1_2")}
+    decoys = find_decoys("set", laid(tmp_path, tuple(file for files in jobs.values() for file in files)))
+    assert {decoy.target: decoy.name.rpartition("_model_")[0] for decoy in decoys} == {
+        f"fold_{job}": f"fold_{job}" for job in jobs
+    }
 
 
 @pytest.mark.parametrize("files", [(), ("T/a.pdb.zst",), ("deep/T/a.bcif",)])
-def test_where_nothing_can_be_read_deeper_down_the_form_of_a_data_set_is_told(tmp_path, files):
+def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
     folder = laid(tmp_path, files)
     assert "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy
 
@@ -121,21 +158,79 @@ def test_several_runs_are_scored_together_and_targets_of_one_name_are_told_apart
     files = ("a/predictions/one/one_model_0.cif", "b/predictions/two/two_model_0.cif", "b/processed/x/y/z.cif")
     folder = laid(tmp_path / "boltz", files)
     assert part_to_score(folder) == folder
-    assert [decoy.key for decoy in all_decoys("set", folder)] == [("one", "one_model_0"), ("two", "two_model_0")]
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [("one", "one_model_0"), ("two", "two_model_0")]
     seeds = laid(tmp_path / "seeds", ("seed1/1AVX/model.pdb", "seed2/1AVX/model.pdb"))
-    assert [decoy.key for decoy in all_decoys("set", seeds)] == [("seed1_1AVX", "model"), ("seed2_1AVX", "model")]
+    assert [decoy.key for decoy in find_decoys("set", seeds)] == [("seed1_1AVX", "model"), ("seed2_1AVX", "model")]
 
 
 def test_of_runs_of_haddock_the_last_steps_are_scored(tmp_path):
     steps = ("1_rigidbody/rigidbody_1.pdb", "3_emref/emref_1.pdb")
     folder = laid(tmp_path, tuple(f"run{k}/{step}" for k in (1, 2) for step in steps))
-    assert [(d.target, d.name) for d in all_decoys("set", folder)] == [
+    assert part_to_score(folder) == folder
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [
         ("run1_3_emref", "emref_1"),
         ("run2_3_emref", "emref_1"),
     ]
 
 
-def test_of_outputs_that_are_no_runs_of_one_program_one_must_be_given(tmp_path):
-    folder = laid(tmp_path, ("a/predictions/one/one_model_0.cif", "deeper/b/predictions/two/two_model_0.cif"))
-    with pytest.raises(ConfigError, match=r"no structure file found.*give \S*/a/predictions"):
-        part_to_score(folder)
+# ---- states on the way to a model ----------------------------------------------------------------------------
+
+Q = "q_unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
+EARLY = "q_unrelaxed_alphafold2_multimer_v3_model_2_seed_000"
+
+
+@pytest.mark.parametrize(
+    ("files", "models"),
+    [
+        ((f"{Q}.pdb", f"{Q}.r0.pdb", f"{Q}.r1.pdb"), [Q]),
+        ((f"{Q}.pdb.gz", f"{Q}.r0.pdb.gz", f"{Q}.r10.cif"), [Q]),
+        ((f"T/{Q}.pdb", f"T/{Q}.r0.pdb"), [Q]),
+        ((f"{EARLY}.r0.pdb", f"{EARLY}.r2.pdb", f"{EARLY}.r10.pdb"), [f"{EARLY}.r10"]),
+        (("T/m.pdb", "T/m_recycle_3.pdb", "T/m.recycled01.pdb"), ["m"]),
+        (("design_0.pdb", "traj/design_0_pX0_traj.pdb", "traj/design_0_Xt-1_traj.pdb"), ["design_0"]),
+        (("T/m.r1.pdb", "T/m.r2.pdb"), ["m.r1", "m.r2"]),
+    ],
+    ids=["ColabFold", "gzipped", "in a folder", "stopped", "others", "RFdiffusion", "names that mean something else"],
+)
+def test_recycles_and_trajectories_are_no_models(tmp_path, files, models):
+    decoys = find_decoys("set", laid(tmp_path, files))
+    assert len(decoys) == len(files)
+    assert [decoy.name for decoy in decoys if not decoy.refused] == models
+    assert all(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys if decoy.refused)
+
+
+# ---- files without an ending ---------------------------------------------------------------------------------
+
+CASP = "PFRMAT TS\nTARGET H9999\nAUTHOR 0000-0000\nMETHOD none\nMODEL  1\nPARENT N/A\n" + pdb(pair()) + "TER\nEND\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "decoy"),
+    [
+        ("H9999TS001_1", CASP, "H9999TS001_1"),
+        ("H9999/T1234TS001_1-D1", CASP, "T1234TS001_1-D1"),
+        ("complex.12", pdb(pair()), "complex.12"),
+        ("model_1.pdb.txt", pdb(pair()), "model_1"),
+        ("model_1.TXT", mmcif(pair()), "model_1.TXT"),
+        ("pose", mmcif(pair()), "pose"),
+    ],
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_structure_whose_name_does_not_say_so_is_read_by_its_content(tmp_path, name, text, decoy, zipped):
+    path = tmp_path / (f"{name}.gz" if zipped else name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    (found,) = find_decoys("set", tmp_path)
+    assert (found.name, found.path) == (decoy, str(path))
+    assert read_complex(Path(found.path)).chains == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ATOM \n", "REMARK nothing\n", "ATOM      1  CA  ALA A   1      not a number\n", "data_x\n#\n"]
+)
+@pytest.mark.parametrize("name", ["README", "log.txt", "H9999TS001_1", "LICENSE.gz", "x.1"])
+def test_other_files_without_an_ending_are_none(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "a.pdb").touch()
+    decoys = find_decoys("set", tmp_path)
+    assert ([decoy.name for decoy in decoys], passed_over(tmp_path, decoys)) == (["a"], [])

@@ -30,7 +30,8 @@ class CoverageRow(NamedTuple):
     """What became of a decoy, or of a label without decoy.
 
     `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
-    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places. `chains` says
+    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places, or where there is
+    no result the same file. `chains` says
     which chains of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model` says
     which of the models of its file it is, from 1; 0 for the only one.
     What is not known is None or, of text, empty.
@@ -69,15 +70,23 @@ def coverage_table(
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
     rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
-    first: dict[tuple[str, str, str], str] = {}
+    first: dict[tuple, str] = {}
     for i, row in enumerate(rows):
-        fate = fates.get((row.target, row.decoy))
-        atoms = fate.atoms_sha256 if fate and fate.status == Status.OK else ""
-        copies = row.target, atoms, paths[row.target, row.decoy].partners if atoms else ""
-        original = first.setdefault(copies, row.decoy) if atoms else row.decoy
+        key = row.target, row.decoy
+        same = _of_copies(paths.get(key), fates.get(key))
+        original = first.setdefault((row.target, *same), row.decoy) if same else row.decoy
         copy = original if original != row.decoy else ""
         rows[i] = row._replace(duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), ""))
     return rows
+
+
+def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
+    """What copies of a decoy have in common: atoms and partners, or the file where there is no result; else nothing."""
+    if plan is None or fate is None or plan.refused or plan.size < 0:
+        return ()
+    if fate.status == Status.OK:
+        return (fate.atoms_sha256, plan.partners) if fate.atoms_sha256 else ()
+    return (fate.status, plan.size, plan.version, plan.model, plan.partners)
 
 
 def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:

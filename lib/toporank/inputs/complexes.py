@@ -163,8 +163,8 @@ def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual
     """Whether n models are of a complex of n_usual models, without some of its chains or with further copies.
 
     A single chain of a complex is broken, and so are few models among many. Others are complexes of their own. So are
-    those that have all chains of it in the same proportions, 1:1 beside 2:2 or two copies beside four: whoever compares
-    stoichiometries predicts both.
+    those that have all chains of it in the same proportions, 1:1 beside 2:2 or two copies beside four, but not three
+    beside four: whoever compares stoichiometries predicts both.
 
     own, usual : their chains, kind → number of copies.
     """
@@ -174,7 +174,10 @@ def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual
         return True
     if not (lacks or has_more) or FLAT * n > n_usual:
         return False
-    in_proportion = own.keys() == usual.keys() and len({own[kind] / usual[kind] for kind in own}) == 1
+    if own.keys() != usual.keys():
+        return True
+    ratios = {max(own[kind], usual[kind]) / min(own[kind], usual[kind]) for kind in own}
+    in_proportion = len(ratios) == 1 and (len(own) > 1 or max(ratios).is_integer())
     return not in_proportion
 
 

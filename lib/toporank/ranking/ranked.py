@@ -252,7 +252,7 @@ def _interval(row: RankedDecoy) -> str:
 
 
 def _out_of_domain(table: list[RankedDecoy]) -> list[str]:
-    known = [row for row in table if row.pred_low is not None]
+    known = [row for row in table if row.pred_low is not None and not row.duplicate_of]
     outside = [row for row in known if row.domain]
     example = f", such as {outside[0].target}/{outside[0].decoy}: {outside[0].domain}" if outside else ""
     return [f"{len(outside)} of {len(known)} models are out of the domain of the scorer{example}"] if known else []

@@ -16,7 +16,7 @@ from toporank.ranking.leakage import SEEN, LeakageRow
 from toporank.ranking.ranked import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
 from toporank.report.rankings import partners_hints
-from toporank.report.results import Result, Study, by_target
+from toporank.report.results import Result, Study, by_target, models_among
 
 DISAGREE = 0.15
 """Standard deviation over the networks that is a caveat by itself, or more."""
@@ -68,11 +68,11 @@ def _answer(
     if not scored:
         return {"best": None, "place": None, "ranked_by": "", "next": "", "caveats": {}}
     best = scored[0]
-    others = [row for row in scored[1:] if not copies(row, best)]
+    others = [row for row in models_among(scored) if not copies(row, best)]
     place = CAPRI_NAMES.index(best.shown_capri)
     own = iptm.get((best.dataset, best.target, best.decoy))
     said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
-    if amiss := not_used(scored, unused):
+    if amiss := not_used([best, *others], unused):
         said["caveats"]["confidence_unused"] = amiss
     return {"best": best, "place": place, "ranked_by": ranked_by(best), **said}
 
@@ -86,8 +86,8 @@ def caveats(
 ) -> dict[str, str]:
     """What speaks against trusting the first of a target's decoys, code → words; in the order in which it matters.
 
-    others : that have a score and are no copies of it, best first. seen : what the networks know of the target.
-    differs : where the predictor prefers another decoy. iptm : what the predictor says of the best.
+    others : models that have a score and are no copies of it or of each other, best first. seen : what the networks
+    know of the target. differs : where the predictor prefers another decoy. iptm : what it says of the best.
     """
     found: dict[str, str] = {}
     if all(row.shown_capri == CAPRI_NAMES[0] for row in (best, *others)):
@@ -170,7 +170,8 @@ def not_used(scored: list[Result], unused: Mapping[tuple[str, str, str], str]) -
 
 
 def lost(rows: list[Result]) -> str:
-    """`2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing."""
+    """`2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing; copies of models do not count."""
+    rows = models_among(rows)
     fates = Counter(row.fate for row in rows if row.fate != SCORED)
     if not fates:
         return ""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from toporank import layout
 from toporank.report.answer import answers
 from toporank.report.formatting import PARTNER_COLOURS, QUALITY_COLOURS, counted
-from toporank.report.results import Study, by_target
+from toporank.report.results import Study, by_target, models_among
 from toporank.report.targets import targets_text
 from toporank.report.views import best_distinct, file_to_show, partners_of_decoys
 from toporank.structures.partners import Partners
@@ -248,7 +248,7 @@ def multiqc(study: Study, dataset: str) -> dict[str, Any]:
         "parent_id": "toporank",
         "parent_name": "TopoRank",
         "section_name": f"Best models of {dataset}",
-        "description": f"The model ranked first of each target; {counted(len(scored), 'model')} scored.",
+        "description": f"The model ranked first of each target; {counted(len(models_among(scored)), 'model')} scored.",
         "plot_type": "table",
         "pconfig": {"id": f"toporank_{dataset}_table", "title": f"TopoRank: {dataset}", "col1_header": "Target"},
         "headers": {name: header for name, header in headers.items() if name in known},

@@ -16,6 +16,12 @@ function chip(digit) {
   return digit && digit !== "-" ? make("span", { class: `chip c${digit}` }, data.classes[digit]) : DASH;
 }
 
+// Copies of other models and intermediate states have rows, but do not count as models.
+
+const isModel = (t, i) => !t.x?.[i] && data.fates[t.f?.[i]] !== "intermediate";
+const models = (t, rows) => rows.filter(i => isModel(t, i)).length;
+const allModels = t => models(t, t.d.map((_, i) => i));
+
 // The strip of a target: every decoy a tick, coloured by CAPRI class; predicted DockQ above, true below.
 
 function ticks(values, classes, top, height) {
@@ -158,8 +164,8 @@ function decoyTable(target, columns, what) {
   const body = make("tbody");
   for (const i of rows)
     body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell ? column.cell(content, i) : column.value(content, i) ?? (column.name ? "" : DASH)))));
-  const all = content.d.length, order = target.by ? `by ${target.by.head}` : data.order;
-  const caption = `${what}${wanted.length < all ? `${wanted.length} of ${all}` : all} models of ${target.name}, ${order}`;
+  const all = allModels(content), left = models(content, wanted), order = target.by ? `by ${target.by.head}` : data.order;
+  const caption = `${what}${left < all ? `${left} of ${all}` : all} models of ${target.name}, ${order}`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
   return make("div", { class: "part" }, table);
 }
@@ -172,7 +178,7 @@ function decoyTables(target) {
   const some = content.N ? ` (${met.length} of ${content.N}, those predicted worst; all in interfaces.csv)` : "";
   if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], `Predicted DockQ of each interface by itself${some}: `));
   if (target.all || n <= ROWS) return tables;
-  const rest = make("button", { type: "button", class: "more" }, `Show all ${n} models`);
+  const rest = make("button", { type: "button", class: "more" }, `Show all ${models(content, wantedRows(target))} models`);
   rest.addEventListener("click", () => { target.all = true; fill(target, true); });
   return [...tables, rest];
 }
@@ -221,8 +227,8 @@ function show() {
   more.hidden = shown.size === found.length;
   more.textContent = `Show all ${found.length} targets`;
   empty.hidden = found.length > 0;
-  const left = found.reduce((sum, target) => sum + target.wanted.reduce((a, b) => a + b, 0), 0);
-  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + target.content.d.length, 0)} models, ${found.length} of ${targets.length} targets`;
+  const left = found.reduce((sum, target) => sum + models(target.content, wantedRows(target)), 0);
+  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + allModels(target.content), 0)} models, ${found.length} of ${targets.length} targets`;
 }
 
 // The CSV: the decoys that the filters leave, in the order of the page. A name that a spreadsheet would take for a

@@ -13,7 +13,7 @@ from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.interfaces import InterfaceRow, for_command, partners_hint
 from toporank.report import confidence_columns
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
-from toporank.report.results import Result, Study, by_target
+from toporank.report.results import Result, Study, by_target, models_among
 
 DIGITS = 3
 """Of DockQ in the page; files hold more."""
@@ -56,6 +56,7 @@ def interfaces_of_targets(study: Study) -> dict[tuple[str, str], list[InterfaceR
 
 def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str, Any] | None) -> dict[str, Any]:
     """One target; `pick` is the decoy ranked first, None when none was scored."""
+    models = models_among(rows)
     scored = [row for row in rows if row.pred_dockq is not None]
     split = next((row.split for row in rows if row.split), "")
     return {
@@ -63,8 +64,8 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
         "target": target,
         "split": split,
         "split_name": SPLITS.get(split, ""),
-        "decoys": len(rows),
-        "scored": len(scored),
+        "decoys": len(models),
+        "scored": sum(row.pred_dockq is not None for row in models),
         "pick": scored[0] if scored else None,
         "pick_class": CAPRI_NAMES.index(scored[0].shown_capri) if scored else None,
         "metrics": metrics,
@@ -73,7 +74,7 @@ def target_line(dataset: str, target: str, rows: list[Result], metrics: dict[str
 
 def out_of_domain(study: Study) -> tuple[int, int] | None:
     """How many decoys are out of the domain of the scorer, and of how many this is known; None if of no decoy."""
-    known = [row for row in study.decoys if row.pred_low is not None]
+    known = [row for row in models_among(study.decoys) if row.pred_low is not None]
     return (sum(bool(row.domain) for row in known), len(known)) if known else None
 
 

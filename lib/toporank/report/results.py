@@ -91,6 +91,11 @@ class Result(NamedTuple):
         return getattr(self, RANKED_BY[self.ranked_by or COMPLEX])
 
 
+def models_among(rows: Iterable[Result]) -> list[Result]:
+    """The rows that count as models: neither copies of another model nor intermediate states of a program."""
+    return [row for row in rows if not row.duplicate_of and row.status != Status.INTERMEDIATE]
+
+
 OF_RANKING = Result._fields[Result._fields.index("rank") : Result._fields.index("pred_capri")]
 """What a result takes from its row of ranking.csv as it is."""
 

@@ -19,7 +19,7 @@ from toporank.report.formatting import (
     number,
     parameter_text,
 )
-from toporank.report.results import Result, Study, validation_random_pick
+from toporank.report.results import Result, Study, models_among, validation_random_pick
 from toporank.structures.identity import Status
 
 Pairs = list[tuple[str, str]]
@@ -43,14 +43,18 @@ def fates(decoys: Iterable[Result]) -> list[tuple[str, str, int]]:
 
 
 def balance(decoys: list[Result]) -> dict[str, Any]:
-    """Decoys in = scored + skipped, in which the numbers add up."""
-    scored = sum(row.fate == SCORED for row in decoys)
+    """Models in = scored + skipped, in which the numbers add up; `copies` of them and `intermediate` states beside."""
+    models = models_among(decoys)
+    intermediate = sum(row.status == Status.INTERMEDIATE for row in decoys)
+    scored = sum(row.fate == SCORED for row in models)
     return {
-        "decoys": len(decoys),
+        "decoys": len(models),
         "scored": scored,
-        "skipped": len(decoys) - scored,
+        "skipped": len(models) - scored,
+        "copies": len(decoys) - len(models) - intermediate,
+        "intermediate": intermediate,
         "targets": len({(row.dataset, row.target) for row in decoys}),
-        "fates": fates(decoys),
+        "fates": fates(models),
     }
 
 
@@ -152,12 +156,13 @@ def features(study: Study) -> list[dict[str, str]]:
 def coverage(study: Study) -> dict[str, Any]:
     """Decoys and labels of every data set, and of all when there are several."""
     skipped = [Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED]
-    skipped += sorted({row.status for row in study.decoys} - {Status.OK, *skipped})
-    parts = {name: [row for row in study.results if row.dataset == name] for name in study.datasets}
+    skipped += sorted({row.status for row in study.decoys} - {Status.OK, Status.INTERMEDIATE, *skipped})
+    labels = any(row.dockq is not None for row in study.results)
+    results = study.results if labels else models_among(study.results)
+    parts = {name: [row for row in results if row.dataset == name] for name in study.datasets}
     rows = [coverage_row(name, part, skipped) for name, part in parts.items()]
     if len(rows) > 1:
-        rows.append(coverage_row("all data sets", study.results, skipped) | {"total": True})
-    labels = any(row.dockq is not None for row in study.results)
+        rows.append(coverage_row("all data sets", results, skipped) | {"total": True})
     return {"statuses": [(s, fate_name(s)) for s in skipped], "rows": rows, "any_labels": labels}
 
 

@@ -11,7 +11,7 @@ from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.ranked import MASKED
 from toporank.report.answer import answers, verdict
-from toporank.report.results import Result, Study
+from toporank.report.results import Result, Study, models_among
 
 Key = tuple[str, str, str]
 """Data set, target and decoy."""
@@ -20,7 +20,8 @@ Key = tuple[str, str, str]
 class TargetRow(NamedTuple):
     """A target and its best model. What is not known is None or, of text, empty; docs/screens.md explains each column.
 
-    chains : partners of the best model, as its file names them. predictors_agree : share of the models of the other
+    chains : partners of the best model, as its file names them. n_models, n_scored : without copies of other models and
+    without intermediate states. predictors_agree : share of the models of the other
     predictors that are in the cluster of the best model. verdict : as from `answer.verdict`. dockq : to expect of the
     best model, or its score. caveats, why : what speaks against it, as codes and in words.
     """
@@ -98,8 +99,8 @@ def _row(
         target=entry["target"],
         chains=":".join(sorted(partners.get(key, ()))),
         n_chains=best.n_chains if best else None,
-        n_models=len(decoys),
-        n_scored=sum(row.pred_dockq is not None for row in decoys),
+        n_models=len(models_among(decoys)),
+        n_scored=sum(row.pred_dockq is not None for row in models_among(decoys)),
         predictors=", ".join(_distinct(said[key].predictor for key in keys if key in said)),
         verdict=verdict(best),
         best=best.decoy if best else "",
@@ -120,7 +121,8 @@ def _agreement(best: Result, decoys: Iterable[Result], said: Mapping[Key, Confid
         row.decoy: said[key].predictor for row in decoys if (key := (row.dataset, row.target, row.decoy)) in said
     }
     own = predictor.get(best.decoy)
-    others = [row for row in decoys if own and predictor.get(row.decoy, "") not in ("", own) and row.rank is not None]
+    ranked = [row for row in models_among(decoys) if row.rank is not None]
+    others = [row for row in ranked if own and predictor.get(row.decoy, "") not in ("", own)]
     alike = sum(best.cluster is not None and row.cluster == best.cluster for row in others)
     return round(alike / len(others), 4) if others else None
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 
 import pytest
 from _chains import chain
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toporank.errors import ConfigError
 from toporank.inputs.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
     Grouped,
     called_otherwise,
     common_name,
+    copies_among,
     group,
     partners_of_each,
 )
 from toporank.inputs.kinds import exchanges, same_kind, same_protein
-from toporank.structures.identity import Decoy
+from toporank.structures.identity import Decoy, name_problem, split_suffix
 from toporank.structures.sketch import Sketch
 
 A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
@@ -111,14 +112,46 @@ def test_a_single_chain_is_no_complex_but_part_of_one():
     }  # fmt: skip
 
 
-def test_nobody_lacks_copies_that_half_of_the_models_have():
-    """AlphaFold-Multimer was given two chains, Boltz the same and a further copy."""
-    found = grouped({"T/af_1": [A, B], "T/af_2": [A, B], "T/boltz_1": [A, B, A], "T/boltz_2": [A, B, A]})
+def stoichiometries(*models: tuple[str, int]) -> dict[str, object]:
+    """Files of models, so many of each kind: `("AAB", 3)` has two copies of A and one of B."""
+    known = {"A": A, "B": B, "C": C}
+    return {f"T/{what}_{n}": [known[x] for x in what] for what, many in models for n in range(many)}
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        [("AB", 3), ("AABB", 4)],
+        [("AB", 1), ("AABB", 20)],
+        [("AB", 5), ("AABB", 5), ("AAABBB", 5)],
+        [("AA", 5), ("AAAA", 5)],
+        [("AA", 1), ("AAAA", 9)],
+        [("AAA", 3), ("AAAA", 5)],
+        [("AB", 2), ("AAB", 2), ("ABB", 2)],
+    ],
+    ids=lambda models: "+".join(f"{n}x{what}" for what, n in models),
+)
+def test_other_numbers_of_copies_are_other_complexes(models):
+    found = grouped(stoichiometries(*models))
+    assert {names[0].rpartition("_")[0]: len(names) for names in targets(found).values()} == dict(models)
+    assert not any(decoy.lacks or decoy.spare for decoy in found.decoys)
+    assert "(some differ in the number of copies of a chain): each complex is a target" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("many", "few", "lacks", "spare"),
+    [
+        ("AABB", "AAB", "of 4 protein chains that most models of the target have, 3: no D", ""),
+        ("AAAA", "AAA", "of 4 protein chains that most models of the target have, 3: no D", ""),
+        ("AA", "A", "of 2 protein chains that most models of the target have, 1: no B", ""),
+        ("AB", "AAB", "", "A+B"),
+    ],
+)
+def test_a_broken_model_among_many_is_of_their_complex(many, few, lacks, spare):
+    found = grouped(stoichiometries((many, 4), (few, 1)))
     assert set(targets(found)) == {"T"}
-    assert not any(decoy.lacks for decoy in found.decoys)
-    assert {decoy.name: decoy.spare for decoy in found.decoys if decoy.spare} == {
-        "boltz_1": "A+C", "boltz_2": "A+C"
-    }  # fmt: skip
+    assert [(decoy.lacks, decoy.spare) for decoy in found.decoys if decoy.name == f"{few}_0"] == [(lacks, spare)]
+    assert not any(decoy.lacks for decoy in found.decoys if decoy.name != f"{few}_0")
 
 
 def test_names_of_chains_and_their_order_do_not_tell_complexes_apart():
@@ -165,9 +198,31 @@ def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
     assert not same_kind(A, other)
 
 
-def test_peptides_are_told_apart_by_every_letter():
-    assert len(targets(grouped({"x/a": [A, "GILG"], "x/b": [A, "GILA"]}))) == 2
-    assert len(targets(grouped({"x/a": [A, "SLLMWITQC"], "x/b": [A, "SLLMWITQC"]}))) == 1
+@pytest.mark.parametrize("length", [5, 9, 10, 15, 23, 30])
+def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_is(length):
+    wild = chain(7, length).replace("A", "G")
+    scan = {"wt": wild} | {f"{x}{k + 1}A": wild[:k] + "A" + wild[k + 1 :] for k, x in enumerate(wild)}
+    found = grouped({f"x/pep_{name}_model_{n}": [B, peptide] for name, peptide in scan.items() for n in (0, 1)})
+    assert targets(found) == {f"pep_{name}": [f"pep_{name}_model_0", f"pep_{name}_model_1"] for name in scan}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("SLLMWITQC", "SLLMWITQC", True),
+        ("GILG", "GILA", False),
+        ("SLLMWITQC", "SLLMWITQ", False),
+        ("SLLMWITQC", "ASLLMWITQC", False),
+        ("SLLMWITQC", "SLLAWATQC", False),
+        ("SLLMWITQC", "SLLXWITQC", True),
+        (A[:30], A[:29], False),
+        (A[:36], A[:34], True),
+        (A[:40], exchanged(A[:40], 0, 19, 39), True),
+    ],
+)
+def test_peptides_are_told_apart_by_every_letter_that_is_known(one, other, same):
+    assert same_kind(one, other) == same_kind(other, one) == same
+    assert len(targets(grouped({"x/a": [B, one], "x/b": [B, other]}))) == (1 if same else 2)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +237,10 @@ def test_peptides_are_told_apart_by_every_letter():
         (A, A[5:60] + A[70:140], 0),
         (A, A[:60] + "GSGS" + A[60:], 0),
         (f"MGSSHHHHHHSSG{A}", f"GP{A}", 0),
-        (f"GSHM{A}", f"SNAM{A}", 0),
-        (A, f"{A[:-3]}WWW", 0),
+        (f"GSHM{A}", f"SNA{A}", 0),
+        (A, exchanged(A, 0), 1),
+        (A, exchanged(A, 148, 149), 2),
+        (A[:40], exchanged(A[:40], 0, 20, 39), 3),
     ],
 )  # fmt: skip
 def test_exchanges_are_counted_and_missing_loops_tags_and_tails_are_none(one, other, n):
@@ -271,10 +328,86 @@ def test_a_refused_name_keeps_its_row_and_its_reason():
     assert found == [decoy]
 
 
-def test_two_files_that_would_be_one_decoy_are_an_error_that_names_both():
-    files = {"x/a": [A, B], "x_b/a": [A, B], "y/b_a": [A, B], "x/b_a": [A, B]}
-    with pytest.raises(ConfigError, match=r"in/x.*a\.pdb and in/x.*a\.pdb are both decoy"):
-        grouped(files)
+# ---- names that clash ---------------------------------------------------------------------------------------
+
+
+def placed(*places: str) -> Sketch:
+    """Of a file with a model for each of these digests of atoms."""
+    return Sketch(tuple(range(1, len(places) + 1)), (("A", A), ("B", B)), places=places)
+
+
+def of_files(files: dict[str, Sketch], by: str = BY_SEQUENCE) -> Grouped:
+    """Of files `<folder>/<decoy>.<suffix>`."""
+    decoys = []
+    for path in files:
+        folder, file = path.split("/")
+        decoys.append(Decoy("ds", folder, split_suffix(file)[0], f"in/{path}"))
+    return group(decoys, {f"in/{path}": seen for path, seen in files.items()}, by, "given")
+
+
+@pytest.mark.parametrize("by", [BY_SEQUENCE, BY_FOLDER])
+def test_one_stem_under_two_endings_is_two_decoys_and_one_model_if_the_atoms_are_the_same(by):
+    endings = ("ranked_0.cif", "ranked_0.pdb", "ranked_0.pdb.gz", "ranked_0.ent", "ranked_0.mmcif.gz")
+    found = of_files({f"T/{name}": placed("one") for name in endings}, by)
+    names = {Path(decoy.path).name: decoy.name for decoy in found.decoys}
+    assert names == {
+        "ranked_0.pdb": "ranked_0", "ranked_0.pdb.gz": "ranked_0_pdb_gz", "ranked_0.ent": "ranked_0_ent",
+        "ranked_0.cif": "ranked_0_cif", "ranked_0.mmcif.gz": "ranked_0_mmcif_gz",
+    }  # fmt: skip
+    copies = copies_among(found.decoys, {f"in/T/{name}": placed("one") for name in endings})
+    assert copies == {("T", name): "ranked_0" for name in names.values() if name != "ranked_0"}
+    assert list(found.renamed) == []
+
+
+def test_of_one_stem_with_other_atoms_the_new_name_is_said_once():
+    atoms = {"a.pdb": "one", "a.cif": "two", "b.pdb": "three", "b.cif": "four"}
+    found = of_files({f"T/{name}": placed(place) for name, place in atoms.items()})
+    assert targets(found) == {"T": ["a", "a_cif", "b", "b_cif"]}
+    assert found.renamed == [
+        "TopoRank calls a.cif a_cif, since another model has its name; 1 more have other names, too"
+    ]
+
+
+def test_a_model_of_a_file_gives_way_to_a_file_of_its_name():
+    found = of_files({"x/wt.pdb": placed("one", "two"), "x/wt#1.pdb": placed("three")})
+    assert targets(found) == {"x": ["wt#1", "wt#2", "wt_pdb#1"]}
+    assert {decoy.name: (decoy.path, decoy.model) for decoy in found.decoys} == {
+        "wt#1": ("in/x/wt#1.pdb", 0), "wt#2": ("in/x/wt.pdb", 2), "wt_pdb#1": ("in/x/wt.pdb", 1),
+    }  # fmt: skip
+    assert found.renamed == ["TopoRank calls wt.pdb, model 1, wt_pdb#1, since another model has its name"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["x/a.pdb", "x_b/a.pdb", "y/b_a.pdb", "x/b_a.pdb"],
+        ["T/a.pdb", "T/a.cif", "T/a_cif.pdb", "T/a_cif_2.pdb"],
+        ["T/wt.pdb", "T/wt#1.pdb", "T/wt_pdb#1.pdb", "T/wt#2.cif"],
+        ["T/{a}.pdb", "T/{a}.cif", "T/a %.pdb", "T/a %.ent", "T/ä#1.pdb", "T/ä.pdb", "T/A.pdb", "T/a.PDB"],
+        [f"T/{'x' * 240}.pdb", f"T/{'x' * 240}.cif", f"T/{'x' * 240}.ent"],
+    ],
+)  # fmt: skip
+def test_no_clash_of_names_stops_a_run(files):
+    two_models = ("T/wt.pdb", "T/ä.pdb")
+    found = of_files({path: placed(path, f"{path} 2") if path in two_models else placed(path) for path in files})
+    keys = [decoy.key for decoy in found.decoys]
+    assert len(set(keys)) == len(keys) == len(files) + sum(path in two_models for path in files)
+    assert {decoy.path for decoy in found.decoys} == {f"in/{path}" for path in files}
+    assert not any(name_problem(name) for _, name in keys)
+    assert sorted(found.kinds) == keys
+
+
+def test_targets_whose_names_cannot_be_written_stay_apart():
+    long = "x" * 250
+    names = (f"{long}1", f"{long}2")
+    found = group(
+        [Decoy("ds", folder, name, f"in/{folder}/{name}.pdb") for folder in ("u", "v") for name in names],
+        {f"in/{folder}/{long}{n}.pdb": sketched([A, B] if n == 1 else [C, D]) for folder in ("u", "v") for n in (1, 2)},
+        BY_SEQUENCE,
+        long,
+    )  # fmt: skip
+    assert {len(decoys) for decoys in targets(found).values()} == {2}
+    assert len(targets(found)) == 2
 
 
 # ---- partners -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from toporank.ranking.leakage import SEEN, read_leakage
 from toporank.ranking.ranked import read_ranking
 from toporank.report.answer import answers, lost, shown
 from toporank.report.formatting import SCORED
-from toporank.report.results import Study, joined_results
+from toporank.report.results import Study, joined_results, models_among
 from toporank.report.run_card import reason_not_scored
 from toporank.report.targets import target_rows
 from toporank.scorer.conformal import LEVEL
@@ -61,7 +61,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         against = [f"{n:,} {what}" for what, n in told.items() if n]
         lines += ["; ".join([*more, *against])] if more or against else []
     if missing := lost(study.decoys):
-        first = next(row for row in study.decoys if row.fate != SCORED)
+        first = next(row for row in models_among(study.decoys) if row.fate != SCORED)
         lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
     hint = hints(study.interfaces[dataset], study.antibodies[dataset])[:1]
     lines = [*map(for_command, hint), *lines]
@@ -105,8 +105,9 @@ def _in_short(entry: dict[str, Any]) -> str:
 
 
 def _predicted(entry: dict[str, Any]) -> str:
-    best, n = entry["best"], sum(row.fate == SCORED for row in entry["decoys"])
-    alone = "is the only model" if len(entry["decoys"]) == 1 else "is the only model with a score"
+    best, models = entry["best"], models_among(entry["decoys"])
+    n = sum(row.fate == SCORED for row in models)
+    alone = "is the only model" if len(models) == 1 else "is the only model with a score"
     place = f"is best of {n:,}" if n > 1 else alone
     known = best.pred_low is not None
     interval = f", {100 * LEVEL:.0f} % interval {best.pred_low:.2f} to {best.pred_high:.2f}" if known else ""
