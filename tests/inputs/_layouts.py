@@ -54,7 +54,7 @@ LAYOUTS = [
     Layout(
         "AlphaFold-Multimer",
         "`--output_dir`",
-        "each complex is a target; the `ranked_` files are copies of others",
+        "each complex is a target; the `ranked_` files are copies of others, and mmCIF files copies of PDB files",
         ("cplx/ranked_0.pdb", "cplx/unrelaxed_model_1_multimer_v3_pred_0.pdb", "cplx/msas/A/pdb_hits.sto"),
         {"cplx": ("ranked_0", "unrelaxed_model_1_multimer_v3_pred_0")},
     ),
@@ -155,4 +155,16 @@ PARTS = [
 def markdown() -> list[str]:
     """Lines of the section."""
     rows = [f"| {each.program} | {each.folder} | {each.happens} |" for each in LAYOUTS]
-    return ["## Where the files lie\n", "| of | folder to give | what happens |", "| --- | --- | --- |", *rows, ""]
+    head = ["## Where the files lie\n", "| of | folder to give | what happens |", "| --- | --- | --- |"]
+    return [*head, *rows, "", FURTHER]
+
+
+FURTHER = """\
+Folders of what a predictor was given (`templates`, `msas`, `processed`, `…_env`), hidden files and results of
+TopoRank are not read. Files without an ending, or with one that says nothing (`H1106TS001_1` of CASP, `complex.12` of
+ZDOCK, `model.pdb.txt`), are read if their content is PDB or mmCIF.
+
+`toporank score` also unpacks zip and tar files that lie beside models, or alone in the folder, and archives in these;
+each is a job. One that cannot be unpacked is named with the reason, and the others are scored. One whose files lie
+beside it unpacked is left alone. A data set of a configuration names archives and unpacks none.
+"""

@@ -34,7 +34,7 @@ from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
 from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
 from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import describe_passed_over, passed_over
+from toporank.inputs.folders import describe_passed_over, is_model, passed_over
 from toporank.layout import repository
 from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage
@@ -43,7 +43,6 @@ from toporank.ranking.score import Scored, Ways, score_plan
 from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
-from toporank.structures.identity import split_suffix
 from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex
 
@@ -286,7 +285,7 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
     for file in files:
         if not file.is_file():
             raise ConfigError("there is no such file", where=file, remedy="is it spelled right? Give a folder alone")
-        if not split_suffix(file.name):
+        if not is_model(file):
             raise ConfigError("not a structure file", where=file, remedy="give PDB or mmCIF files")
     common = Path(os.path.commonpath([file.parent for file in files]))
     root = inputs / name_of(common)
@@ -312,7 +311,7 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     there = {os.path.realpath(decoy.path) for decoy in grouped.decoys}
     for file in files or ():
         if os.path.realpath(file) not in there:
-            what = "TopoRank would pass over this file: other models lie in a folder above it"
+            what = "TopoRank would pass over this file: its folder has a name of what predictors are given"
             raise ConfigError(what, where=file, remedy="call score for the models of each folder")
     check_partners(partners, "model", chains_of_decoys(grouped), "partners")
     skipped = describe_passed_over(folder, passed_over(folder, grouped.decoys))

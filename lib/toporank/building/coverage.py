@@ -82,7 +82,7 @@ def coverage_table(
 
 def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
     """What copies of a decoy have in common: atoms and partners, or the file where there is no result; else nothing."""
-    if plan is None or fate is None or plan.refused or plan.size < 0:
+    if plan is None or fate is None or plan.refused or not plan.version:
         return ()
     if fate.status == Status.OK:
         return (fate.atoms_sha256, plan.partners) if fate.atoms_sha256 else ()

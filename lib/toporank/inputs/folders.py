@@ -129,8 +129,7 @@ def _may_be_model(filename: str) -> bool:
 
 def _listed(folder: str | os.DirEntry) -> list[os.DirEntry]:
     """What is in a folder, in order of name."""
-    with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: entry.name)
+    return sorted(os.scandir(folder), key=lambda entry: entry.name)
 
 
 def _is_folder(entry: os.DirEntry) -> bool:

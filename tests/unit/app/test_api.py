@@ -205,7 +205,7 @@ def test_what_cannot_be_scored_is_an_error_that_says_why(tmp_path, monkeypatch, 
 
 
 def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
-    deep = tmp_path / "a/b/c/d/far1.pdb"
+    deep = tmp_path / "a/templates/far1.pdb"
     deep.parent.mkdir(parents=True)
     shutil.copy(FAR, deep)
     shutil.copy(NEAR, tmp_path)

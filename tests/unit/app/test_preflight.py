@@ -154,13 +154,21 @@ def test_one_decoy_is_planned_by_itself():
         result.chunk_of_decoy("good", "B", "d3", retry=False)
 
 
+def test_files_of_one_name_are_two_decoys():
+    for name in ("d.pdb", "d.cif.gz"):
+        Path("decoys/A", name).write_text("atoms")
+    result = check(GOOD)
+    assert not result.problems
+    assert {row.decoy for rows in result.chunks["good"].values() for row in rows} >= {"d", "d_cif_gz"}
+
+
 def test_files_that_look_like_structures_and_are_not_read_are_told():
-    for name in ("decoys/A/deeper/x.pdb", "decoys/A/y.pdb.zst"):
+    for name in ("decoys/A/templates/x.pdb", "decoys/A/y.bcif"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     lines = check(GOOD).gap["good"]
     assert [line for line in lines if "not read" in line] == [
-        "2 files are not read, such as A/deeper/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
+        "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
         " each with or without .gz)"
     ]
 
@@ -182,21 +190,13 @@ def empty_folder():
     return {"name": "bad", "decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"
 
 
-def folder_whose_structures_lie_too_deep():
-    for name in ("deep/predictions/one/m0.cif", "deep/predictions/one/m1.cif"):
+def folder_whose_structures_are_not_read():
+    for name in ("deep/one/m0.bcif", "deep/one/m1.bcif"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     return {"name": "bad", "decoys": "deep"}, (
-        "dataset bad, deep: no structure file found; 2 files are not read, such as predictions/one/m0.cif"
-        " (give deep/predictions)"
+        "dataset bad, deep: no structure file found; 2 files are not read, such as one/m0.bcif (expected <target>/"
     )
-
-
-def twins():
-    Path("twins/A").mkdir(parents=True)
-    for name in ("d.pdb", "d.cif.gz"):
-        Path("twins/A", name).write_text("atoms")
-    return {"name": "bad", "decoys": "twins"}, "are both decoy 'd' of target 'A'"
 
 
 def missing_labels():
@@ -224,7 +224,7 @@ def results_that_are_a_file():
 
 
 TROUBLE = [
-    missing_folder, folder_that_is_a_file, empty_folder, folder_whose_structures_lie_too_deep, twins,
+    missing_folder, folder_that_is_a_file, empty_folder, folder_whose_structures_are_not_read,
     missing_labels, labels_of_bytes, labels_that_are_a_folder, impossible_label, results_that_are_a_file,
 ]  # fmt: skip
 
@@ -267,7 +267,7 @@ def test_all_problems_are_told_at_once(monkeypatch):
     monkeypatch.setenv("PATH", "")
     result = check(
         {**missing_folder()[0], "name": "one"},
-        {**twins()[0], "name": "two"},
+        {**folder_whose_structures_are_not_read()[0], "name": "two"},
         {**missing_labels()[0], "name": "three"},
         dssp=True,
     )
