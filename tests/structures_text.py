@@ -53,6 +53,11 @@ def changed(atoms: Iterable[Atom], **other) -> list[Atom]:
     return [replace(atom, **other) for atom in atoms]
 
 
+def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
+    """The same atoms, so many Å further along x."""
+    return [replace(atom, x=atom.x + x) for atom in atoms]
+
+
 def pdb_line(atom: Atom, serial: int | str = 1) -> str:
     """An ATOM or HETATM record by the columns of the format, 80 characters."""
     x, y, z = (f"{v:8.3f}" if isinstance(v, int | float) else f"{v:>8}" for v in (atom.x, atom.y, atom.z))

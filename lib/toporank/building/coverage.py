@@ -82,10 +82,12 @@ def coverage_table(
 
 def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
     """What copies of a decoy have in common: atoms and partners, or the file where there is no result; else nothing."""
-    if plan is None or fate is None or plan.refused or not plan.version:
+    if plan is None or fate is None or plan.refused:
         return ()
     if fate.status == Status.OK:
         return (fate.atoms_sha256, plan.partners) if fate.atoms_sha256 else ()
+    if not plan.version:
+        return ()
     return (fate.status, plan.size, plan.version, plan.model, plan.partners)
 
 

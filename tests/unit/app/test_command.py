@@ -22,6 +22,7 @@ import pytest
 
 from conftest import REPOSITORY
 from replacing import copied_there, moved_there, written_over
+from structures_text import mmcif, pair, pdb, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, study
 from toporank.app.commands.given import look_at, look_at_partners, name_of
@@ -81,6 +82,35 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
 def test_jobs_in_a_tar_file_are_targets(tmp_path):
     jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
     assert "6 models of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+
+
+MULTIMER = "model_{}_multimer_v3_pred_0"
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "others", "line"),
+    [
+        ((), (), "5 models of 1 target and 5 copies of them"),
+        ((1,), (), "6 models of 1 target (1 of them relaxed from another) and 6 copies of them"),
+        ((), ("x_recycle_1.pdb", "x.pdb"), "6 models of 1 target, 5 copies of them and 1 intermediate state that"),
+    ],
+    ids=["unrelaxed", "the best relaxed", "with a recycle"],
+)
+def test_five_models_as_alphafold_writes_them_are_five(tmp_path, relaxed, others, line):
+    """Each `ranked_` file is a copy of a relaxed or unrelaxed one."""
+    folder = tmp_path / "models/T"
+    folder.mkdir(parents=True)
+    for n in range(1, 6):
+        of_predictor = pdb(shifted(pair(), float(n)))
+        (folder / f"unrelaxed_{MULTIMER.format(n)}.pdb").write_text(of_predictor)
+        if n in relaxed:
+            of_predictor = pdb(shifted(pair(), n + 0.01))
+            (folder / f"relaxed_{MULTIMER.format(n)}.pdb").write_text(of_predictor)
+            (folder / f"ranked_{n - 1}.cif").write_text(mmcif(shifted(pair(), n + 0.01)))
+        (folder / f"ranked_{n - 1}.pdb").write_text(of_predictor)
+    for name in others:
+        (folder / name).write_text(pdb(shifted(pair(), 50.0)))
+    assert f": {line}" in look_at(tmp_path / "models", tmp_path / "out").said.splitlines()[0]
 
 
 def test_what_looks_like_a_model_and_is_not_read_is_said_at_once(tmp_path):

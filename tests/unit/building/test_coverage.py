@@ -294,6 +294,16 @@ def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
     assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}
 
 
+def test_a_file_without_a_result_is_a_copy_of_the_same_file_under_another_name():
+    names = ("ranked_3", "unrelaxed_4", "other", "state")
+    files = dict(zip(names, (77, 77, 78, 77), strict=True))
+    plan = [row._replace(version=files[row.decoy]) for row in planned(*(("A", name) for name in names))]
+    plan[3] = plan[3]._replace(refused="no model")
+    fates = [fate("A", name, Status.NO_INTERFACE) for name in names]
+    found = {row.decoy: row.duplicate_of for row in coverage_table(plan, fates, [])}
+    assert {name: first for name, first in found.items() if first} == {"unrelaxed_4": "ranked_3"}
+
+
 @pytest.mark.parametrize("content", ["", "x\n", "target\tdecoy\n", "\xff"])
 def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
     path = write(table)

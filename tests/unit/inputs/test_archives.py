@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from structures_text import changed, pair, pdb
+from structures_text import pair, pdb, shifted
 from toporank.app.commands.given import STORE, folder_to_score, look_at
 from toporank.errors import ConfigError
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
@@ -22,7 +22,7 @@ CASP = f"PFRMAT TS\nTARGET H9999\nMODEL  1\nPARENT N/A\n{pdb(pair())}TER\nEND\n"
 
 def model(n: int) -> str:
     """Another model of the same complex for each number."""
-    return pdb(changed(pair(), x=float(n)))
+    return pdb(shifted(pair(), float(n)))
 
 
 def laid(folder: Path, files: dict[str, object]) -> Path:

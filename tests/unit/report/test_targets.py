@@ -14,7 +14,10 @@ from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.ranked import ranking
 from toporank.report.answer import verdict
+from toporank.report.rankings import target_lines
 from toporank.report.results import Study, joined_results
+from toporank.report.run_card import balance
+from toporank.report.run_card import coverage as coverage_of
 from toporank.report.targets import target_rows, targets_text
 from toporank.scorer.prediction import Estimate, Score
 from toporank.structures.identity import Status
@@ -51,6 +54,29 @@ def test_every_target_has_one_row_the_most_promising_first(study):
         ("sure", "a", "likely"), ("two", "c", "doubtful"), ("bad", "d", "wrong"), ("lost", "", ""),
     ]  # fmt: skip
     assert [(row.n_models, row.n_scored) for row in rows] == [(1, 1), (2, 2), (2, 1), (1, 0)]
+
+
+def test_copies_and_intermediate_states_have_rows_but_do_not_count(study):
+    """Five models as AlphaFold writes them, PDB, mmCIF and ranked; one has no interface, and there are recycles."""
+    coverage = []
+    for n in range(5):
+        status = Status.NO_INTERFACE if n == 4 else Status.OK
+        coverage.append(covered("T", f"ranked_{n}", status))
+        coverage += [
+            covered("T", f"{copy}_{n}", status)._replace(duplicate_of=f"ranked_{n}") for copy in ("relaxed", "z")
+        ]
+        coverage.append(covered("T", f"recycle_{n}", Status.INTERMEDIATE))
+    scores = [Score("T", row.decoy, 0.5, None) for row in coverage if row.status == Status.OK]
+    found = Study(["s"], joined_results("s", coverage, ranking(coverage, scores)), {}, None, {}, {})
+    assert len(found.decoys) == 20
+    (row,) = target_rows(found)
+    assert (row.n_models, row.n_scored, row.best) == (5, 4, "ranked_0")
+    assert row.why.endswith("1 of 5 models has no score: 1 no interface")
+    (line,) = target_lines(found, {})
+    assert (line["decoys"], line["scored"]) == (5, 4)
+    whole = balance(found.decoys)
+    assert [whole[name] for name in ("decoys", "scored", "skipped", "copies", "intermediate")] == [5, 4, 1, 10, 5]
+    assert coverage_of(found)["rows"][0]["decoys"] == 5
 
 
 def test_a_row_says_what_is_known_of_the_best_model(study):

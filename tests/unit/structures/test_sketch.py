@@ -6,11 +6,12 @@ import time
 
 import pytest
 
-from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, write
+from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, shifted, write
 from toporank.building.target_chains import sequences
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
+from toporank.structures.stored import atoms_digest
 
 BOTH = pytest.mark.parametrize(("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"])
 
@@ -55,6 +56,28 @@ def test_a_residue_whose_atoms_stand_apart_is_one(tmp_path, as_text, name):
 def test_a_chain_that_is_written_twice_is_one(tmp_path, as_text, name):
     path = write(tmp_path / name, as_text([*pair(), *changed(alanine("B", 1, 5.1), chain="C")]))
     assert sketch(path).chains == (("A", "A"), ("B", "A"))
+
+
+def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_path):
+    atoms = shifted([*pair(), *alanine("C", 1, 9.0)], -3.001)
+    finer = shifted(atoms, 0.0004)
+    files = {"a.pdb": pdb(atoms), "a.pdb.gz": pdb(atoms), "a.cif": mmcif(atoms), "b.cif": mmcif(finer)}
+    paths = [write(tmp_path / name, text) for name, text in files.items()]
+    assert len({sketch(path).places for path in paths}) == 1
+    assert len({atoms_digest(read_complex(path)) for path in paths}) == 1
+    relaxed = write(tmp_path / "c.pdb", pdb([*atoms[:-1], *shifted(atoms[-1:], 0.001)]))
+    assert sketch(relaxed).places != sketch(paths[0]).places
+    assert atoms_digest(read_complex(relaxed)) != atoms_digest(read_complex(paths[0]))
+
+
+@BOTH
+def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
+    further = shifted(pair(), 5.0)
+    models = [*changed(pair(), model=1), *changed(further, model=2), *changed(pair(), model=3)]
+    text = in_models(pdb(pair()), pdb(further), pdb(pair())) if as_text is pdb else mmcif(models)
+    found = sketch(write(tmp_path / name, text))
+    assert found.atoms_of(1) == found.atoms_of(3) != found.atoms_of(2) != ""
+    assert found.atoms_of(0) == found.atoms_of(1) == sketch(write(tmp_path / "one.pdb", pdb(pair()))).atoms_of(0)
 
 
 # ---- models -----------------------------------------------------------------------------------------------

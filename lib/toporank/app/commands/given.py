@@ -23,6 +23,8 @@ from toporank.structures.partners import is_file, parse_partners, partner_name, 
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
+RELAXED = re.compile(r"(^|_)relaxed_")
+"""In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 OVERRULE = "--targets folder keeps to the folders"
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
@@ -74,9 +76,22 @@ def describe_models(grouped: Grouped) -> str:
     copies = len(grouped.copies)
     targets = len({decoy.target for decoy in decoys})
     text = f"{_several(len(decoys) - copies - intermediate, 'model')} of {_several(targets, 'target')}"
+    relaxed = _relaxed(grouped)
+    text += f" ({relaxed:,} of them relaxed from another)" if relaxed else ""
     others = [f"{copies:,} {'copy' if copies == 1 else 'copies'} of them"] if copies else []
     others += [f"{_several(intermediate, 'intermediate state')} that TopoRank does not score"] if intermediate else []
     return " and ".join([", ".join([text, *others[:-1]]), *others[-1:]])
+
+
+def _relaxed(grouped: Grouped) -> int:
+    """How many models are there as their predictor relaxed them, beside the unrelaxed ones."""
+    models = {decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys}
+    found = set()
+    for (target, name), model in models.items():
+        unrelaxed = models.get((target, RELAXED.sub(r"\1unrelaxed_", name)))
+        if unrelaxed not in (None, model):
+            found.add((target, model))
+    return len(found)
 
 
 def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
