@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import errno
+import functools
 import gzip
 import hashlib
 import itertools
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from toporank.errors import ConfigError, TopoRankError, printable
-from toporank.files.state import state_of
+from toporank.files.state import FileState, state_of
 
 ZIP, TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 UNKNOWN = (".7z", ".rar", ".zst", ".bz2", ".xz", ".z")
@@ -96,6 +97,14 @@ def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
     archive : a zip or tar file
     wanted : says of the name of a file whether it is wanted
     """
+    try:
+        return _may_hold(archive, state_of(archive), wanted)
+    except OSError:
+        return True
+
+
+@functools.lru_cache(maxsize=4096)
+def _may_hold(archive: Path, _: FileState, wanted: Callable[[str], bool]) -> bool:
     opened = _opened_zip if archive.name.lower().endswith(ZIP) else _opened_tar
     try:
         with opened(archive, archive.parent) as (headers, _):

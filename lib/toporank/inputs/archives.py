@@ -13,9 +13,12 @@ from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import MARK, archive_name, file_sizes, free_folder, job_name, unpacked
 from toporank.inputs.folders import RESULTS, listing
 from toporank.structures.identity import Decoy, split_suffix
+from toporank.structures.recognition import STRUCTURE_LIKE
 
 GATHERED = ".toporank_gathered.json"
 """In a folder that was made here: the folder that it stands for."""
+SINGLE = ".single"
+"""A folder in it for what was in archives of single structures."""
 
 
 class Gathered(NamedTuple):
@@ -54,7 +57,7 @@ def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
         return Gathered(given, notes)
     to = place()
     _prepare(to, given)
-    failed = _gather(given, to, wanted)
+    failed = _gather(given, to, wanted, to.parent.parent)
     done = [archive for archive in archives if archive in wanted and archive not in failed]
     if done:
         notes.append(f"{_named(done, given)} unpacked into {printable(str(to))}")
@@ -105,36 +108,49 @@ def _prepare(to: Path, given: Path) -> None:
                 link.unlink()
 
 
-def _gather(source: Path, to: Path, archives: set[Path]) -> dict[Path, str]:
+def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path, str]:
     """Fill a folder with links to what is in another, and with what is in its archives.
 
-    Returns the archives that could not be unpacked → why.
+    out : the folder for results, which may lie in `source`. Returns the archives that could not be unpacked → why.
     """
     failed: dict[Path, str] = {}
     here = {archive for archive in archives if archive.parent == source}
-    unpacked_here: set[str] = set()
     for entry in sorted(source.iterdir()):
         deeper = {archive for archive in archives if entry in archive.parents}
-        if entry.name.startswith(".") or (entry / RESULTS).is_dir():
+        if entry.name.startswith(".") or (entry / RESULTS).is_dir() or entry == out:
             continue
-        if deeper:
+        if deeper or entry in out.parents:
             (to / entry.name).mkdir(exist_ok=True)
-            failed |= _gather(entry, to / entry.name, deeper)
+            failed |= _gather(entry, to / entry.name, deeper, out)
         elif entry not in here:
             (to / entry.name).symlink_to(entry.absolute())
+    unpacked_here: set[str] = set()
     for archive in sorted(here):
-        name = job_name(archive)
-        if os.path.lexists(to / name) and not (to / name / MARK).exists():
-            name = free_folder(name, to)
         try:
-            unpacked_here.add(unpacked(archive, to, name).name)
+            unpacked_here.add(_unpack_into(to, archive).name)
         except ConfigError as error:
             failed[archive] = error.reason
             (to / archive.name).symlink_to(archive.absolute())
-    for folder in to.iterdir():
+    for folder in (*to.iterdir(), *(to / SINGLE).glob("*")):
         if (folder / MARK).exists() and not folder.is_symlink() and folder.name not in unpacked_here:
             shutil.rmtree(folder)  # its archive is gone
     return failed
+
+
+def _unpack_into(to: Path, archive: Path) -> Path:
+    """The folder with the files of an archive; those of an archive that is called like a structure are linked.
+
+    `model_1.pdb.zip` is no job but a compressed structure. Raises ConfigError as `unpacked` does.
+    """
+    if STRUCTURE_LIKE.search(archive.name):
+        folder = unpacked(archive, to / SINGLE, archive.name)
+        for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MARK):
+            (to / free_folder(file.name, to)).symlink_to(file)
+        return folder
+    name = job_name(archive)
+    if os.path.lexists(to / name) and not (to / name / MARK).exists():
+        name = free_folder(name, to)
+    return unpacked(archive, to, name)
 
 
 def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:

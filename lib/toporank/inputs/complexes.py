@@ -319,9 +319,9 @@ def _unique_names(models: list[_Model]) -> tuple[list[str], set[int]]:
 def _precedence(decoy: Decoy) -> tuple:
     """Sorts decoys of one name: the first keeps it."""
     suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1].lower()
-    plain = suffix.removesuffix(".gz")
-    order = [*FORMATS].index(plain) if plain in FORMATS else len(FORMATS)
-    return decoy.model > 0, order, suffix != plain, decoy.path, decoy.model
+    order = [suffix == ending or suffix.startswith(f"{ending}.") for ending in FORMATS]
+    place = order.index(True) if any(order) else len(order)
+    return decoy.model > 0, place, suffix not in FORMATS, decoy.path, decoy.model
 
 
 def _with_ending(name: str, decoy: Decoy) -> str:

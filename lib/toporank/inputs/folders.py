@@ -112,13 +112,11 @@ class _Walk:
         path = entry.path.removeprefix("./")  # as `Path` writes it
         if read and is_model(entry):
             self.listing.models.append((folders, entry))
-        elif STRUCTURE_LIKE.search(entry.name):
-            self.listing.unread.append(Path(path))
         elif read and archive_name(Path(entry.name)):
             if may_hold(Path(path), _may_be_model):
                 self.listing.archives.append(Path(path))
                 self.listing.unread.append(Path(path))
-        elif read and entry.name.lower().endswith(UNREADABLE_ARCHIVES):
+        elif STRUCTURE_LIKE.search(entry.name) or (read and entry.name.lower().endswith(UNREADABLE_ARCHIVES)):
             self.listing.unread.append(Path(path))
 
 

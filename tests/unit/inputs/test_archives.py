@@ -100,6 +100,23 @@ def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
     assert targets(alone / "both.zip", tmp_path / "out2") == {"one": ["o"], "two": ["t"]}
 
 
+def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
+    given = laid(tmp_path / "x", {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)})
+    laid(given, {"model_3.pdb": model(3)})
+    assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_2", "model_3"]}
+    (given / "model_2.pdb.zip").unlink()
+    assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_3"]}
+
+
+@pytest.mark.parametrize("out", ["out", "T/out", "T/x/out"])
+def test_results_may_lie_in_the_folder_with_the_archives(tmp_path, out):
+    given = laid(tmp_path / "g", {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}})
+    expected = {"T": ["a", "x_b"], "j": ["j"]}
+    for _ in range(2):
+        assert targets(given, given / out) == expected
+        (given / out / ".toporank").mkdir(parents=True, exist_ok=True)
+
+
 def test_models_of_casp_in_their_tar_files_are_read(tmp_path):
     files = {f"H{n}/H{n}TS{group:03}_1": CASP for n in (9998, 9999) for group in (1, 2)}
     given = laid(tmp_path / "casp", {
