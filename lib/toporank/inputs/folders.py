@@ -47,6 +47,9 @@ RESULTS = ".toporank"
 OWN_FOLDERS = ("input", "results")
 """Folders of such a folder with structures, in case it is the one that was given."""
 
+OF_PREDICTORS = (".json", ".json.gz", ".npz", ".pkl", ".a3m", ".png", ".csv", ".tsv")
+"""Endings of most files beside models, which are no structures."""
+
 EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
 
 
@@ -87,7 +90,7 @@ class _Walk:
         if RESULTS in names and folders:
             return
         entries = [entry for entry in entries if not (RESULTS in names and entry.name in OWN_FOLDERS)]
-        of_server = any(SERVER_MODEL.fullmatch(name) for name in names)
+        of_server = any(name.startswith("fold_") and SERVER_MODEL.fullmatch(name) for name in names)
         step = _step_among(entries) if read else None
         for entry in entries:
             if entry.name.startswith("."):
@@ -109,10 +112,13 @@ class _Walk:
         return new or not folders
 
     def _file(self, entry: os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
-        path = entry.path.removeprefix("./")  # as `Path` writes it
+        if entry.name.endswith(OF_PREDICTORS):
+            return
         if read and is_model(entry):
             self.listing.models.append((folders, entry))
-        elif read and archive_name(Path(entry.name)):
+            return
+        path = entry.path.removeprefix("./")  # as `Path` writes it
+        if read and archive_name(Path(entry.name)):
             if may_hold(Path(path), _may_be_model):
                 self.listing.archives.append(Path(path))
                 self.listing.unread.append(Path(path))
@@ -160,7 +166,8 @@ def listing(folder: Path) -> Listing:
 
 def _step_among(entries: Iterable[os.DirEntry]) -> str | None:
     """The last step of a run of HADDOCK that has models, as a path below the run; None in any other folder."""
-    folders = {entry.name: entry for entry in entries if STEP.fullmatch(entry.name) or entry.name == "structures"}
+    subfolders = (entry for entry in entries if _is_folder(entry))
+    folders = {entry.name: entry for entry in subfolders if STEP.fullmatch(entry.name) or entry.name == "structures"}
     old = folders.pop("structures", None)
     numbered = sorted(((int(STEP.fullmatch(name)[1]), name) for name in folders), reverse=True)
     places = {name: Path(folders[name].path) for _, name in numbered}
@@ -268,9 +275,10 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     recycles: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for target, name, path in models:
         names.add((target, name))
-        if recycle := RECYCLE.fullmatch(name):
+        recycle = RECYCLE.fullmatch(name) if ".r" in name or "recycle" in name else None
+        if recycle:
             recycles.setdefault((target, recycle[1]), []).append((int(recycle[3]), path))
-        if TRAJECTORY.fullmatch(name):
+        if name.endswith("_traj") and TRAJECTORY.fullmatch(name):
             found[path] = "the steps of a trajectory"
     for (target, name), states in recycles.items():
         last = max(states)
@@ -289,8 +297,9 @@ def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
     """Files below `folder` that look like structures, or may hold some, and are not among its decoys, in order."""
     read = {decoy.path for decoy in decoys}
     files = listing(folder)
-    models = [Path(entry.path.removeprefix("./")) for _, entry in files.models]
-    return sorted(path for path in (*models, *files.unread) if os.fspath(path) not in read)
+    models = (entry.path.removeprefix("./") for _, entry in files.models)
+    left = [Path(path) for path in models if path not in read]
+    return sorted([*left, *(path for path in files.unread if os.fspath(path) not in read)])
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:

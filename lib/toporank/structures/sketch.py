@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import gemmi
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from toporank.errors import StructureError
 from toporank.structures.columns import COORDINATES, RESIDUE, PdbText
@@ -15,6 +16,12 @@ from toporank.structures.complex import STANDARD
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 from toporank.structures.stored import PER_ANGSTROM
 
+DOT, PLACES = 4, np.array([1_000_000, 100_000, 10_000, 1000, 0, 100, 10, 1], dtype=np.int32)
+"""Of a coordinate of eight columns: where its decimal point is, and what each digit is worth, in 0.001 Å."""
+MIXED = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
+"""Factors that make one number of three coordinates."""
+FARTHEST = 1e6
+"""Å. Farther away are atoms of unknown place."""
 Chains = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain of a model, in the order of the file. A sequence has a letter for each
 protein residue, as `read_complex` counts them: X for an unknown one, M for MSE."""
@@ -61,7 +68,7 @@ def sketch(path: Path) -> Sketch:
         found = _sketch((first.num, *(model.num for model in others)), _chains(first), further)
         ends = np.cumsum([model.count_atom_sites() for model in structure])
         positions = np.split(gemmi.FlatStructure(structure).pos, ends[:-1])
-        return found._replace(places=tuple(map(_digest, positions)))
+        return found._replace(places=tuple(_digest(_whole(of_model)) for of_model in positions))
 
 
 def _of_pdb(lines: PdbText) -> Sketch:
@@ -82,20 +89,39 @@ def _places(lines: PdbText) -> tuple[str, ...]:
     digests = []
     for _, first, stop in lines.models:
         atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [first, stop]))]
-        columns = [lines.numbers(slice(start, start + 8), atoms).view("S8") for start in COORDINATES]
-        try:
-            digests.append(_digest(np.stack(columns, axis=1).astype(np.float64)))
-        except ValueError:  # no number; reading it fails later, with the reason
-            return ()
+        columns = sliding_window_view(lines.data, COORDINATES.stop - COORDINATES.start)
+        signs = columns[lines.starts[atoms] + COORDINATES.start].reshape(-1, 3, 8)
+        digests.append(_digest(_thousandths(signs)))
     return tuple(digests)
 
 
-def _digest(positions: np.ndarray) -> str:
-    """A digest of coordinates in Å, shape (A, 3), in any order; empty where some are no numbers."""
-    if not np.isfinite(positions).all():
+def _thousandths(signs: np.ndarray) -> np.ndarray | None:
+    """Coordinates in 0.001 Å, int, shape (A, 3); None where they are not written as PDB files have them.
+
+    signs : uint8, shape (A, 3, 8), their columns, such as `-12.345`
+    """
+    digits = signs - np.uint8(ord("0"))
+    is_digit = digits < 10
+    minus = signs == ord("-")
+    known = is_digit | minus | (signs == ord(" "))
+    known[..., DOT] = signs[..., DOT] == ord(".")
+    if not known.all() or not is_digit[..., DOT + 1 :].all():
+        return None
+    whole = np.where(is_digit, digits, 0).astype(np.int32) @ PLACES
+    return np.where(minus.any(axis=-1), -whole, whole)
+
+
+def _whole(positions: np.ndarray) -> np.ndarray | None:
+    """Coordinates in 0.001 Å, int, shape (A, 3); None where some are no numbers. positions : in Å."""
+    known = np.isfinite(positions) & (np.abs(positions) < FARTHEST)
+    return np.rint(positions * PER_ANGSTROM).astype(np.int32) if known.all() else None
+
+
+def _digest(places: np.ndarray | None) -> str:
+    """A digest of where atoms are, in 0.001 Å, int, shape (A, 3), in any order; empty where it is not known."""
+    if places is None:
         return ""
-    whole = np.rint(positions * PER_ANGSTROM).astype(np.int64)
-    ordered = whole[np.lexsort(whole.T)]
+    ordered = np.sort((places.astype(np.int64).view(np.uint64) * MIXED).sum(axis=1))
     return hashlib.blake2b(ordered.tobytes(), digest_size=12).hexdigest()
 
 
