@@ -34,7 +34,8 @@ from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
 from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
 from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import describe_passed_over, is_model, passed_over
+from toporank.inputs.folders import describe_passed_over, passed_over
+from toporank.inputs.listing import is_model
 from toporank.layout import repository
 from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage

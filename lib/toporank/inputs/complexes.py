@@ -8,7 +8,6 @@ kinds of chains, in the same numbers of copies, are of one complex.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +15,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
+from toporank.inputs.decoy_names import Key, Sketches, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
-from toporank.structures.identity import FORMATS, Decoy, free_name, split_suffix, table_name
+from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
+from toporank.structures.identity import Decoy, free_name, table_name
 from toporank.structures.partners import parse_partners, partner_name, partners_text
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
-FLAT = 4
-"""How many times as many models need to be complete before one that lies beside them in the folder lacks a chain, or
-has one too many; otherwise it is another complex."""
 EXAMPLES = 3
 """Names in a note."""
 GENERIC = {
@@ -35,11 +33,6 @@ GENERIC = {
     *("sample", "idx", "run", "complex", "cluster", "rigidbody", "flexref", "emref", "mdref"),
 }
 """Parts of file names that name no complex."""
-
-Sketches = Mapping[str, "Sketch | None"]
-"""What a look into each file found, by path; None where it cannot be read."""
-Key = tuple[str, str]
-"""Target and decoy."""
 
 
 class Grouped(NamedTuple):
@@ -59,14 +52,6 @@ class Grouped(NamedTuple):
     contents: Mapping[str, str] = MappingProxyType({})
     copies: Mapping[Key, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
-
-
-class _Model(NamedTuple):
-    """A decoy before it has its target. folder : that its path says. kinds : of its chains by name."""
-
-    decoy: Decoy
-    folder: str
-    kinds: dict[str, int]
 
 
 def group(
@@ -91,13 +76,13 @@ def group(
     """
     single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
     kinds = kinds_of({sequence for decoy in single for _, sequence in _chains(decoy, sketches)})
-    models = [_Model(decoy, decoy.target, {n: kinds[s] for n, s in _chains(decoy, sketches)}) for decoy in single]
-    of_folders: dict[str, list[_Model]] = {}
+    models = [Model(decoy, decoy.target, {n: kinds[s] for n, s in _chains(decoy, sketches)}) for decoy in single]
+    of_folders: dict[str, list[Model]] = {}
     for model in models:
         of_folders.setdefault(model.folder, []).append(model)
     if by == BY_FOLDER:
         return _grouped({folder: [own] for folder, own in of_folders.items()}, [], sketches)
-    parts = {folder: _complexes(own) for folder, own in of_folders.items()}
+    parts = {folder: complexes_of(own) for folder, own in of_folders.items()}
     apart = {folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in parts}
     joined = _joined(parts, sketches, apart)
     return _grouped(_with_names(joined, given), _notes(parts, joined), sketches)
@@ -116,92 +101,15 @@ def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
     return seen.of_model(decoy.model) if seen else ()
 
 
-Copies = tuple[tuple[int, int], ...]
-"""Kinds of chains and the number of copies of each, sorted."""
-
-
-def _complexes(models: list[_Model]) -> list[list[_Model]]:
-    """The models of a folder, those of one complex together, the most frequent complex first.
-
-    Models with the same kinds of chains in the same numbers of copies are of one complex. Where another complex is much
-    more frequent, models that lack chains of it, or have further copies of some, are of this one: see `_is_broken`.
-    """
-    parts: dict[Copies, list[_Model]] = {}
-    for model in models:
-        parts.setdefault(tuple(sorted(Counter(model.kinds.values()).items())), []).append(model)
-    unknown = parts.pop((), [])
-    _join_single_chains(parts)
-    whole: list[Copies] = []
-    having: dict[int, list[Copies]] = {}
-    for copies in sorted(parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)):
-        others = min((having.get(kind, []) for kind, _ in copies), key=len)
-        n = len(parts[copies])
-        home = next((other for other in others if _is_broken(dict(copies), n, dict(other), len(parts[other]))), None)
-        if home is not None:
-            parts[home] += parts.pop(copies)
-            continue
-        whole.append(copies)
-        for kind, _ in copies:
-            having.setdefault(kind, []).append(copies)
-    found = [parts[copies] for copies in whole]
-    if len(found) < 2:
-        return [[model for own in found for model in own] + unknown]
-    return [*found, *([model] for model in unknown)]
-
-
-def _join_single_chains(parts: dict[Copies, list[_Model]]) -> None:
-    """Models of one chain by itself are of the most frequent complex of copies of it, if there is one."""
-    for copies in [copies for copies in parts if sum(n for _, n in copies) == 1]:
-        kind = copies[0][0]
-        oligomers = [other for other in parts if other != copies and [k for k, _ in other] == [kind]]
-        if oligomers:
-            home = max(oligomers, key=lambda other: (len(parts[other]), other))
-            parts[home] += parts.pop(copies)
-
-
-def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual: int) -> bool:
-    """Whether n models are of a complex of n_usual models, without some of its chains or with further copies.
-
-    A single chain of a complex is broken, and so are few models among many. Others are complexes of their own. So are
-    those that have all chains of it in the same proportions, 1:1 beside 2:2 or two copies beside four, but not three
-    beside four: whoever compares stoichiometries predicts both.
-
-    own, usual : their chains, kind → number of copies.
-    """
-    lacks = own.keys() <= usual.keys() and all(own[kind] <= usual[kind] for kind in own)
-    has_more = own.keys() == usual.keys() and all(own[kind] >= usual[kind] for kind in own)
-    if lacks and sum(own.values()) == 1:
-        return True
-    if not (lacks or has_more) or FLAT * n > n_usual:
-        return False
-    if own.keys() != usual.keys():
-        return True
-    ratios = {max(own[kind], usual[kind]) / min(own[kind], usual[kind]) for kind in own}
-    in_proportion = len(ratios) == 1 and (len(own) > 1 or max(ratios).is_integer())
-    return not in_proportion
-
-
-def _usual(models: Iterable[_Model]) -> dict[int, int]:
-    """Kind → copies that more than half of the models have; kinds that fewer models have are left out.
-
-    Models of a single chain count only where there are no others: a single chain is no complex.
-    """
-    counts = [Counter(model.kinds.values()) for model in models if model.kinds]
-    counts = [count for count in counts if count.total() > 1] or counts
-    kinds = {kind for count in counts for kind in count}
-    usual = {kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2] for kind in kinds}
-    return {kind: n for kind, n in usual.items() if n}
-
-
 def _joined(
-    parts: Mapping[str, list[list[_Model]]], sketches: Sketches, apart: Mapping[str, tuple]
-) -> list[list[_Model]]:
+    parts: Mapping[str, list[list[Model]]], sketches: Sketches, apart: Mapping[str, tuple]
+) -> list[list[Model]]:
     """The complexes of all folders; the same complex of several folders is one, unless these differ in `apart`."""
-    found: dict[tuple, list[list[_Model]]] = {}
+    found: dict[tuple, list[list[Model]]] = {}
     for folder, complexes in parts.items():
         for models in complexes:
-            alike = found.setdefault((tuple(sorted(_usual(models).items())), apart[folder]), [])
-            same = [one for one in alike if _usual(models) and _same_proteins(one, models, sketches)]
+            alike = found.setdefault((tuple(sorted(usual_chains(models).items())), apart[folder]), [])
+            same = [one for one in alike if usual_chains(models) and _same_proteins(one, models, sketches)]
             if same:
                 same[0] += models
             else:
@@ -209,13 +117,13 @@ def _joined(
     return [models for alike in found.values() for models in alike]
 
 
-def _same_proteins(one: list[_Model], other: list[_Model], sketches: Sketches) -> bool:
+def _same_proteins(one: list[Model], other: list[Model], sketches: Sketches) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange: no mutant."""
     first, second = (_longest(models, sketches) for models in (one, other))
     return first.keys() == second.keys() and all(same_protein(first[kind], second[kind]) for kind in first)
 
 
-def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
+def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     found: dict[int, str] = {}
     for decoy, _, kinds in models:
@@ -224,7 +132,7 @@ def _longest(models: list[_Model], sketches: Sketches) -> dict[int, str]:
     return found
 
 
-def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[list[_Model]]]:
+def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[list[Model]]]:
     """Name of each target → its models.
 
     A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
@@ -243,7 +151,7 @@ def _with_names(complexes: list[list[_Model]], given: str) -> dict[str, list[lis
             own = [of_folders] if of_folders else [common_name(files), common_name(files, numbers=True)]
         names.append([name or given for name in own])
     plain = Counter(own[0] for own in names)
-    found: dict[str, list[list[_Model]]] = {}
+    found: dict[str, list[list[Model]]] = {}
     for own, models in zip(names, complexes, strict=True):
         name = own[0] if plain[own[0]] == 1 else own[-1]
         found[table_name(free_name(table_name(name), found))] = [models]
@@ -266,7 +174,7 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     return "_".join(telling)
 
 
-def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketches: Sketches) -> Grouped:
+def _grouped(targets: Mapping[str, list[list[Model]]], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     decoys: list[Decoy] = []
     kinds: dict[Key, dict[str, int]] = {}
@@ -274,9 +182,9 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
     renamed: list[Decoy] = []
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
-        usual, names = _usual(models), _names_of(models)
-        unique_names, in_need = _unique_names(models)
-        for place, (model, name) in enumerate(zip(models, unique_names, strict=True)):
+        usual, names = usual_chains(models), _names_of(models)
+        names_here, in_need = unique_names(models)
+        for place, (model, name) in enumerate(zip(models, names_here, strict=True)):
             lacks, spare = _lacking(model, usual, names), _spare(model, usual)
             folder = model.folder if model.folder != target else ""
             decoy = model.decoy._replace(target=target, name=name, lacks=lacks, spare=spare, folder=folder)
@@ -285,81 +193,11 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
             if place in in_need:
                 renamed.append(decoy)
-    about_names = _renamed_note(decoys, renamed, sketches) if renamed else []
+    about_names = renamed_note(decoys, renamed, sketches) if renamed else []
     return Grouped(sorted(decoys), notes, kinds, residues, renamed=about_names)
 
 
-def _unique_names(models: list[_Model]) -> tuple[list[str], set[int]]:
-    """A name for each model of a target, none twice, and the places of those that could not have the name they should.
-
-    Where files of several folders have one name, the folder comes before it. Of those that are still called alike, the
-    first keeps the name: a whole file before a model of one, PDB before mmCIF. The ending comes behind the name of
-    others, then a number.
-    """
-    of_name: dict[str, set[str]] = {}
-    for model in models:
-        of_name.setdefault(model.decoy.name, set()).add(model.folder)
-    wanted = []
-    for model in models:
-        name = model.decoy.name
-        wanted.append(table_name(f"{model.folder}_{name}" if len(of_name[name]) > 1 else name))
-    names = list(wanted)
-    reserved, given = set(wanted), set()
-    renamed: set[int] = set()
-    for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
-        if wanted[place] in given:
-            longer = _with_ending(wanted[place], models[place].decoy)
-            names[place] = table_name(free_name(table_name(longer), reserved))
-            reserved.add(names[place])
-            renamed.add(place)
-        given.add(names[place])
-    return names, renamed
-
-
-def _precedence(decoy: Decoy) -> tuple:
-    """Sorts decoys of one name: the first keeps it."""
-    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1].lower()
-    order = [suffix == ending or suffix.startswith(f"{ending}.") for ending in FORMATS]
-    place = order.index(True) if any(order) else len(order)
-    return decoy.model > 0, place, suffix not in FORMATS, decoy.path, decoy.model
-
-
-def _with_ending(name: str, decoy: Decoy) -> str:
-    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of `wt.pdb`."""
-    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1]
-    stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")
-    return f"{stem}{suffix.lower().replace('.', '_')}{hash_sign}{number}"
-
-
-def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
-    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys : sorted."""
-    first: dict[tuple, str] = {}
-    copies: dict[Key, str] = {}
-    for decoy in decoys:
-        seen = sketches.get(decoy.path)
-        atoms = seen.atoms_of(decoy.model) if seen and not decoy.refused else ""
-        if not atoms:
-            continue
-        original = first.setdefault((decoy.target, atoms, seen.of_model(decoy.model)), decoy.name)
-        if original != decoy.name:
-            copies[decoy.key] = original
-    return copies
-
-
-def _renamed_note(decoys: list[Decoy], renamed: list[Decoy], sketches: Sketches) -> list[str]:
-    """That models of one name got others, unless they are copies: a sentence, or none."""
-    copies = copies_among(sorted(decoys), sketches)
-    originals = {(target, original) for (target, _), original in copies.items()}
-    models = [decoy for decoy in renamed if decoy.key not in copies and decoy.key not in originals]
-    if not models:
-        return []
-    first = models[0]
-    file = printable(os.path.basename(first.path)) + (f", model {first.model}," if first.model else "")
-    more = f"; {len(models) - 1} more have other names, too" if len(models) > 1 else ""
-    return [f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"]
-
-
-def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
+def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:
     """Kind → what its chains are called in most of the models that have most of them."""
     called: dict[int, Counter[tuple[str, ...]]] = {}
     for model in models:
@@ -369,7 +207,7 @@ def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
     return {kind: list(max(own, key=lambda names: (len(names), own[names], names))) for kind, own in called.items()}
 
 
-def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
+def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
     """Which chains a model lacks that most models of its target have, in words; empty if it has them all."""
     own = Counter(model.kinds.values())
     less = {kind: n - own[kind] for kind, n in usual.items() if own[kind] < n}
@@ -380,13 +218,13 @@ def _lacking(model: _Model, usual: Mapping[int, int], names: Mapping[int, list[s
     return f"of {usually} protein chains that most models of the target have, {here}: no {', '.join(sorted(lost))}"
 
 
-def _spare(model: _Model, usual: Mapping[int, int]) -> str:
+def _spare(model: Model, usual: Mapping[int, int]) -> str:
     """Chains that a model has in more copies than most models of its target, as `partner_name` writes them."""
     own = Counter(model.kinds.values())
     return partner_name(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
 
 
-def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) -> list[str]:
+def _notes(parts: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
     """Where folders and sequences do not say the same."""
     several = [folder for folder, complexes in parts.items() if sum(bool(m[0].kinds) for m in complexes) > 1]
     together = [sorted({model.folder for model in models}) for models in joined]
@@ -407,7 +245,7 @@ def _notes(parts: Mapping[str, list[list[_Model]]], joined: list[list[_Model]]) 
     return notes
 
 
-def _has_stoichiometries(complexes: list[list[_Model]]) -> bool:
+def _has_stoichiometries(complexes: list[list[Model]]) -> bool:
     """Whether two complexes have the same kinds of chains, so that only the numbers of copies differ."""
     kinds = [frozenset(models[0].kinds.values()) for models in complexes if models[0].kinds]
     return len(set(kinds)) < len(kinds)

@@ -14,10 +14,11 @@ from toporank.code import code_of
 from toporank.errors import StructureError
 from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
-from toporank.inputs.archives import jobs_of
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, copies_among, group
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
+from toporank.inputs.decoy_names import Sketches, copies_among
 from toporank.inputs.folders import find_decoys
 from toporank.inputs.mutants import mutants
+from toporank.inputs.unpacked_jobs import jobs_of
 from toporank.structures.identity import INTERMEDIATE
 
 if TYPE_CHECKING:

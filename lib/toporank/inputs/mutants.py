@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from itertools import combinations, groupby
 
 from toporank.errors import printable
-from toporank.inputs.complexes import Grouped, Sketches
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.decoy_names import Sketches
 from toporank.inputs.kinds import exchanges
 
 MOST = 10

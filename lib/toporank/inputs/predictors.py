@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, last_step, no_decoys, passed_over
+from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, no_decoys, passed_over
+from toporank.inputs.listing import last_step
 from toporank.structures.identity import Decoy, split_suffix
 
 PLAIN = "Plain structure files"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from toporank.errors import CheckpointError
+from toporank.files.archives import archive_name
 from toporank.files.atomic import sha256
-from toporank.files.unpacking import archive_name
 from toporank.learning.checkpoint import read_description, toy
 from toporank.scorer.calibration import Identity
 from toporank.scorer.embeddings import Vectors, read_embeddings

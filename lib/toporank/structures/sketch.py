@@ -66,9 +66,7 @@ def sketch(path: Path) -> Sketch:
         first, *others = structure
         further = [_chains(model) for model in others]
         found = _sketch((first.num, *(model.num for model in others)), _chains(first), further)
-        ends = np.cumsum([model.count_atom_sites() for model in structure])
-        positions = np.split(gemmi.FlatStructure(structure).pos, ends[:-1])
-        return found._replace(places=tuple(_digest(_whole(of_model)) for of_model in positions))
+        return found._replace(places=_places_of(structure))
 
 
 def _of_pdb(lines: PdbText) -> Sketch:
@@ -93,6 +91,16 @@ def _places(lines: PdbText) -> tuple[str, ...]:
         signs = columns[lines.starts[atoms] + COORDINATES.start].reshape(-1, 3, 8)
         digests.append(_digest(_thousandths(signs)))
     return tuple(digests)
+
+
+def _places_of(structure: gemmi.Structure) -> tuple[str, ...]:
+    """The digest of each model of a structure; none where names are too long for gemmi's arrays."""
+    try:
+        positions = gemmi.FlatStructure(structure).pos
+    except RuntimeError:
+        return ()
+    ends = np.cumsum([model.count_atom_sites() for model in structure])
+    return tuple(_digest(_whole(of_model)) for of_model in np.split(positions, ends[:-1]))
 
 
 def _thousandths(signs: np.ndarray) -> np.ndarray | None:

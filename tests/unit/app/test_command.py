@@ -40,7 +40,7 @@ from toporank.app.commands.running import (
 )
 from toporank.app.config import load_config
 from toporank.errors import ConfigError
-from toporank.files import unpacking
+from toporank.files import archives
 from toporank.files.unpacking import unpacked
 from toporank.layout import repository
 
@@ -262,14 +262,15 @@ def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, s
 @pytest.mark.parametrize("make", [zipped, tarred])
 def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(tmp_path, monkeypatch, make, limit, most):
     archive = make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"a.pdb": "four", "b.pdb": "more"})
-    monkeypatch.setattr(unpacking, limit, most)
-    monkeypatch.setattr(unpacking, "_write", None)
+    monkeypatch.setattr(archives, limit, most)
+    monkeypatch.setattr(zipfile.ZipFile, "extractall", None)
+    monkeypatch.setattr(tarfile.TarFile, "extractall", None)
     for _ in range(2):
         refusal(archive, r"more than .* the room on the disk")
 
 
 def test_a_sparse_file_counts_as_large_as_it_becomes(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 2**30)
+    monkeypatch.setattr(archives, "MOST_BYTES", 2**30)
     header = bytearray(tarfile.TarInfo("a.pdb").tobuf(tarfile.GNU_FORMAT))
     header[156:157] = tarfile.GNUTYPE_SPARSE
     header[483:495] = b"77777777777\0"  # its size: 8 GiB

@@ -17,10 +17,10 @@ from toporank.inputs.complexes import (
     Grouped,
     called_otherwise,
     common_name,
-    copies_among,
     group,
     partners_of_each,
 )
+from toporank.inputs.decoy_names import copies_among
 from toporank.inputs.kinds import exchanges, same_kind, same_protein
 from toporank.structures.identity import Decoy, name_problem, split_suffix
 from toporank.structures.sketch import Sketch

@@ -11,13 +11,15 @@ from toporank.app.commands.running import claimed
 from toporank.app.config import RESERVED
 from toporank.building.planning import partners_given
 from toporank.errors import ConfigError, printable
-from toporank.files.unpacking import UNKNOWN, archive_name, unpacked
-from toporank.inputs.archives import Gathered, gathered
+from toporank.files.archives import UNKNOWN, archive_name
+from toporank.files.unpacking import unpacked
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, is_model, passed_over
+from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
+from toporank.inputs.unpacked_jobs import Gathered, gathered
 from toporank.structures.identity import INTERMEDIATE, split_suffix
 from toporank.structures.partners import is_file, parse_partners, partner_name, read_partners
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.files.unpacking import MARK, archive_name, file_sizes, free_folder, job_name, unpacked
-from toporank.inputs.folders import RESULTS, listing
+from toporank.files.archives import archive_name, file_sizes
+from toporank.files.unpacking import MARK, free_folder, job_name, unpacked
+from toporank.inputs.listing import RESULTS, listing
 from toporank.structures.identity import Decoy, split_suffix
 from toporank.structures.recognition import STRUCTURE_LIKE
 
@@ -117,7 +118,8 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
     here = {archive for archive in archives if archive.parent == source}
     for entry in sorted(source.iterdir()):
         deeper = {archive for archive in archives if entry in archive.parents}
-        if entry.name.startswith(".") or (entry / RESULTS).is_dir() or entry == out:
+        around = entry.is_symlink() and source.is_relative_to(entry.resolve())
+        if entry.name.startswith(".") or (entry / RESULTS).is_dir() or entry == out or around:
             continue
         if deeper or entry in out.parents:
             (to / entry.name).mkdir(exist_ok=True)

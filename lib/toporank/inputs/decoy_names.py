@@ -1,0 +1,89 @@
+"""Names of decoys, none twice, and which of them are copies: no clash of names stops a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from toporank.errors import printable
+from toporank.inputs.stoichiometry import Model
+from toporank.structures.identity import FORMATS, Decoy, free_name, split_suffix, table_name
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
+
+Sketches = Mapping[str, "Sketch | None"]
+"""What a look into each file found, by path; None where it cannot be read."""
+Key = tuple[str, str]
+"""Target and decoy."""
+
+
+def unique_names(models: list[Model]) -> tuple[list[str], set[int]]:
+    """A name for each model of a target, none twice, and the places of those that could not have the name they should.
+
+    Where files of several folders have one name, the folder comes before it. Of those that are still called alike, the
+    first keeps the name: a whole file before a model of one, PDB before mmCIF. The ending comes behind the name of
+    others, then a number.
+    """
+    of_name: dict[str, set[str]] = {}
+    for model in models:
+        of_name.setdefault(model.decoy.name, set()).add(model.folder)
+    wanted = []
+    for model in models:
+        name = model.decoy.name
+        wanted.append(table_name(f"{model.folder}_{name}" if len(of_name[name]) > 1 else name))
+    names = list(wanted)
+    reserved, given = set(wanted), set()
+    renamed: set[int] = set()
+    for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
+        if wanted[place] in given:
+            longer = _with_ending(wanted[place], models[place].decoy)
+            names[place] = table_name(free_name(table_name(longer), reserved))
+            reserved.add(names[place])
+            renamed.add(place)
+        given.add(names[place])
+    return names, renamed
+
+
+def _precedence(decoy: Decoy) -> tuple:
+    """Sorts decoys of one name: the first keeps it."""
+    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1].lower()
+    order = [suffix == ending or suffix.startswith(f"{ending}.") for ending in FORMATS]
+    place = order.index(True) if any(order) else len(order)
+    return decoy.model > 0, place, suffix not in FORMATS, decoy.path, decoy.model
+
+
+def _with_ending(name: str, decoy: Decoy) -> str:
+    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of `wt.pdb`."""
+    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1]
+    stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")
+    return f"{stem}{suffix.lower().replace('.', '_')}{hash_sign}{number}"
+
+
+def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
+    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys : sorted."""
+    first: dict[tuple, str] = {}
+    copies: dict[Key, str] = {}
+    for decoy in decoys:
+        seen = sketches.get(decoy.path)
+        atoms = seen.atoms_of(decoy.model) if seen and not decoy.refused else ""
+        if not atoms:
+            continue
+        original = first.setdefault((decoy.target, atoms, seen.of_model(decoy.model)), decoy.name)
+        if original != decoy.name:
+            copies[decoy.key] = original
+    return copies
+
+
+def renamed_note(decoys: list[Decoy], renamed: list[Decoy], sketches: Sketches) -> list[str]:
+    """That models of one name got others, unless they are copies: a sentence, or none."""
+    copies = copies_among(sorted(decoys), sketches)
+    originals = {(target, original) for (target, _), original in copies.items()}
+    models = [decoy for decoy in renamed if decoy.key not in copies and decoy.key not in originals]
+    if not models:
+        return []
+    first = models[0]
+    file = printable(os.path.basename(first.path)) + (f", model {first.model}," if first.model else "")
+    more = f"; {len(models) - 1} more have other names, too" if len(models) > 1 else ""
+    return [f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"]
