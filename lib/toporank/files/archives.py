@@ -15,7 +15,7 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -99,10 +99,34 @@ def _may_hold(archive: Path, _: FileState, wanted: Callable[[str], bool]) -> boo
         return True
 
 
-def file_sizes(archive: Path) -> dict[tuple[str, ...], int]:
-    """Folders and name of each file of an archive → its size in bytes. Raises ConfigError when it cannot be read."""
-    with errors_of(archive), _opened(archive) as (members, _):
-        return {member.parts: member.size for member in members if member.parts}
+def holds_only(archive: Path, wanted: Callable[[str], bool], files: Mapping[str, list[Path]]) -> bool:
+    """Whether each wanted file of an archive has the content of a file of its name.
+
+    Parameters
+    ----------
+    archive : a zip or tar file
+    wanted : says of the name of a file whether it is wanted
+    files : by name
+
+    Raises
+    ------
+    ConfigError
+        when the archive cannot be read
+    """
+    with errors_of(archive), _opened(archive) as (members, packed):
+        wanted_members = [member for member in members if member.parts and wanted(member.parts[-1])]
+        alike = []
+        for member in wanted_members:
+            alike.append([path for path in files.get(member.parts[-1], []) if path.stat().st_size == member.size])
+        if not wanted_members or not all(alike):
+            return False
+        for member, paths in zip(wanted_members, alike, strict=True):
+            tar = isinstance(packed, tarfile.TarFile)
+            with packed.extractfile(member.entry) if tar else packed.open(member.entry) as file:
+                content = file.read()
+            if all(path.read_bytes() != content for path in paths):
+                return False
+        return True
 
 
 def extract(archive: Path, to: Path, most: int | None = None) -> int:

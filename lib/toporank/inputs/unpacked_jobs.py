@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.files.archives import archive_name, file_sizes
+from toporank.files.archives import holds_only
 from toporank.files.unpacking import MARK, free_folder, job_name, unpacked
 from toporank.inputs.listing import RESULTS, listing
 from toporank.structures.identity import Decoy, split_suffix
@@ -48,10 +48,14 @@ def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
         when the folder cannot be listed, or something else stands in its place
     """
     try:
-        archives = listing(given).archives
+        files = listing(given)
     except OSError as error:
         raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=given) from error
-    beside = [archive for archive in archives if _lies_beside(archive)]
+    archives = files.archives
+    by_name: dict[str, list[Path]] = {}
+    for _, entry in files.models:
+        by_name.setdefault(entry.name, []).append(Path(entry.path))
+    beside = [archive for archive in archives if by_name and _lies_beside(archive, by_name)]
     notes = [f"{_named(beside, given)} not unpacked: the same files lie beside"] if beside else []
     wanted = {archive for archive in archives if archive not in beside}
     if not wanted:
@@ -72,21 +76,16 @@ def _named(archives: list[Path], given: Path) -> str:
     return f"{first} is" if len(archives) == 1 else f"{len(archives)} archives, such as {first}, are"
 
 
-def _lies_beside(archive: Path) -> bool:
-    """Whether each structure in an archive lies beside it, too: in the same place, or in a folder of its name."""
+def _lies_beside(archive: Path, structures: Mapping[str, list[Path]]) -> bool:
+    """Whether each structure in an archive lies in the folder, too, wherever it is. structures : there, by name."""
     try:
-        sizes = file_sizes(archive)
-    except ConfigError:
+        return holds_only(archive, _is_structure, structures)
+    except (ConfigError, OSError):
         return False
-    structures = {parts: size for parts, size in sizes.items() if split_suffix(parts[-1])}
-    places = (archive.parent, archive.parent / archive_name(archive))
-    return bool(structures) and any(
-        all(_has_size(place.joinpath(*parts), size) for parts, size in structures.items()) for place in places
-    )
 
 
-def _has_size(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
+def _is_structure(filename: str) -> bool:
+    return split_suffix(filename) is not None
 
 
 def _prepare(to: Path, given: Path) -> None:
@@ -158,9 +157,10 @@ def _unpack_into(to: Path, archive: Path) -> Path:
 def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
     """Folder of decoys → the archive that all of them were in, as a path below `folder`; others are left out.
 
-    folder : one that `gathered` made, or that was unpacked; in others nothing is looked for
+    folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
-    if not any((folder / name).is_file() for name in (GATHERED, MARK)):
+    around = (folder, *folder.parents)
+    if not any((place / name).is_file() for place in around for name in (GATHERED, MARK)):
         return {}
     known: dict[Path, str] = {}
     jobs: dict[str, set[str]] = {}

@@ -98,6 +98,8 @@ def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
     assert targets(given, tmp_path / "out") == expected
     alone = laid(tmp_path, {"both.zip": {"one.result.zip": {"o.pdb": model(3)}, "two.zip": {"t.pdb": model(4)}}})
     assert targets(alone / "both.zip", tmp_path / "out2") == {"one": ["o"], "two": ["t"]}
+    below = laid(tmp_path, {"jobs.zip": {"all/one.zip": {"o.pdb": model(3)}, "all/two.zip": {"t.pdb": model(4)}}})
+    assert targets(below / "jobs.zip", tmp_path / "out3") == {"one": ["o"], "two": ["t"]}
 
 
 def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
@@ -147,14 +149,14 @@ def test_an_archive_without_structures_is_nothing_to_speak_of_and_one_whose_file
         "fold_a.zip": {"fold_a_model_0.cif": "x", "terms.md": "y"},
         "fold_a/fold_a_model_0.cif": "x",
         "msas.tar.gz": {"A/pdb_hits.sto": "x", "B.a3m": "y"},
-        "here.zip": {"fold_a/fold_a_model_0.cif": "x"},
+        "download.result.zip": {"x/y/fold_a_model_0.cif": "x"},
     })  # fmt: skip
     first, note, unread = look_at(given, tmp_path / "out").said.splitlines()
     assert "1 model of 1 target" in first
-    assert note == "  2 archives, such as fold_a.zip, are not unpacked: the same files lie beside"
-    assert unread.startswith("  2 files are not read, such as fold_a.zip")
+    assert note == "  2 archives, such as download.result.zip, are not unpacked: the same files lie beside"
+    assert unread.startswith("  2 files are not read, such as download.result.zip")
     changed_since = laid(given, {"fold_a/fold_a_model_0.cif": "changed"})
-    expected = {"fold_a": ["fold_a_model_0"], "fold_a_2": ["fold_a_model_0"], "here_fold_a": ["fold_a_model_0"]}
+    expected = {"fold_a": ["fold_a_model_0"], "fold_a_2": ["fold_a_model_0"], "y": ["fold_a_model_0"]}
     assert targets(changed_since, tmp_path / "out2") == expected
 
 
