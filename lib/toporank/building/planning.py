@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.inputs.complexes import Grouped, partners_of_each
-from toporank.inputs.labels import Label, of_decoys
+from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.structures.partners import partners_of
 
 
@@ -16,9 +16,10 @@ def plan_of(
     """The plan of all decoys.
 
     for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
-    partners. Raises ConfigError when two tables contradict each other.
+    partners. Raises ConfigError when two tables contradict each other, or a label may mean several files.
     """
     labels = list(labels)
+    check_unambiguous(labels, grouped.ambiguous)
     partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
     return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped), grouped.contents)

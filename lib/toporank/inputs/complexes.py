@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
-from toporank.inputs.decoy_names import Key, Sketches, renamed_note, unique_names
+from toporank.inputs.decoy_names import Key, Sketches, not_copies, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
 from toporank.structures.identity import Decoy, free_name, table_name
@@ -42,6 +42,7 @@ class Grouped(NamedTuple):
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
     contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
     target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
+    ambiguous : target and name of files that are called alike and differ.
     """
 
     decoys: list[Decoy]
@@ -52,6 +53,7 @@ class Grouped(NamedTuple):
     contents: Mapping[str, str] = MappingProxyType({})
     copies: Mapping[Key, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
+    ambiguous: frozenset[Key] = frozenset()
 
 
 def group(
@@ -179,7 +181,7 @@ def _grouped(targets: Mapping[str, list[list[Model]]], notes: list[str], sketche
     decoys: list[Decoy] = []
     kinds: dict[Key, dict[str, int]] = {}
     residues: dict[Key, int] = {}
-    renamed: list[Decoy] = []
+    renamed: dict[Key, str] = {}
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
         usual, names = usual_chains(models), _names_of(models)
@@ -192,9 +194,11 @@ def _grouped(targets: Mapping[str, list[list[Model]]], notes: list[str], sketche
             kinds[decoy.key] = model.kinds
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
             if place in in_need:
-                renamed.append(decoy)
-    about_names = renamed_note(decoys, renamed, sketches) if renamed else []
-    return Grouped(sorted(decoys), notes, kinds, residues, renamed=about_names)
+                renamed[decoy.key] = in_need[place]
+    differing = not_copies(decoys, renamed, sketches) if renamed else []
+    ambiguous = frozenset((decoy.target, renamed[decoy.key]) for decoy in differing)
+    about_names = renamed_note(differing)
+    return Grouped(sorted(decoys), notes, kinds, residues, renamed=about_names, ambiguous=ambiguous)
 
 
 def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:

@@ -19,8 +19,8 @@ Key = tuple[str, str]
 """Target and decoy."""
 
 
-def unique_names(models: list[Model]) -> tuple[list[str], set[int]]:
-    """A name for each model of a target, none twice, and the places of those that could not have the name they should.
+def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
+    """A name for each model of a target, none twice; and the place of each that got another → the name it should have.
 
     Where files of several folders have one name, the folder comes before it. Of those that are still called alike, the
     first keeps the name: a whole file before a model of one, PDB before mmCIF. The ending comes behind the name of
@@ -35,13 +35,13 @@ def unique_names(models: list[Model]) -> tuple[list[str], set[int]]:
         wanted.append(table_name(f"{model.folder}_{name}" if len(of_name[name]) > 1 else name))
     names = list(wanted)
     reserved, given = set(wanted), set()
-    renamed: set[int] = set()
+    renamed: dict[int, str] = {}
     for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
         if wanted[place] in given:
             longer = _with_ending(wanted[place], models[place].decoy)
             names[place] = table_name(free_name(table_name(longer), reserved))
             reserved.add(names[place])
-            renamed.add(place)
+            renamed[place] = wanted[place]
         given.add(names[place])
     return names, renamed
 
@@ -76,11 +76,16 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
     return copies
 
 
-def renamed_note(decoys: list[Decoy], renamed: list[Decoy], sketches: Sketches) -> list[str]:
-    """That models of one name got others, unless they are copies: a sentence, or none."""
+def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketches) -> list[Decoy]:
+    """The decoys that got another name and are no copies. renamed : target and decoy → the name it should have."""
     copies = copies_among(sorted(decoys), sketches)
     originals = {(target, original) for (target, _), original in copies.items()}
-    models = [decoy for decoy in renamed if decoy.key not in copies and decoy.key not in originals]
+    of_copies = copies.keys() | originals
+    return [decoy for decoy in decoys if decoy.key in renamed and decoy.key not in of_copies]
+
+
+def renamed_note(models: list[Decoy]) -> list[str]:
+    """That models of one name got others: a sentence, or none. models : from `not_copies`."""
     if not models:
         return []
     first = models[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,6 +120,16 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
     partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
     names = table_name(restored(target)), table_name(restored(stem))
     return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
+
+
+def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:
+    """Raise ConfigError for a label that may mean several files. ambiguous : targets and names of such files."""
+    for label in labels:
+        if label[:2] in ambiguous:
+            raise ConfigError(
+                f"the label of {label.target}/{label.decoy} may mean several files of this name with other atoms",
+                remedy="rename the files, and name the one that is meant in the labels",
+            )
 
 
 def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:

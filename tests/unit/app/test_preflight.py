@@ -10,6 +10,7 @@ import pytest
 
 from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
+from structures_text import mmcif, pair, pdb, shifted
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.preflight import (
     Preflight,
@@ -160,6 +161,18 @@ def test_files_of_one_name_are_two_decoys():
     result = check(GOOD)
     assert not result.problems
     assert {row.decoy for rows in result.chunks["good"].values() for row in rows} >= {"d", "d_cif_gz"}
+
+
+def test_a_label_that_may_mean_two_files_is_a_problem_unless_they_are_copies():
+    for name in ("near1.cif", "near1.pdb"):
+        Path("decoys/A", name).unlink(missing_ok=True)
+    Path("decoys/A/near1.pdb").write_text(pdb(pair()))
+    Path("decoys/A/near1.cif").write_text(mmcif(pair()))
+    Path("near.csv").write_text("Target,Model,DockQ\nA,near1,0.5\n")
+    assert not check({**GOOD, "labels": "near.csv"}).problems
+    Path("decoys/A/near1.cif").write_text(mmcif(shifted(pair(), 1.0)))
+    (problem,) = check({**GOOD, "labels": "near.csv"}).problems
+    assert "the label of A/near1 may mean several files of this name" in problem
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():
