@@ -25,14 +25,14 @@ def maps_for_script(study: Study) -> dict[str, Any]:
     target, by its place in `by_target`, if it has `FEWEST` decoys or more. Both hold i, places of decoys in their
     target, c, for each axis places along it, whole numbers from 0, and v, shares of variance in per cent: of either
     leading axis and of those of c together. `all` has t, places of targets, too; its c goes on with training decoys.
-    Copies of other decoys have no place. Empty without vectors.
+    Empty without vectors.
     """
-    found = []
-    for t, (_, rows) in enumerate(by_target(study.decoys)):
-        for i, row in enumerate(rows):
-            vector = study.vectors.get(row.dataset, {}).get((row.target, row.decoy))
-            if vector is not None and not row.duplicate_of:
-                found.append((t, i, vector))
+    found = [
+        (t, i, study.vectors.get(row.dataset, {}).get((row.target, row.decoy)))
+        for t, (_, rows) in enumerate(by_target(study.decoys))
+        for i, row in enumerate(rows)
+    ]
+    found = [(t, i, vector) for t, i, vector in found if vector is not None]
     if len(found) < FEWEST:
         return {}
     target, decoy = np.array([[t, i] for t, i, _ in found]).T
