@@ -144,6 +144,14 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
     assert len(lines) == 3
 
 
+def test_where_no_archive_can_be_unpacked_the_message_says_why(tmp_path):
+    given = laid(tmp_path / "x", {"a.zip": "no archive", "b.tar.gz": "nor this"})
+    with pytest.raises(
+        ConfigError, match=r"no structure file found.*a\.zip cannot be unpacked: File is not a zip file"
+    ):
+        folder_to_score(given, lambda: tmp_path / "out/input")
+
+
 def test_an_archive_without_structures_is_nothing_to_speak_of_and_one_whose_files_lie_beside_is_left_alone(tmp_path):
     given = laid(tmp_path / "x", {
         "fold_a.zip": {"fold_a_model_0.cif": "x", "terms.md": "y"},

@@ -111,7 +111,10 @@ def to_score(given: Path, inputs: Callable[[], Path]) -> Gathered:
         raise ConfigError("there is no such folder or file", where=given, remedy="is it spelled right?")
     if given.is_dir():
         folder, notes = gathered(given.resolve(), lambda: inputs() / name_of(given))
-        return Gathered(part_to_score(folder), notes)
+        try:
+            return Gathered(part_to_score(folder), notes)
+        except ConfigError as error:
+            raise ConfigError("; ".join([error.what, *notes]), where=error.where, remedy=error.remedy) from error
     if archive_name(given):
         return Gathered(part_to_score(unpacked(given, inputs())), [])
     if is_model(given):
