@@ -146,9 +146,7 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
 
 def test_where_no_archive_can_be_unpacked_the_message_says_why(tmp_path):
     given = laid(tmp_path / "x", {"a.zip": "no archive", "b.tar.gz": "nor this"})
-    with pytest.raises(
-        ConfigError, match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip"
-    ):
+    with pytest.raises(ConfigError, match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip"):
         folder_to_score(given, lambda: tmp_path / "out/input")
 
 
