@@ -5,36 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.app.commands.running import claimed
 from toporank.app.config import RESERVED
-from toporank.building.planning import partners_given
 from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import UNKNOWN, archive_name, unpacked
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped, called_otherwise
-from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.discovery import sketches
 from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
 from toporank.structures.identity import split_suffix
 from toporank.structures.partners import is_file, parse_partners, partner_name, read_partners
 
+if TYPE_CHECKING:
+    from toporank.app.score_folder import ScoringInput
+
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
-OVERRULE = "--targets folder keeps to the folders"
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
 PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says so"
 """Help of `--partners`."""
-
-
-class Given(NamedTuple):
-    """A folder to score. name : of its results. said : what it is, and what there is not read, in lines."""
-
-    folder: Path
-    name: str
-    said: str
 
 
 def name_of(given: Path) -> str:
@@ -49,20 +41,13 @@ def name_of(given: Path) -> str:
     return f"{plain}_decoys" if plain in RESERVED else plain
 
 
-def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
-    """The folder to score, and what it is. Raises ConfigError when there are no decoys, with what to give instead.
-
-    out : what is unpacked or linked goes there. by : what makes decoys a target.
-    """
-    folder = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
-    grouped = decoys_of(given.name, folder, by, out / STORE)
-    decoys = grouped.decoys
+def described(models: ScoringInput, folder: Path) -> list[str]:
+    """What the models of a folder are, and what TopoRank decided about them, in lines."""
+    decoys = models.grouped.decoys
     targets = len({decoy.target for decoy in decoys})
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
-    notes = [*(f"  {note} ({OVERRULE})" for note in grouped.notes), *(f"  {note}" for note in grouped.mutants)]
-    unread = [f"  {line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
-    return Given(folder, name_of(given), "\n".join([first, *notes, *unread]))
+    return [first, *(f"  {note}" for note in models.notes)]
 
 
 def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
@@ -110,17 +95,6 @@ class Chains(NamedTuple):
     targets: set[str]
     file: str
     names: set[str]
-
-
-def look_at_partners(partners: str | None, folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[str]:
-    """Where models have the names of these partners for other chains, in sentences; raises as `check_partners`.
-
-    partners : as `--partners` takes them. folder : of the models. out, by : as for `look_at`.
-    """
-    grouped = decoys_of(folder.name, folder, by, out / STORE)
-    check_partners(partners, "model", chains_of_decoys(grouped))
-    for_all, of_targets = ("", read_partners(Path(partners))) if is_file(partners or "") else (partners or "", {})
-    return called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
 
 
 def chains_of_decoys(grouped: Grouped) -> list[Chains]:

@@ -1,0 +1,200 @@
+"""What scoring a folder found: the tables as DataFrames, and as files."""
+
+from __future__ import annotations
+
+import functools
+import io
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from toporank import layout
+from toporank.building.chunks.built import Built, Key
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Store
+from toporank.building.compared import stored_complexes
+from toporank.building.coverage import write_coverage
+from toporank.comparing.homology.chain_tables import antibodies, compared, write_chains
+from toporank.files.atomic import write_text
+from toporank.inputs.confidence.table import write_confidence
+from toporank.ranking.interfaces import hints, write_interfaces
+from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
+from toporank.ranking.models import write_models
+from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, columns_of, write_model_pred_dockq, write_ranking
+from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contact_lines, write_residue_lines
+from toporank.ranking.score import ScoringOptions
+from toporank.ranking.target_result import TargetResult, joined
+from toporank.report.beside import beside
+from toporank.report.page import render
+from toporank.report.results import read_study
+from toporank.scorer.embeddings import columns_of_vectors, write_vectors
+from toporank.scorer.record import ScoredWith, write_record
+from toporank.scorer.scorer import Scorer
+from toporank.scorer.trust import why_no_intervals
+
+
+@dataclass
+class Results:
+    """Everything that is known of the models of a folder after scoring them.
+
+    Attributes
+    ----------
+    name : of the results
+    targets_results : one `TargetResult` for each target, in order of name
+    plan : all decoys
+    scorer, options : what gave the scores, and how
+    store : with the artefacts of the decoys
+    notes : what TopoRank decided on the user's behalf, and what it passed over, in sentences
+    room : a temporary folder that lasts as long as the results
+    """
+
+    name: str
+    target_results: Sequence[TargetResult]
+    plan: Sequence[PlannedDecoy]
+    scorer: Scorer
+    options: ScoringOptions
+    store: Store
+    notes: list[str] = field(default_factory=list)
+    room: Any = field(default=None, repr=False)
+
+    @functools.cached_property
+    def models(self) -> pd.DataFrame:
+        """One row for each model, best first within each target; the columns of ranking.csv."""
+        rows = self.rows("ranking")
+        frame = _frame(rows, columns_of(rows))
+        frame.attrs["notes"] = [*self.notes, *self.remarks()]
+        return frame
+
+    @functools.cached_property
+    def interfaces(self) -> pd.DataFrame:
+        """One row for each interface of each model; the columns of interfaces.csv."""
+        return pd.DataFrame(self.rows("interfaces"))
+
+    @functools.cached_property
+    def confidence(self) -> pd.DataFrame:
+        """What the predictor says of each model; the columns of confidence.csv."""
+        return pd.DataFrame(self.rows("confidence"))
+
+    @functools.cached_property
+    def vectors(self) -> pd.DataFrame:
+        """The pooled vector of each scored model: target, decoy, v0, v1 …"""
+        return pd.DataFrame(columns_of_vectors([*self.pooled_vectors.items()]))
+
+    @property
+    def pooled_vectors(self) -> dict[Key, list[float]]:
+        """(target, decoy) → pooled vector of the first network."""
+        return _by_key(self.target_results, "vectors")
+
+    @functools.cached_property
+    def leakage(self) -> list[LeakageRow]:
+        """What the networks know of each target from their training."""
+        targets = {row.target for row in self.rows("ranking")}
+        return leakage(targets, compared(self.rows("chains")), self.scorer.descriptions)
+
+    def rows(self, table: str) -> list[Any]:
+        """The rows of one table of all targets. table : a key of `target_result.ROWS`."""
+        return joined(self.target_results, table)
+
+    def remarks(self) -> list[str]:
+        """Why models have no score, which chains may be one partner, and how far to trust the scores, in sentences."""
+        coverage = self.rows("coverage")
+        reasons = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
+        partners = hints(self.rows("interfaces"), antibodies(self.rows("chains")))
+        about_scorer = [why_no_intervals(self.scorer), self.scorer.missing, self.scorer.toy]
+        residues = _by_key(self.target_results, "residues").values()
+        contacts = _by_key(self.target_results, "contacts").values()
+        empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
+        return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
+
+    def write(self, out: Path) -> None:
+        """Write all tables, the best models and the page below a folder, where `layout` says.
+
+        Raises OSError where they cannot be written.
+        """
+        self.write_tables(out)
+        self.write_page(out)
+
+    def write_tables(self, out: Path) -> None:
+        """Write all tables and the structure files of the best models."""
+
+        def path(pattern: str) -> Path:
+            return out / pattern.format(dataset=self.name)
+
+        ranking = self.rows("ranking")
+        residues = _by_key(self.target_results, "residues")
+        built = Built.of(self.plan, self.rows("fates"))
+        shutil.rmtree(path(layout.MODELS), ignore_errors=True)
+        write_models(path(layout.MODELS), ranking, residues, stored_complexes(built, self.store))
+        write_coverage(path(layout.COVERAGE), self.rows("coverage"))
+        write_chains(path(layout.CHAINS), self.rows("chains"))
+        write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
+        write_ranking(path(layout.RANKING), ranking)
+        write_vectors(
+            path(layout.EMBEDDINGS), [*self.pooled_vectors.items()], self.scorer.digests[self.scorer.checkpoint]
+        )
+        write_residue_lines(path(layout.RESIDUES), residues.values())
+        write_contact_lines(path(layout.CONTACTS), _by_key(self.target_results, "contacts").values())
+        write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))
+        write_model_pred_dockq(path(layout.MODEL_PRED_DOCKQ), ranking)
+        write_leakage(path(layout.LEAKAGE), self.leakage)
+        options = self.options
+        record = ScoredWith.of(
+            self.scorer,
+            rank_by=options.rank_by,
+            fold_twins=options.fold_twins,
+            use_confidence=options.use_confidence,
+        )
+        write_record(path(layout.SCORED_WITH), record)
+
+    def write_page(self, out: Path) -> None:
+        """Write the page from the tables, and targets.csv and the files of other programs beside it."""
+
+        def path(pattern: str) -> Path:
+            return out / pattern.format(dataset=self.name)
+
+        study = read_study(
+            coverage=[path(layout.COVERAGE)],
+            rankings=[path(layout.RANKING)],
+            interfaces=[path(layout.SCORED_INTERFACES)],
+            chains=[path(layout.CHAINS)],
+            leakage=[path(layout.LEAKAGE)],
+            confidence=[path(layout.CONFIDENCE)],
+            embeddings=[path(layout.EMBEDDINGS)],
+            residues=[path(layout.RESIDUES)],
+            evaluations=[],
+            leaderboard=None,
+            splits=None,
+            folds=None,
+            scorer=self.scorer.path,
+        )
+        page = path(layout.SCORE_REPORT)
+        write_text(page, render(study, page.parent))
+        for name, text in beside(study, page.parent).items():
+            write_text(page.with_name(name), text)
+
+
+def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
+    """(target, decoy) → value, of the fields of `TargetResult` that have one for each decoy."""
+    values = {}
+    for result in results:
+        for decoy, value in getattr(result, name).items():
+            values[result.target, decoy] = value
+    return values
+
+
+def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
+    """A table of the ranking. What is not known is NaN, <NA> in a column of whole numbers, or an empty text."""
+    kinds = dict.fromkeys(WHOLE_NUMBERS, "Int64") | dict.fromkeys(TEXTS, "object")
+    series = {}
+    for name in columns:
+        series[name] = pd.Series([getattr(row, name) for row in rows], dtype=kinds.get(name, "float64"))
+    return pd.DataFrame(series)
+
+
+def table_of_lines(header: Sequence[str], lines: Sequence[str]) -> pd.DataFrame:
+    """A table of which the lines of a CSV file are at hand."""
+    return pd.read_csv(io.StringIO("\n".join([",".join(header), "".join(lines)])), keep_default_na=False, na_values=[""])
