@@ -118,8 +118,11 @@ class Results:
         self.write_tables(out)
         self.write_page(out)
 
-    def write_tables(self, out: Path) -> None:
-        """Write all tables and the structure files of the best models."""
+    def write_tables(self, out: Path, *, scores_alone: bool = False) -> None:
+        """Write all tables and the structure files of the best models.
+
+        scores_alone : without coverage, chains and confidence, which a study has already.
+        """
 
         def path(pattern: str) -> Path:
             return out / pattern.format(dataset=self.name)
@@ -129,9 +132,10 @@ class Results:
         built = Built.of(self.plan, self.rows("fates"))
         shutil.rmtree(path(layout.MODELS), ignore_errors=True)
         write_models(path(layout.MODELS), ranking, residues, stored_complexes(built, self.store))
-        write_coverage(path(layout.COVERAGE), self.rows("coverage"))
-        write_chains(path(layout.CHAINS), self.rows("chains"))
-        write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
+        if not scores_alone:
+            write_coverage(path(layout.COVERAGE), self.rows("coverage"))
+            write_chains(path(layout.CHAINS), self.rows("chains"))
+            write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
         write_ranking(path(layout.RANKING), ranking)
         write_vectors(
             path(layout.EMBEDDINGS), [*self.pooled_vectors.items()], self.scorer.digests[self.scorer.checkpoint]

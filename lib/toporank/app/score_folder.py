@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -126,10 +127,33 @@ def score_folder(config: Config, models: ScoringInput, store: Path, workers: int
     )
 
 
+def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]:
+    """The targets of one of several parts, each with its decoys.
+
+    Parameters
+    ----------
+    plan : all decoys
+    part : number of the part, from 1, and of all parts, such as "3-of-7"
+    """
+    number, n_parts = map(int, part.split("-of-"))
+    targets = [list(decoys) for _, decoys in groupby(sorted(plan), key=attrgetter("target"))]
+    return [decoys for decoys in targets if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1]
+
+
 def score_targets(
-    scorer: TargetScorer, targets: Sequence[list[PlannedDecoy]], workers: int, show: Show
+    scorer: TargetScorer,
+    targets: Sequence[list[PlannedDecoy]],
+    workers: int,
+    show: Show,
+    fates: Mapping[tuple[str, str], LedgerRow] | None = None,
 ) -> list[TargetResult]:
-    """The results of some targets, in their order. Arguments as for `score_folder`."""
+    """The results of some targets, in their order.
+
+    Parameters
+    ----------
+    scorer, targets, workers, show : as for `score_folder`
+    fates : (target, decoy) → what became of it in the feature stages, of decoys that were built; without, all are built
+    """
     results: dict[str, TargetResult] = {}
     new = []
     for plan in targets:
@@ -141,20 +165,33 @@ def score_targets(
             show(len(plan))
     decoys = [decoy for plan in new for decoy in plan]
     workers = max(1, min(workers, len(decoys) // WORTH_A_WORKER))
-    fates: dict[tuple[str, str], LedgerRow] = {}
-    with _pool(scorer, workers) as run:
-        rows = run(_features_of, decoys)
-        if new:
-            scorer.open_networks()  # while the workers are at the features; the next ones have them by their fork
-        for row in rows:
-            fates[row.key] = row
-            show(1)
-    tasks = [(plan, [fates[decoy.key] for decoy in plan]) for plan in new]
+    if fates is None:
+        fates = _features(scorer, decoys, workers, show)
+    else:
+        show(len(decoys))
+    tasks = []
+    for plan in new:
+        tasks.append((plan, [fates[decoy.key] for decoy in plan if decoy.key in fates]))
     tasks.sort(key=lambda task: -len(task[0]))
     with _pool(scorer, min(workers, max(1, len(tasks)))) as run:
         for result in run(_score, tasks):
             results[result.target] = result
     return [results[plan[0].target] for plan in targets]
+
+
+def _features(
+    scorer: TargetScorer, decoys: Sequence[PlannedDecoy], workers: int, show: Show
+) -> dict[tuple[str, str], LedgerRow]:
+    """(target, decoy) → what becomes of each decoy in the feature stages."""
+    fates = {}
+    with _pool(scorer, workers) as run:
+        rows = run(_features_of, decoys)
+        if decoys:
+            scorer.open_networks()  # while the workers are at the features; the next ones have them by their fork
+        for row in rows:
+            fates[row.key] = row
+            show(1)
+    return fates
 
 
 _SCORER: TargetScorer | None = None

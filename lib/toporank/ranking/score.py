@@ -93,7 +93,9 @@ class TargetScorer:
         """
         result = self.cache.find(plan)
         if result is None:
-            result = self._computed(plan, fates or [self.features_of(decoy) for decoy in plan])
+            if fates is None:
+                fates = [self.features_of(decoy) for decoy in plan]
+            result = self._computed(plan, fates)
             self.cache.keep(plan, result)
         return result
 
