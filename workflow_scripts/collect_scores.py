@@ -6,12 +6,12 @@ import gc
 import sys
 from pathlib import Path
 
-from toporank.app.results import Results
 from toporank.building.chunks.built import read_built
 from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.ranking.ranked import RANKED_BY, best_of_each_target
 from toporank.ranking.score import ScoringOptions
+from toporank.ranking.tables import ScoredModels
 from toporank.ranking.target_result import TargetResult
 from toporank.scorer.scorer import Scorer
 
@@ -31,7 +31,7 @@ def main() -> None:
 
     lines = [line for part in args.parts for line in part.read_text(encoding="utf-8").splitlines()]
     try:
-        results = Results(
+        results = ScoredModels(
             name=args.dataset,
             target_results=sorted(map(TargetResult.from_json, lines), key=lambda result: result.target),
             plan=[*read_built(args.dataset, fates=False).plan.values()],

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from toporank import layout
-from toporank.app.score_folder import part_of, score_targets
 from toporank.building.chunks.built import read_built
+from toporank.building.chunks.plan import part_of
 from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
@@ -18,6 +18,7 @@ from toporank.files.atomic import note_progress, write_text
 from toporank.inputs.confidence.table import AUTO, Choice
 from toporank.ranking.ranked import RANKED_BY
 from toporank.ranking.score import ScoringOptions, TargetScorer
+from toporank.ranking.score_targets import score_targets
 from toporank.scorer.scorer import Scorer
 
 

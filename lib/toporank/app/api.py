@@ -18,8 +18,7 @@ from toporank import layout
 from toporank.app.commands.given import INPUT, chains_of_decoys, check_partners, folder_to_score, name_of
 from toporank.app.commands.score import settings_of
 from toporank.app.config import load_config
-from toporank.app.results import Results
-from toporank.app.score_folder import ScoringInput, find_models, score_folder
+from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
 from toporank.app.workflow.preflight import check_writable
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
+from toporank import layout
 from toporank.app.config import Config
-from toporank.app.results import Results
 from toporank.app.workflow.preflight import feature_choices, said_partners, scorer_of
-from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.planning import partners_given, plan_of
+from toporank.files.atomic import write_text
 from toporank.inputs.complexes import Grouped, called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
 from toporank.layout import repository
-from toporank.ranking.score import ScoringOptions, TargetScorer, one_thread
-from toporank.ranking.target_result import TargetResult
+from toporank.ranking.score import ScoringOptions, TargetScorer
+from toporank.ranking.score_targets import Show, score_targets
+from toporank.ranking.tables import ScoredModels
 from toporank.scorer.scorer import Scorer
 
 OVERRULE = "--targets folder keeps to the folders"
-WORTH_A_WORKER = 4
-"""New models for each worker process: starting one costs less than computing these."""
 
-Show = Callable[[int], None]
-"""Is told how many more models are done."""
+
+class Results(ScoredModels):
+    """What scoring a folder found out: the tables, and the page made from them."""
+
+    def write(self, out: Path) -> None:
+        """Write all tables, the best models and the page below a folder, where `layout` says.
+
+        Raises OSError where they cannot be written.
+        """
+        self.write_tables(out)
+        write_page(self, out)
 
 
 @dataclass
@@ -87,7 +91,9 @@ def find_models(config: Config, folder: Path, store: Path) -> ScoringInput:
     )
 
 
-def score_folder(config: Config, models: ScoringInput, store: Path, workers: int = 1, show: Show | None = None) -> Results:
+def score_folder(
+    config: Config, models: ScoringInput, store: Path, workers: int = 1, show: Show | None = None
+) -> Results:
     """Score the models of a folder and rank them.
 
     Nothing crosses targets but the tables: a target whose files and settings are those of an earlier run comes from
@@ -127,93 +133,31 @@ def score_folder(config: Config, models: ScoringInput, store: Path, workers: int
     )
 
 
-def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]:
-    """The targets of one of several parts, each with its decoys.
+def write_page(results: ScoredModels, out: Path) -> None:
+    """Write the page of a scored folder from its tables, and targets.csv and files for other programs beside it."""
+    from toporank.report.beside import beside  # Python's users, who ask for tables, need not wait for these
+    from toporank.report.page import render
+    from toporank.report.results import read_study
 
-    Parameters
-    ----------
-    plan : all decoys
-    part : number of the part, from 1, and of all parts, such as "3-of-7"
-    """
-    number, n_parts = map(int, part.split("-of-"))
-    targets = [list(decoys) for _, decoys in groupby(sorted(plan), key=attrgetter("target"))]
-    return [decoys for decoys in targets if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1]
+    def path(pattern: str) -> Path:
+        return out / pattern.format(dataset=results.name)
 
-
-def score_targets(
-    scorer: TargetScorer,
-    targets: Sequence[list[PlannedDecoy]],
-    workers: int,
-    show: Show,
-    fates: Mapping[tuple[str, str], LedgerRow] | None = None,
-) -> list[TargetResult]:
-    """The results of some targets, in their order.
-
-    Parameters
-    ----------
-    scorer, targets, workers, show : as for `score_folder`
-    fates : (target, decoy) → what became of it in the feature stages, of decoys that were built; without, all are built
-    """
-    results: dict[str, TargetResult] = {}
-    new = []
-    for plan in targets:
-        cached = scorer.cache.find(plan)
-        if cached is None:
-            new.append(plan)
-        else:
-            results[cached.target] = cached
-            show(len(plan))
-    decoys = [decoy for plan in new for decoy in plan]
-    workers = max(1, min(workers, len(decoys) // WORTH_A_WORKER))
-    if fates is None:
-        fates = _features(scorer, decoys, workers, show)
-    else:
-        show(len(decoys))
-    tasks = []
-    for plan in new:
-        tasks.append((plan, [fates[decoy.key] for decoy in plan if decoy.key in fates]))
-    tasks.sort(key=lambda task: -len(task[0]))
-    with _pool(scorer, min(workers, max(1, len(tasks)))) as run:
-        for result in run(_score, tasks):
-            results[result.target] = result
-    return [results[plan[0].target] for plan in targets]
-
-
-def _features(
-    scorer: TargetScorer, decoys: Sequence[PlannedDecoy], workers: int, show: Show
-) -> dict[tuple[str, str], LedgerRow]:
-    """(target, decoy) → what becomes of each decoy in the feature stages."""
-    fates = {}
-    with _pool(scorer, workers) as run:
-        rows = run(_features_of, decoys)
-        if decoys:
-            scorer.open_networks()  # while the workers are at the features; the next ones have them by their fork
-        for row in rows:
-            fates[row.key] = row
-            show(1)
-    return fates
-
-
-_SCORER: TargetScorer | None = None
-"""Of a worker process: a fork has it from its parent."""
-
-
-@contextlib.contextmanager
-def _pool(scorer: TargetScorer, workers: int) -> Iterator[Callable]:
-    """A function that applies another one to many items, in this process or in several."""
-    global _SCORER
-    _SCORER = scorer
-    if workers == 1:
-        yield map
-        return
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
-        yield lambda function, items: pool.imap_unordered(function, items)
-
-
-def _features_of(decoy: PlannedDecoy) -> LedgerRow:
-    return _SCORER.features_of(decoy)
-
-
-def _score(task: tuple[list[PlannedDecoy], list[LedgerRow]]) -> TargetResult:
-    with one_thread():
-        return _SCORER.score(*task)
+    study = read_study(
+        coverage=[path(layout.COVERAGE)],
+        rankings=[path(layout.RANKING)],
+        interfaces=[path(layout.SCORED_INTERFACES)],
+        chains=[path(layout.CHAINS)],
+        leakage=[path(layout.LEAKAGE)],
+        confidence=[path(layout.CONFIDENCE)],
+        embeddings=[path(layout.EMBEDDINGS)],
+        residues=[path(layout.RESIDUES)],
+        evaluations=[],
+        leaderboard=None,
+        splits=None,
+        folds=None,
+        scorer=results.scorer.path,
+    )
+    page = path(layout.SCORE_REPORT)
+    write_text(page, render(study, page.parent))
+    for name, text in beside(study, page.parent).items():
+        write_text(page.with_name(name), text)

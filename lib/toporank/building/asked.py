@@ -15,6 +15,7 @@ from toporank.structures.identity import Status
 from toporank.structures.partners import parse_partners
 from toporank.structures.stored import from_bytes
 
+
 def asked(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterator[Asked]:
     """What `inputs.confidence.job.confidences` takes, in the order of coverage; labels without decoy are left out."""
     for row in coverage:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,24 +166,3 @@ class TargetScorer:
                 return scores, {}
             names, values = describe(PackedGraphs.open(packs))
         return scores, dict(zip(names, values.T.tolist(), strict=True))
-
-
-_ARITHMETIC = threading.Lock()
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Arithmetic with one thread: sums depend on the number of threads, so the last digit would.
-
-    Small graphs also take longer with more. The number belongs to the process, so one caller at a time has it.
-    """
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    with _ARITHMETIC, threadpool_limits(1, "blas"):
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)

@@ -121,5 +121,3 @@ class TargetCache:
 def joined(results: Sequence[TargetResult], name: str) -> list[Any]:
     """The rows of one table of all targets, in order of target."""
     return [row for result in results for row in getattr(result, name)]
-
-

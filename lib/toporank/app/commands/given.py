@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from toporank.app.commands.running import claimed
 from toporank.app.config import RESERVED
 from toporank.errors import ConfigError, printable
 from toporank.files.unpacking import UNKNOWN, archive_name, unpacked

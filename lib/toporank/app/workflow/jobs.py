@@ -18,9 +18,8 @@ from typing import Any
 from toporank import layout
 from toporank.app.config import Config, locate
 from toporank.app.workflow.preflight import Preflight, scorer_of
-from toporank.app.score_folder import part_of
 from toporank.app.workflow.progress import Part
-from toporank.building.chunks.plan import Chunks, Current, read_current
+from toporank.building.chunks.plan import Chunks, Current, part_of, read_current
 from toporank.code import code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256

@@ -1,11 +1,11 @@
-"""What scoring a folder found: the tables as DataFrames, and as files."""
+"""What scoring a folder found out: the tables as DataFrames, and as files."""
 
 from __future__ import annotations
 
 import functools
 import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,21 @@ from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.building.coverage import write_coverage
 from toporank.comparing.homology.chain_tables import antibodies, compared, write_chains
-from toporank.files.atomic import write_text
 from toporank.inputs.confidence.table import write_confidence
 from toporank.ranking.interfaces import hints, write_interfaces
 from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
 from toporank.ranking.models import write_models
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, columns_of, write_model_pred_dockq, write_ranking
-from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contact_lines, write_residue_lines
+from toporank.ranking.residues import COLUMNS as RESIDUE_COLUMNS
+from toporank.ranking.residues import (
+    ContactRow,
+    why_no_contacts,
+    why_no_residues,
+    write_contact_lines,
+    write_residue_lines,
+)
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.target_result import TargetResult, joined
-from toporank.report.beside import beside
-from toporank.report.page import render
-from toporank.report.results import read_study
 from toporank.scorer.embeddings import columns_of_vectors, write_vectors
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
@@ -38,13 +41,13 @@ from toporank.scorer.trust import why_no_intervals
 
 
 @dataclass
-class Results:
-    """Everything that is known of the models of a folder after scoring them.
+class ScoredModels:
+    """Everything that is known of the models of a folder after scoring them, as tables.
 
     Attributes
     ----------
     name : of the results
-    targets_results : one `TargetResult` for each target, in order of name
+    target_results : one `TargetResult` for each target, in order of name
     plan : all decoys
     scorer, options : what gave the scores, and how
     store : with the artefacts of the decoys
@@ -80,6 +83,16 @@ class Results:
         return pd.DataFrame(self.rows("confidence"))
 
     @functools.cached_property
+    def residues(self) -> pd.DataFrame:
+        """One row for each interface residue of each scored model; the columns of residues.csv."""
+        return _table_of_lines(RESIDUE_COLUMNS, _by_key(self.target_results, "residues").values())
+
+    @functools.cached_property
+    def contacts(self) -> pd.DataFrame:
+        """One row for each contact of each scored model; the columns of contacts.csv."""
+        return _table_of_lines(ContactRow._fields, _by_key(self.target_results, "contacts").values())
+
+    @functools.cached_property
     def vectors(self) -> pd.DataFrame:
         """The pooled vector of each scored model: target, decoy, v0, v1 …"""
         return pd.DataFrame(columns_of_vectors([*self.pooled_vectors.items()]))
@@ -109,14 +122,6 @@ class Results:
         contacts = _by_key(self.target_results, "contacts").values()
         empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
         return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
-
-    def write(self, out: Path) -> None:
-        """Write all tables, the best models and the page below a folder, where `layout` says.
-
-        Raises OSError where they cannot be written.
-        """
-        self.write_tables(out)
-        self.write_page(out)
 
     def write_tables(self, out: Path, *, scores_alone: bool = False) -> None:
         """Write all tables and the structure files of the best models.
@@ -154,32 +159,6 @@ class Results:
         )
         write_record(path(layout.SCORED_WITH), record)
 
-    def write_page(self, out: Path) -> None:
-        """Write the page from the tables, and targets.csv and the files of other programs beside it."""
-
-        def path(pattern: str) -> Path:
-            return out / pattern.format(dataset=self.name)
-
-        study = read_study(
-            coverage=[path(layout.COVERAGE)],
-            rankings=[path(layout.RANKING)],
-            interfaces=[path(layout.SCORED_INTERFACES)],
-            chains=[path(layout.CHAINS)],
-            leakage=[path(layout.LEAKAGE)],
-            confidence=[path(layout.CONFIDENCE)],
-            embeddings=[path(layout.EMBEDDINGS)],
-            residues=[path(layout.RESIDUES)],
-            evaluations=[],
-            leaderboard=None,
-            splits=None,
-            folds=None,
-            scorer=self.scorer.path,
-        )
-        page = path(layout.SCORE_REPORT)
-        write_text(page, render(study, page.parent))
-        for name, text in beside(study, page.parent).items():
-            write_text(page.with_name(name), text)
-
 
 def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
     """(target, decoy) → value, of the fields of `TargetResult` that have one for each decoy."""
@@ -199,6 +178,7 @@ def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(series)
 
 
-def table_of_lines(header: Sequence[str], lines: Sequence[str]) -> pd.DataFrame:
-    """A table of which the lines of a CSV file are at hand."""
-    return pd.read_csv(io.StringIO("\n".join([",".join(header), "".join(lines)])), keep_default_na=False, na_values=[""])
+def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:
+    """The table whose lines of CSV text are at hand. Chain "NA" is a name, not a missing value."""
+    text = "".join([",".join(columns), "\n", *lines])
+    return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str})
