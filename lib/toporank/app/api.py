@@ -47,7 +47,8 @@ def score(
     plddt: str | None = None,
     rank_by: str | None = None,
     cache: PathLike | None = None,
-) -> pd.DataFrame:
+    workers: int = 1,
+) -> Results:
     """Score and rank models, as the command `toporank score` does.
 
     Parameters
@@ -62,12 +63,15 @@ def score(
     rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or `"mean_interface"`
     cache : folder that keeps what was computed, so that the same models cost little the next time; the
         `.toporank/store` of an earlier command will do. By default nothing is kept
+    workers : processes
 
     Returns
     -------
-    DataFrame with the rows and columns of ranking.csv (docs/results.md): one row for every model, best first within
-    each target. DockQ is between 0 and 1. A model that cannot be scored is a row, too, and `status` says what became
-    of it. `attrs["notes"]` are sentences: why a model has no score, what was passed over, how far to trust the scores.
+    Results with DataFrames, each with the rows and columns of a table that docs/results.md describes: `models`, one
+    row for every model, best first within each target; `targets`, `interfaces`, `residues`, `contacts` and
+    `confidence`. DockQ is between 0 and 1. A model that cannot be scored is a row of `models`, too, and `status` says
+    what became of it. `notes` are sentences: why a model has no score, what was passed over, how far to trust the
+    scores. `write(folder)` writes the tables and the page.
 
     Raises
     ------
@@ -77,12 +81,12 @@ def score(
 
     Examples
     --------
-    >>> table = score(repository() / "resources/example/decoys/1PPE")
-    >>> table.loc[0, ["target", "decoy", "status"]].tolist()
+    >>> results = score(repository() / "resources/example/decoys/1PPE")
+    >>> results.models.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
     chosen = {"targets": targets, "confidence": confidence, "plddt": plddt, "rank_by": rank_by}
-    return _scored(models, partners, scorer, cache, **chosen).models
+    return _scored(models, partners, scorer, cache, workers, **chosen)
 
 
 def embed(
@@ -116,7 +120,7 @@ def embed(
     """
     results = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
     frame = results.vectors
-    frame.attrs["notes"] = results.models.attrs["notes"]
+    frame.attrs["notes"] = results.notes
     return frame
 
 

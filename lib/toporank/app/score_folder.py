@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from toporank import layout
 from toporank.app.config import Config
@@ -13,21 +17,34 @@ from toporank.app.workflow.preflight import feature_choices, said_partners, scor
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.planning import partners_given, plan_of
+from toporank.comparing.homology.chain_tables import antibodies
 from toporank.files.atomic import write_text
 from toporank.inputs.complexes import Grouped, called_otherwise
+from toporank.inputs.confidence.table import spoken
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
 from toporank.layout import repository
+from toporank.ranking.agreement import disagreements
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
-from toporank.ranking.tables import ScoredModels
+from toporank.ranking.tables import ScoredModels, frame_of
 from toporank.scorer.scorer import Scorer
+
+if TYPE_CHECKING:
+    from toporank.report.results import Study
 
 OVERRULE = "--targets folder keeps to the folders"
 
 
 class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them."""
+
+    @functools.cached_property
+    def targets(self) -> pd.DataFrame:
+        """One row for each target, the most promising first; the columns of targets.csv."""
+        from toporank.report.targets import TargetRow, target_rows
+
+        return frame_of(target_rows(study_of(self)), TargetRow._fields)
 
     def write(self, out: Path) -> None:
         """Write all tables, the best models and the page below a folder, where `layout` says.
@@ -129,7 +146,7 @@ def score_folder(
         scorer=scorer,
         options=options,
         store=kept,
-        notes=models.notes,
+        decisions=models.notes,
     )
 
 
@@ -161,3 +178,23 @@ def write_page(results: ScoredModels, out: Path) -> None:
     write_text(page, render(study, page.parent))
     for name, text in beside(study, page.parent).items():
         write_text(page.with_name(name), text)
+
+
+def study_of(results: ScoredModels) -> Study:
+    """What answers in words and targets.csv are made of."""
+    from toporank.report.results import Study, joined_results
+
+    name, table, stated = results.name, results.rows("ranking"), results.rows("confidence")
+    return Study(
+        [name],
+        joined_results(name, results.rows("coverage"), table),
+        {},
+        None,
+        {},
+        {},
+        interfaces={name: results.rows("interfaces")},
+        antibodies={name: antibodies(results.rows("chains"))},
+        leakage={name: results.leakage},
+        confidence={name: spoken(stated)},
+        disagreements={name: disagreements(table, spoken(stated))},
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -51,8 +53,8 @@ def score_targets(
     for plan in new:
         tasks.append((plan, [fates[decoy.key] for decoy in plan if decoy.key in fates]))
     tasks.sort(key=lambda task: -len(task[0]))
-    with _pool(scorer, min(workers, max(1, len(tasks)))) as run:
-        for result in run(_score, tasks):
+    with _mapped(scorer, _score, tasks, max(1, min(workers, len(tasks)))) as scored:
+        for result in scored:
             results[result.target] = result
     return [results[plan[0].target] for plan in targets]
 
@@ -62,8 +64,7 @@ def _features(
 ) -> dict[tuple[str, str], LedgerRow]:
     """(target, decoy) → what becomes of each decoy in the feature stages."""
     fates = {}
-    with _pool(scorer, workers) as run:
-        rows = run(_features_of, decoys)
+    with _mapped(scorer, _features_of, decoys, workers) as rows:
         if decoys:
             scorer.open_networks()  # while the workers are at the features; the next ones have them by their fork
         for row in rows:
@@ -73,24 +74,38 @@ def _features(
 
 
 _SCORER: TargetScorer | None = None
-"""Of a worker process: a fork has it from its parent."""
+"""Of a worker process."""
 
 
 @contextlib.contextmanager
-def _pool(scorer: TargetScorer, workers: int) -> Iterator[Callable]:
-    """A function that applies another one to many items, in this process or in several."""
+def _mapped(scorer: TargetScorer, step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]:
+    """The results of a step for each item, computed in this process, in order, or by several, in any order."""
+    if workers == 1:
+        yield (step(scorer, item) for item in items)
+        return
+    with multiprocessing.get_context("fork").Pool(workers, _take_scorer, [scorer]) as pool:
+        yield pool.imap_unordered(_Step(step), items)
+
+
+def _take_scorer(scorer: TargetScorer) -> None:
+    """Begin the work of a process, which has the scorer by its fork."""
     global _SCORER
     _SCORER = scorer
-    if workers == 1:
-        yield map
-        return
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
-        yield lambda function, items: pool.imap_unordered(function, items)
 
 
-def _features_of(decoy: PlannedDecoy) -> LedgerRow:
-    return _SCORER.features_of(decoy)
+@dataclass(frozen=True)
+class _Step:
+    """A step as a worker process takes it: without the scorer, which it has."""
+
+    step: Callable
+
+    def __call__(self, item: Any) -> Any:
+        return self.step(_SCORER, item)
 
 
-def _score(task: tuple[list[PlannedDecoy], list[LedgerRow]]) -> TargetResult:
-    return _SCORER.score(*task)
+def _features_of(scorer: TargetScorer, decoy: PlannedDecoy) -> LedgerRow:
+    return scorer.features_of(decoy)
+
+
+def _score(scorer: TargetScorer, task: tuple[list[PlannedDecoy], list[LedgerRow]]) -> TargetResult:
+    return scorer.score(*task)

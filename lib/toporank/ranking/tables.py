@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from toporank import layout
@@ -19,8 +20,8 @@ from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.building.coverage import write_coverage
 from toporank.comparing.homology.chain_tables import antibodies, compared, write_chains
-from toporank.inputs.confidence.table import write_confidence
-from toporank.ranking.interfaces import hints, write_interfaces
+from toporank.inputs.confidence.table import Confidence, spoken, write_confidence
+from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
 from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
 from toporank.ranking.models import write_models
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, columns_of, write_model_pred_dockq, write_ranking
@@ -51,7 +52,7 @@ class ScoredModels:
     plan : all decoys
     scorer, options : what gave the scores, and how
     store : with the artefacts of the decoys
-    notes : what TopoRank decided on the user's behalf, and what it passed over, in sentences
+    decisions : what TopoRank decided on the user's behalf, and what it passed over, in sentences
     room : a temporary folder that lasts as long as the results
     """
 
@@ -61,26 +62,24 @@ class ScoredModels:
     scorer: Scorer
     options: ScoringOptions
     store: Store
-    notes: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
     room: Any = field(default=None, repr=False)
 
     @functools.cached_property
     def models(self) -> pd.DataFrame:
         """One row for each model, best first within each target; the columns of ranking.csv."""
         rows = self.rows("ranking")
-        frame = _frame(rows, columns_of(rows))
-        frame.attrs["notes"] = [*self.notes, *self.remarks()]
-        return frame
+        return _frame(rows, columns_of(rows))
 
     @functools.cached_property
     def interfaces(self) -> pd.DataFrame:
         """One row for each interface of each model; the columns of interfaces.csv."""
-        return pd.DataFrame(self.rows("interfaces"))
+        return frame_of(self.rows("interfaces"), InterfaceRow._fields)
 
     @functools.cached_property
     def confidence(self) -> pd.DataFrame:
         """What the predictor says of each model; the columns of confidence.csv."""
-        return pd.DataFrame(self.rows("confidence"))
+        return frame_of(spoken(self.rows("confidence")), Confidence._fields)
 
     @functools.cached_property
     def residues(self) -> pd.DataFrame:
@@ -111,6 +110,11 @@ class ScoredModels:
     def rows(self, table: str) -> list[Any]:
         """The rows of one table of all targets. table : a key of `target_result.ROWS`."""
         return joined(self.target_results, table)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was decided and passed over, why models have no score, and how far to trust the others, in sentences."""
+        return [*self.decisions, *self.remarks()]
 
     def remarks(self) -> list[str]:
         """Why models have no score, which chains may be one partner, and how far to trust the scores, in sentences."""
@@ -176,6 +180,12 @@ def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
     for name in columns:
         series[name] = pd.Series([getattr(row, name) for row in rows], dtype=kinds.get(name, "float64"))
     return pd.DataFrame(series)
+
+
+def frame_of(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
+    """A table of rows with these fields. What is not known is NaN or, of text, empty."""
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.where(frame.notna(), np.nan).infer_objects()
 
 
 def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def looked_at(monkeypatch) -> list[str]:
 
 
 def scored(folder: Path) -> pd.DataFrame:
-    return toporank.score(folder, cache=folder.with_name("cache"))
+    return toporank.score(folder, cache=folder.with_name("cache")).models
 
 
 def test_a_model_is_looked_at_once(folder, looked_at):

@@ -104,7 +104,7 @@ def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypa
 def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
     (tmp_path / "model.pdb").write_text(pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300)))
     found = [
-        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said)["pred_dockq"].item()
+        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said).models["pred_dockq"].item()
         for said in ("b_factor", "none", "b_factor")
     ]
     assert found[0] == found[2] != found[1]
