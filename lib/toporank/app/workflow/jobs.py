@@ -6,7 +6,6 @@ It is here, importable and tested, so that rule files hold only rules.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import shlex
@@ -19,7 +18,7 @@ from toporank import layout
 from toporank.app.config import Config, locate
 from toporank.app.workflow.preflight import Preflight, scorer_of
 from toporank.app.workflow.progress import Part
-from toporank.building.chunks.plan import Chunks, Current, part_of, read_current
+from toporank.building.chunks.plan import Chunks, Current, read_current
 from toporank.code import code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
@@ -125,25 +124,6 @@ def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
     return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
 
 
-def scoring_jobs(dag: Any, check: Preflight) -> dict[Part, int]:
-    """The parts of data sets that a run will score, and how many models each has at most."""
-    parts = {}
-    for job in dag.needrun_jobs():
-        if job.rule.name == "score_targets":
-            dataset, part = job.wildcards.dataset, job.wildcards.part
-            plan = [row for name in check.current[dataset].chunks for row in check.chunks[dataset][name]]
-            parts[Part(dataset, part)] = sum(map(len, part_of(plan, part)))
-    return {part: n for part, n in parts.items() if n}
-
-
-def scoring_options(config: Config) -> str:
-    """How models are scored, as options of `score_targets.py` and `collect_scores.py`."""
-    options = [f"--rank-by {config.rank_by}"]
-    options += ["--fold-twins"] if config.fold_twins else []
-    options += [] if config.use_confidence else ["--without-confidence"]
-    return " ".join(options)
-
-
 def sampling_jobs(dag: Any, config: Config) -> dict[Part, int]:
     """The targets that a run will sample, and how many decoys of each."""
     targets = [job.wildcards.target for job in dag.needrun_jobs() if job.rule.name == "sample_target"]
@@ -172,25 +152,9 @@ class Jobs:
 
     def ledgers(self, wildcards: Any) -> list[str]:
         """Ledgers of all chunks that are built of a data set."""
-        current = self._current(wildcards.dataset)
+        current = self.current(wildcards.dataset)
         names = current.chunks if current else []
         return [layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
-
-    def models_to_score(self, wildcards: Any) -> list[str]:
-        """What a part of a data set is scored from: the plans of its models or, in a study, what became of them."""
-        if not self.scoring_only:
-            return self.ledgers(wildcards)
-        current = self._current(wildcards.dataset)
-        names = current.chunks if current else []
-        return [layout.PLAN.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
-
-    def scored_parts(self, wildcards: Any) -> list[str]:
-        """The scores of all parts of a data set, a part for about `workflow.chunk_size` models."""
-        chunks = self.check.chunks[wildcards.dataset] if self.check else {}
-        n_models = sum(len(chunks[name]) for name in self.check.current[wildcards.dataset].of_all) if self.check else 0
-        n_parts = max(1, math.ceil(n_models / self.config.workflow.chunk_size))
-        numbers = range(1, n_parts + 1)
-        return [layout.SCORED_PART.format(dataset=wildcards.dataset, part=f"{n}-of-{n_parts}") for n in numbers]
 
     def published(self) -> list[str]:
         """The tables of published artefacts, where something is trained; scoring publishes none."""
@@ -203,11 +167,12 @@ class Jobs:
     def _digest(self, datasets: list[str]) -> str:
         parts = []
         for name in datasets:
-            current, labels = self._current(name), self.check.labels.get(name) if self.check else None
+            current, labels = self.current(name), self.check.labels.get(name) if self.check else None
             parts += [current and current.of_all, labels]
         return hashlib.sha256(repr(tuple(parts)).encode()).hexdigest()[:16]
 
-    def _current(self, dataset: str) -> Current | None:
+    def current(self, dataset: str) -> Current | None:
+        """What this run builds of a data set."""
         return self.check.current.get(dataset) if self.check else read_current(dataset)
 
     @property
@@ -226,7 +191,7 @@ class Jobs:
 
     def labelled_chunks(self, wildcards: Any) -> list[str]:
         """The labels of all chunks of a data set, even when only a part of it is built."""
-        current = self._current(wildcards.dataset)
+        current = self.current(wildcards.dataset)
         return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
 
     def known_labels(self, wildcards: Any) -> list[str]:
