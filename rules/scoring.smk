@@ -7,7 +7,7 @@ rule score_targets:
         scorer=JOBS.scorer_files(REPOSITORY),
         decoys=lambda wildcards: scoring_jobs.models_to_score(JOBS, wildcards),
     output:
-        results=temp(layout.SCORED_PART),
+        results=layout.SCORED_PART,
     log:
         "logs/scoring/{dataset}/{part}.log",
     conda:

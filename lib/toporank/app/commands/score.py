@@ -21,7 +21,7 @@ from toporank.app.commands.given import (
     name_of,
     partners_setting,
 )
-from toporank.app.commands.running import SETTINGS, claimed, make
+from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -102,7 +102,8 @@ def score(args: argparse.Namespace) -> int:
     )
     config = load_config(settings)
     models = find_models(config, folder, out / STORE)
-    check_partners(args.partners, "model", chains_of_decoys(models.grouped))
+    if not only_shows(args.snakemake_args):
+        check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     print("\n".join(described(models, folder)), flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if args.slurm or args.snakemake_args:
