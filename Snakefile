@@ -11,31 +11,29 @@ from snakemake.utils import min_version
 min_version("9.16")
 
 
-localrules:  # seconds of work each, not worth a cluster job
-    all,
-    build_graphs,
-    score,
-    write_coverage,
-    check_coverage,
-    publish,
-
-
 include: "rules/common.smk"
-include: "rules/sampling.smk"
-include: "rules/labels.smk"
-include: "rules/features.smk"
-include: "rules/decoy.smk"
-include: "rules/pack.smk"
 
 
 if not JOBS.scoring_only:
 
+    include: "rules/sampling.smk"
+    include: "rules/labels.smk"
+    include: "rules/features.smk"
+    include: "rules/decoy.smk"
+    include: "rules/pack.smk"
     include: "rules/training.smk"
     include: "rules/cross_validation.smk"
+    include: "rules/evaluation.smk"
 
 
 include: "rules/scoring.smk"
 include: "rules/report.smk"
+
+
+localrules:  # seconds of work each, not worth a cluster job
+    all,
+    build_graphs,
+    score,
 
 
 rule all:

@@ -16,10 +16,9 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import jobs, locks, preflight, progress
+from toporank.app.workflow import jobs, locks, preflight, progress, scoring_jobs
 from toporank.app.workflow.environment import use_this_environment
 from toporank.app.workflow.to_sample import Sampling, natives_to_sample
-from toporank.scorer.kept import judging_code
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -50,6 +49,7 @@ try:
 except TopoRankError:
     SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
 FEATURES = canonical(records(CHOICES))
+SCORING_OPTIONS = scoring_jobs.scoring_options(CONFIG)
 SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process else ""
 
 
@@ -64,6 +64,7 @@ def make_again(pattern, wildcards):
 wildcard_constraints:
     dataset=jobs.one_of(JOBS.datasets),
     chunk=r"\d+-[0-9a-f]{16}",
+    part=r"\d+-of-\d+",
     run=jobs.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
 
 
@@ -80,7 +81,11 @@ onstart:
         raise WorkflowError(str(error))
     CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        parts = jobs.feature_jobs(workflow.dag, CHECK.chunks) | jobs.sampling_jobs(workflow.dag, CONFIG)
+        parts = (
+            jobs.feature_jobs(workflow.dag, CHECK.chunks)
+            | scoring_jobs.scoring_jobs(workflow.dag, CHECK)
+            | jobs.sampling_jobs(workflow.dag, CONFIG)
+        )
         progress.watch(parts, logger, CONFIG.workflow.progress_seconds, here=not workflow.non_local_exec)
 
 

@@ -1,13 +1,18 @@
 # Decoys → interface → topology → nodes → graphs, a chunk of decoys at a time; then coverage, and artefacts as files.
 
 
+localrules:
+    write_coverage,
+    check_coverage,
+    publish,
+
+
 rule build_chunk:
     """Interface residues, topology, node features, edges and graph of the decoys of a chunk."""
     input:
         plan=layout.PLAN,
         labels=JOBS.chunk_labels,
         again=lambda wildcards: make_again(layout.LEDGER, wildcards),
-        judge=JOBS.scorer_files(REPOSITORY) if JOBS.scoring_only else [],
     output:
         ledger=layout.LEDGER,
     log:
@@ -25,11 +30,9 @@ rule build_chunk:
         features=FEATURES,
         code=[code for code, _ in recipes(CHOICES).values()],
         columns=LedgerRow._fields,
-        judge=["--judge", JOBS.scorer(REPOSITORY)] if JOBS.scoring_only else [],
-        judging=judging_code() + SCORER_CONTENT if JOBS.scoring_only else "",  # where it changes, forgotten graphs are made anew
     shell:
         "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
-        ' {params.judge:q} --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
+        ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
 
 
 rule write_coverage:
@@ -39,7 +42,6 @@ rule write_coverage:
         labels=JOBS.label_table,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
-        interfaces=layout.INTERFACES,
         chains=update(layout.CHAINS),
     log:
         "logs/coverage/{dataset}.log",
@@ -49,7 +51,7 @@ rule write_coverage:
         contents=JOBS.contents,
     shell:
         'write_coverage.py --dataset {wildcards.dataset} --store "$TOPORANK_STORE" --table {output.table}'
-        " --interfaces {output.interfaces} --chains {output.chains} 2>&1 | tee {log}"
+        " --chains {output.chains} 2>&1 | tee {log}"
 
 
 rule check_coverage:
@@ -87,3 +89,24 @@ rule publish:
     shell:
         "publish.py --dataset {wildcards.dataset} --features {params.features:q}"
         ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'
+
+
+rule read_confidence:
+    """What predictors say of their models: pLDDT, pTM, ipTM, PAE, HADDOCK's score. A header alone if nothing does."""
+    input:
+        coverage=layout.COVERAGE,
+    output:
+        table=report(layout.CONFIDENCE, category="Ranking"),
+    log:
+        "logs/confidence/{dataset}.log",
+    conda:
+        "../envs/features.yaml"
+    resources:
+        mem_mb=jobs.raised(4000),
+    params:
+        files=JOBS.confidence_state,
+        plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
+        code=jobs.step_code(REPOSITORY, "read_confidence.py"),
+    shell:
+        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --plddt {params.plddt}"
+        ' --store "$TOPORANK_STORE" --table {output.table} > {log} 2>&1'

@@ -40,7 +40,7 @@ README = {
         for name in ("far1.pdb.gz", "mid1.cif.gz", "mid2.pdb.gz", "near1.pdb.gz", "wrong1.pdb.gz")
     }
 }
-BLOCK = re.compile(r"(?<=^```text\n).+?^log: .+?\n(?=```$)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?<=^```text\n).+?^ranking: .+?(?=^```$)", re.MULTILINE | re.DOTALL)
 
 
 def lay_out(page: str, folder: Path, models: Path = EXAMPLE) -> None:

@@ -13,8 +13,6 @@ from toporank.building.chunks.store import Store
 from toporank.building.native_labels import dockq_of
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
-from toporank.scorer.kept import Kept
-from toporank.scorer.scorer import Scorer
 
 GARBAGE = 100_000
 """New objects after which Python looks for garbage; numba makes many on import, and no garbage."""
@@ -27,7 +25,6 @@ def main() -> None:
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument("--judge", type=Path, help="scorer: graphs that it judged need not be in the store")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
@@ -35,9 +32,7 @@ def main() -> None:
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
         labels = dockq_of(args.dataset, args.chunk) if args.labels else None
-        store = Store(args.store, thin=args.judge is not None)
-        kept = Kept(Scorer.open(args.judge)) if args.judge else None
-        run_chunk(args.dataset, args.chunk, choices, store, labels, kept)
+        run_chunk(args.dataset, args.chunk, choices, Store(args.store), labels)
     except TopoRankError as error:
         sys.exit(str(error))
     gc.freeze()  # otherwise Python would search everything once more on exit

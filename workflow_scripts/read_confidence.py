@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from toporank.building.asked import asked, remembered
+from toporank.building.asked import asked
 from toporank.building.chunks.built import read_built
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import read_coverage
@@ -30,8 +30,7 @@ def main() -> None:
 
     try:
         built, store = read_built(args.dataset), Store(args.store)
-        with remembered(built, store) as look:
-            rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt, look)
+        rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt)
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

@@ -16,7 +16,6 @@ from toporank.building.target_chains import chain_maps_of, target_chains
 from toporank.comparing.homology.chain_tables import read_chains, write_chains
 from toporank.errors import TopoRankError
 from toporank.inputs.labels import read_split_labels
-from toporank.ranking.interfaces import interface_table, write_interfaces
 
 
 def main() -> None:
@@ -24,7 +23,6 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--table", type=Path, required=True, help="written")
-    parser.add_argument("--interfaces", type=Path, required=True, help="written: how the partners of each decoy meet")
     parser.add_argument("--chains", type=Path, required=True, help="written; what is in it already is not read again")
     args = parser.parse_args()
     gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
@@ -39,7 +37,6 @@ def main() -> None:
         earlier = read_chains(args.chains) if args.chains.exists() else []
         write_chains(args.chains, target_chains(decoys, fates, earlier, store))
         write_coverage(args.table, table)
-        write_interfaces(args.interfaces, interface_table(table, fates))
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{args.dataset}: {counts(table)}")

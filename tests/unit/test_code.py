@@ -162,8 +162,8 @@ def test_the_stages_name_every_module_that_makes_something():
 
 
 def test_a_step_after_the_graphs_counts_its_script_and_whatever_that_imports_but_what_makes_graphs():
-    assert {"score.py", "evaluate.py", "pack_graphs.py"} <= {*STEPS}
-    score = files_of(str(REPOSITORY / "workflow_scripts/score.py"), without=jobs.BY_CONTENT)
+    assert {"score_targets.py", "evaluate.py", "pack_graphs.py"} <= {*STEPS}
+    score = files_of(str(REPOSITORY / "workflow_scripts/score_targets.py"), without=jobs.BY_CONTENT)
     assert {"learning/network.py", "scorer/trees.py", "ranking/ranked.py", "comparing/votes.py"} <= score
     assert not any(name.startswith(("report/", "app/", "building/chunks/", "features/")) for name in score)
     report = files_of(str(REPOSITORY / "workflow_scripts/write_report.py"), without=jobs.BY_CONTENT)

@@ -6,42 +6,28 @@ changes the working directory, and several threads may call them.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from toporank import layout
 from toporank.app.commands.given import INPUT, chains_of_decoys, check_partners, folder_to_score, name_of
 from toporank.app.commands.score import settings_of
-from toporank.app.config import Config, load_config
-from toporank.app.workflow.preflight import check_writable, feature_choices, said_partners, scorer_of
-from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.store import Store
-from toporank.building.masked import with_disorder_masked
-from toporank.building.planning import partners_given, plan_of
-from toporank.building.target_chains import target_chains
-from toporank.comparing.homology.chain_tables import antibodies, compared
+from toporank.app.config import load_config
+from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
+from toporank.app.workflow.preflight import check_writable
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
-from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
-from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import describe_passed_over, passed_over
+from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.listing import is_model
+from toporank.inputs.unpacked_jobs import Gathered
 from toporank.layout import repository
-from toporank.ranking.interfaces import hints
-from toporank.ranking.leakage import describe, leakage
-from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
-from toporank.ranking.score import Scored, Ways, score_plan
-from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.partners import parse_partners, partners_text
@@ -50,7 +36,6 @@ from toporank.structures.read import read_complex
 PathLike = str | os.PathLike[str]
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
-_ARITHMETIC = threading.Lock()
 
 
 def score(
@@ -61,10 +46,10 @@ def score(
     confidence: bool = True,
     targets: str = BY_SEQUENCE,
     plddt: str | None = None,
-    mask_disorder: bool = False,
     rank_by: str | None = None,
     cache: PathLike | None = None,
-) -> pd.DataFrame:
+    workers: int = 1,
+) -> Results:
     """Score and rank models, as the command `toporank score` does.
 
     Parameters
@@ -76,17 +61,18 @@ def score(
     targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
     plddt : whether the B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by default the files and
         their numbers decide
-    mask_disorder : whether residues in runs of 10 or more with a pLDDT below 50 are left out of the models; then
-        `n_masked` has their number and `pred_unmasked` the score that the model has otherwise (docs/confidence.md)
     rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or `"mean_interface"`
     cache : folder that keeps what was computed, so that the same models cost little the next time; the
         `.toporank/store` of an earlier command will do. By default nothing is kept
+    workers : processes
 
     Returns
     -------
-    DataFrame with the rows and columns of ranking.csv (docs/results.md): one row for every model, best first within
-    each target. DockQ is between 0 and 1. A model that cannot be scored is a row, too, and `status` says what became
-    of it. `attrs["notes"]` are sentences: why a model has no score, what was passed over, how far to trust the scores.
+    Results with DataFrames, each with the rows and columns of a table that docs/results.md describes: `models`, one
+    row for every model, best first within each target; `targets`, `interfaces`, `residues`, `contacts` and
+    `confidence`. DockQ is between 0 and 1. A model that cannot be scored is a row of `models`, too, and `status` says
+    what became of it. `notes` are sentences: why a model has no score, what was passed over, how far to trust the
+    scores. `write(folder)` writes the tables and the page.
 
     Raises
     ------
@@ -96,15 +82,12 @@ def score(
 
     Examples
     --------
-    >>> table = score(repository() / "resources/example/decoys/1PPE")
-    >>> table.loc[0, ["target", "decoy", "status"]].tolist()
+    >>> results = score(repository() / "resources/example/decoys/1PPE")
+    >>> results.models.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    chosen = {"confidence": confidence, "mask_disorder": mask_disorder, "plddt": plddt, "rank_by": rank_by}
-    found, notes = _scored(models, partners, scorer, cache, targets=targets, **chosen)
-    frame = _frame(columns_of(found.table), found.table)
-    frame.attrs["notes"] = notes
-    return frame
+    chosen = {"targets": targets, "confidence": confidence, "plddt": plddt, "rank_by": rank_by}
+    return _scored(models, partners, scorer, cache, workers, **chosen)
 
 
 def embed(
@@ -136,9 +119,9 @@ def embed(
     >>> embed(repository() / "resources/example/decoys/1PPE")[["target", "v0"]].shape
     (11, 2)
     """
-    found, notes = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
-    frame = pd.DataFrame(columns_of_vectors([*found.vectors.items()]))
-    frame.attrs["notes"] = notes
+    results = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
+    frame = results.vectors
+    frame.attrs["notes"] = results.notes
     return frame
 
 
@@ -251,28 +234,39 @@ def _scored(
     partners: str | None,
     scorer: PathLike | Scorer | None,
     cache: PathLike | None,
+    workers: int = 1,
     **chosen: Any,
-) -> tuple[Scored, list[str]]:
-    """Models, scored, and what to know about it. chosen : further settings of the command."""
-    with tempfile.TemporaryDirectory(prefix="toporank_") as name:
-        room = Path(name)
-        store = Path(cache) if cache is not None else room / "store"
-        check_writable(store, "give another folder as cache")
-        folder, called = _folder_of(models, room / INPUT)
-        given = scorer.path if isinstance(scorer, Scorer) else scorer
-        chosen["scorer"] = Path(given) if given else None
-        config = load_config(settings_of(folder, called, partners, **chosen))
-        plan, notes = _plan(config, folder, store, partners, None if _is_path(models) else models)
-        found, more = _ranked(config, plan, Store(store, thin=True))
-    return found, [*notes, *more]
+) -> Results:
+    """The results of scoring models. chosen : further settings of the command."""
+    room = tempfile.TemporaryDirectory(prefix="toporank_")  # goes with the results that refer to it
+    store = Path(cache) if cache is not None else Path(room.name, "store")
+    check_writable(store, "give another folder as cache")
+    (folder, of_archives), called = _folder_of(models, Path(room.name, INPUT))
+    path = scorer.path if isinstance(scorer, Scorer) else scorer
+    config = load_config(settings_of(folder, called, partners, scorer=Path(path) if path else None, **chosen))
+    found = find_models(config, folder, store, of_archives)
+    _check_all_there(found, [] if _is_path(models) else models)
+    check_partners(partners, "model", chains_of_decoys(found.grouped), "partners")
+    results = score_folder(config, found, store, workers)
+    results.room = room
+    return results
+
+
+def _check_all_there(found: ScoringInput, files: Iterable[PathLike]) -> None:
+    """Raise ConfigError unless all these files are among the models."""
+    there = {os.path.realpath(decoy.path) for decoy in found.grouped.decoys}
+    for file in files:
+        if os.path.realpath(file) not in there:
+            what = "TopoRank would pass over this file: its folder has a name of what predictors are given"
+            raise ConfigError(what, where=file, remedy="call score for the models of each folder")
 
 
 def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
     return isinstance(models, str | os.PathLike)
 
 
-def _folder_of(models: PathLike | Iterable[PathLike], inputs: Path) -> tuple[Path, str]:
-    """The folder with the decoys, and what it is called. inputs : where something may be unpacked or linked."""
+def _folder_of(models: PathLike | Iterable[PathLike], inputs: Path) -> tuple[Gathered, str]:
+    """The folder with the decoys, what to say of archives in it, and what it is called. inputs : where something may be unpacked or linked."""
     if _is_path(models):
         return folder_to_score(Path(models), lambda: inputs), name_of(Path(models))
     root = _linked([Path(os.path.abspath(file)) for file in models], inputs)
@@ -295,72 +289,6 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(file)
     return root
-
-
-class _Plan(NamedTuple):
-    """What will be built. notes : what TopoRank decided on the user's behalf, and what it passed over."""
-
-    decoys: list[PlannedDecoy]
-    notes: list[str]
-
-
-def _plan(config: Config, folder: Path, store: Path, partners: str | None, files: Iterable[PathLike] | None) -> _Plan:
-    """The decoys of a folder with their targets and partners. files : that must all be among them."""
-    (dataset,) = config.datasets
-    for_all, of_targets = said_partners(config, dataset, folder, repository())
-    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
-    there = {os.path.realpath(decoy.path) for decoy in grouped.decoys}
-    for file in files or ():
-        if os.path.realpath(file) not in there:
-            what = "TopoRank would pass over this file: its folder has a name of what predictors are given"
-            raise ConfigError(what, where=file, remedy="call score for the models of each folder")
-    check_partners(partners, "model", chains_of_decoys(grouped), "partners")
-    skipped = describe_passed_over(folder, passed_over(folder, grouped.decoys))
-    plan = plan_of(grouped, for_all, of_targets)
-    if config.masks_disorder(dataset.name):
-        plan = with_disorder_masked(plan, config.plddt, Store(store))
-    otherwise = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
-    return _Plan(plan, [*grouped.notes, *grouped.mutants, *grouped.renamed, *otherwise, *skipped])
-
-
-def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
-    """The decoys of a plan, scored and ranked, and what to know about it."""
-    choices = feature_choices(config, repository())
-    scorer = Scorer.open(scorer_of(config, repository()))
-    chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}
-    ways = Ways(config.plddt, **chosen, arithmetic=_one_thread)
-    built, coverage, found = score_plan(scorer, plan, choices, store, ways)
-    chains = target_chains(plan, built.fates, (), store)
-    seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)
-    notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
-    notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, scorer.missing, scorer.toy]
-    return found, [*filter(None, notes), describe(seen)]
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """One call at a time, with one thread of arithmetic, as the jobs of the command have it.
-
-    Sums depend on the number of threads, so the last digit would; small graphs take longer with more. The number
-    belongs to the process: two calls at once would change it for one another.
-    """
-    import torch
-
-    with _ARITHMETIC, threadpool_limits(1, "blas"):
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
-
-
-def _frame(columns: list[str], table: Sequence[RankedDecoy]) -> pd.DataFrame:
-    """Rows of a ranking. What is not known is NaN, <NA> in a column of whole numbers, or an empty text."""
-    kinds = dict.fromkeys(WHOLE_NUMBERS, "Int64") | dict.fromkeys(TEXTS, "object")
-    return pd.DataFrame(
-        {name: pd.Series([getattr(row, name) for row in table], dtype=kinds.get(name, "float64")) for name in columns}
-    )
 
 
 def _complex(path: PathLike, partners: str | None) -> Complex:

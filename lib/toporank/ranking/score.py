@@ -1,175 +1,168 @@
-"""The packed graphs of a data set into scores and the ranking of its decoys."""
+"""The decoys of one target: from their files to scores, compared with each other and ranked."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from toporank.building.asked import asked, remembered
-from toporank.building.chunks.built import Built, Key
+from toporank.building.asked import asked
+from toporank.building.chunks.built import Built
 from toporank.building.chunks.chunk import run_decoy
+from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
-from toporank.building.compared import ComparedDecoy, comparison_table, stored_contacts
-from toporank.building.coverage import CoverageRow, coverage_table
-from toporank.building.packed import packed
-from toporank.building.target_chains import chain_maps_of
+from toporank.building.compared import comparison_table, stored_contacts
+from toporank.building.coverage import coverage_table
+from toporank.building.packed import Packed, packed
+from toporank.building.packing import write_pack
+from toporank.building.target_chains import chain_maps_of, target_chains
 from toporank.features.registry import Choice as Features
+from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, Choice, Confidence, of_copies, spoken
-from toporank.layout import STAGES
-from toporank.ranking.answers import OF_DECOYS, OF_ROWS, Answer, Answers, Given, by_target, given_by_target, made_of
-from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
-from toporank.ranking.ranked import COMPLEX, RankedDecoy, ranking, with_unmasked
+from toporank.inputs.confidence.table import AUTO, Choice, of_copies
+from toporank.ranking.interfaces import interface_table, scored_interfaces
+from toporank.ranking.ranked import COMPLEX, ranking
 from toporank.ranking.residues import contact_lines, residue_lines
+from toporank.ranking.target_result import TargetCache, TargetResult
 from toporank.scorer.combine import combine
-from toporank.scorer.judged import descriptors_of, judged
-from toporank.scorer.kept import Kept
+from toporank.scorer.descriptors import describe
 from toporank.scorer.prediction import Score
 from toporank.scorer.residue_quality import read_quality, with_agreement
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trust import how_far_to_trust, why_no_intervals
+from toporank.scorer.trust import how_far_to_trust
 from toporank.scorer.weigh import weigh_confidence
-from toporank.structures.masking import masked_places
-
-GRAPHS = STAGES[-1]
 
 
-class Ways(NamedTuple):
+@dataclass(frozen=True)
+class ScoringOptions:
     """How decoys are scored.
 
-    plddt : whether B factors are pLDDT. rank_by, fold_twins : as for `ranking`. use_confidence : whether what
-    predictors say counts in the score. arithmetic : what goes on around that of the networks.
+    Attributes
+    ----------
+    plddt : whether B factors are pLDDT
+    rank_by : what the ranking goes by, a key of `ranked.RANKED_BY`
+    fold_twins : whether twins share a rank
+    use_confidence : whether what predictors say counts in the score
     """
 
     plddt: Choice = AUTO
     rank_by: str = COMPLEX
     fold_twins: bool = False
     use_confidence: bool = True
-    arithmetic: Callable[[], AbstractContextManager] = contextlib.nullcontext
 
 
-class Scored(NamedTuple):
-    """The answers for all targets, joined: see `answers.Answer`; vectors, residues, contacts by target and decoy.
+class TargetScorer:
+    """Scores targets, one at a time. The networks are read once, when the first target is scored.
 
-    why_not : why there are no intervals; empty where there are.
+    Parameters
+    ----------
+    scorer : what gives the scores
+    choices : the feature modules of its graphs
+    store : keeps features and results
+    options : how decoys are scored
     """
 
-    table: list[RankedDecoy]
-    interfaces: list[InterfaceRow]
-    comparison: list[ComparedDecoy]
-    vectors: dict[Key, list[float]]
-    residues: dict[Key, str]
-    contacts: dict[Key, str]
-    why_not: str
+    def __init__(self, scorer: Scorer, choices: dict[str, Features], store: Store, options: ScoringOptions):
+        self.scorer = scorer
+        self.choices = choices
+        self.store = store
+        self.options = options
+        metadata = graph_metadata(choices)
+        self.features = metadata["features"]
+        self.cache = TargetCache(store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)})
+        self._networks: Any = None
 
+    def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow] | None = None) -> TargetResult:
+        """The result for one target, from the cache or computed and kept there.
 
-def scored(
-    scorer: Scorer,
-    choices: dict[str, Features],
-    coverage: Sequence[CoverageRow],
-    interfaces: Sequence[InterfaceRow],
-    stated: Sequence[Confidence],
-    built: Built,
-    store: Store,
-    ways: Ways,
-) -> Scored:
-    """Score the decoys of a data set, compare those of each target, and rank them.
+        Parameters
+        ----------
+        plan : its decoys
+        fates : what became of each in the feature stages, where that is known; otherwise they are computed here
 
-    A target that came out before is not looked at again. choices : the feature modules of the graphs. stated : what
-    predictors say. A thin store forgets the graphs.
-    Raises CheckpointError, GraphError, RecordError or StructureError, with the
-    reason, when the scorer does not fit the graphs or something is damaged.
-    """
-    given = given_by_target(Given(coverage, interfaces, stated, made_of(coverage, built)))
-    own = {"rank_by": ways.rank_by, "fold_twins": ways.fold_twins, "use_confidence": ways.use_confidence}
-    kept = Answers(store, {"scorer": scorer.digest, "judged_by": Kept(scorer).digest, **own})
-    answers = {target: kept.find(target, each) for target, each in given.items()}
-    new = {target: given[target] for target, answer in answers.items() if answer is None}
-    for target, answer in _answered(scorer, choices, new, built, store, ways).items():
-        kept.keep(target, new[target], answer)
-        answers[target] = answer
-    rows = {name: [row for answer in answers.values() for row in getattr(answer, name)] for name in OF_ROWS}
-    of_decoys = {
-        name: {
-            (target, decoy): value
-            for target, answer in answers.items()
-            for decoy, value in getattr(answer, name).items()
-        }
-        for name in OF_DECOYS
-    }
-    return Scored(**rows, **of_decoys, why_not=why_no_intervals(scorer))
+        Raises
+        ------
+        CheckpointError, GraphError, RecordError or StructureError, with the reason, when the scorer does not fit the
+        graphs or something is damaged.
+        """
+        result = self.cache.find(plan)
+        if result is None:
+            if fates is None:
+                fates = [self.features_of(decoy) for decoy in plan]
+            result = self._computed(plan, fates)
+            self.cache.keep(plan, result)
+        return result
 
+    def open_networks(self) -> None:
+        """Read the networks of the scorer, once. Raises CheckpointError when one cannot be used."""
+        if self._networks is None:
+            from toporank.scorer.networks import Networks  # imports torch, which a cached result does not need
 
-def _answered(
-    scorer: Scorer, choices: dict[str, Features], given: Mapping[str, Given], built: Built, store: Store, ways: Ways
-) -> dict[str, Answer]:
-    """The answers for some targets, whose graphs are judged together."""
-    coverage, interfaces, stated = (
-        [row for each in given.values() for row in getattr(each, name)] for name in ("coverage", "interfaces", "stated")
-    )
-    found, new = judged(scorer, packed(coverage, built, choices, store), store)
-    for digest in {built.fates[key].complex for key in new} if store.thin else ():
-        store.box(digest).forget(GRAPHS)
-    contacts = stored_contacts(built, coverage, store)
-    comparison = comparison_table(coverage, contacts)
-    copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-    stated = of_copies(stated, copies)
-    features, scores = graph_metadata(choices)["features"], [one.score for one in found]
-    scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)
-    scores = weigh_confidence(scores, stated if ways.use_confidence else [], copies, scorer.own_confidence)
-    quality = read_quality(scorer.quality) if scorer.quality else None
-    scores = with_agreement(scores, contacts, copies, quality)
-    rows = scored_interfaces(interfaces, scores)
-    trusted = how_far_to_trust(scorer, coverage, scores, stated)
-    table = ranking(coverage, scores, rows, ways.rank_by, comparison, trusted, fold_twins=ways.fold_twins)
-    rows_of = [by_target(each) for each in (table, rows, comparison)]
-    decoys = by_target(score for score in scores if not score.interface)
-    return {target: _answer([of.get(target, []) for of in rows_of], decoys.get(target, [])) for target in given}
+            self._networks = Networks(self.scorer)
 
+    def features_of(self, decoy: PlannedDecoy) -> LedgerRow:
+        """What becomes of a decoy in the feature stages; the store keeps its artefacts."""
+        return run_decoy(decoy, self.choices, self.store)
 
-def _answer(rows: list[list[Any]], decoys: list[Score]) -> Answer:
-    vectors = {score.decoy: [*score.pooled] for score in decoys if score.pooled}
-    lines = ({score.decoy: lines(score) for score in decoys} for lines in (residue_lines, contact_lines))
-    return Answer(*rows, vectors, *lines)
+    def _computed(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
+        """The result for a target whose features are there."""
+        scorer, store, options = self.scorer, self.store, self.options
+        built = Built.of(plan, fates)
+        coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
+        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+        contacts = stored_contacts(built, coverage, store)
+        comparison = comparison_table(coverage, contacts)
+        confidence = confidences(asked(coverage, built, store), options.plddt)
+        stated = of_copies(confidence, copies)
 
+        graphs = packed(coverage, built, self.choices, store)
+        scores, descriptors = self._predicted(graphs)
+        scores = combine(scores, descriptors, self.features, contacts, copies, scorer.trees)
+        scores = weigh_confidence(scores, stated if options.use_confidence else [], copies, scorer.own_confidence)
+        quality = read_quality(scorer.quality) if scorer.quality else None
+        scores = with_agreement(scores, contacts, copies, quality)
 
-class Examined(NamedTuple):
-    """Decoys that were built, compared with their target and asked for their confidence, and their scores."""
+        interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
+        estimates = how_far_to_trust(scorer, coverage, scores, stated)
+        table = ranking(
+            coverage,
+            scores,
+            interfaces,
+            options.rank_by,
+            comparison,
+            estimates,
+            fold_twins=options.fold_twins,
+        )
+        of_decoys = [score for score in scores if not score.interface]
+        return TargetResult(
+            target=plan[0].target,
+            coverage=coverage,
+            fates=list(fates),
+            chains=target_chains(plan, built.fates, (), store),
+            confidence=confidence,
+            interfaces=interfaces,
+            comparison=comparison,
+            ranking=table,
+            vectors={score.decoy: [*score.pooled] for score in of_decoys if score.pooled},
+            residues={score.decoy: residue_lines(score) for score in of_decoys},
+            contacts={score.decoy: contact_lines(score) for score in of_decoys},
+        )
 
-    built: Built
-    coverage: list[CoverageRow]
-    scored: Scored
-
-
-def score_plan(
-    scorer: Scorer, plan: list[PlannedDecoy], choices: dict[str, Features], store: Store, ways: Ways
-) -> Examined:
-    """Take the decoys of a plan from their files to scores, in this process; what the store has costs little.
-
-    A decoy with a mask has its score without the mask, too, as from `with_masks`. Raises as `scored` does.
-    """
-    fates = [run_decoy(decoy, choices, store) for decoy in plan]
-    built = Built.of(plan, fates)
-    coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
-    with remembered(built, store) as look:
-        stated = spoken(confidences(asked(coverage, built, store), ways.plddt, look))
-    known = interface_table(coverage, built.fates)
-    with ways.arithmetic():
-        found = scored(scorer, choices, coverage, known, stated, built, store, ways)
-    return Examined(built, coverage, with_masks(found, scorer, built, choices, store, ways))
-
-
-def with_masks(
-    found: Scored, scorer: Scorer, built: Built, choices: dict[str, Features], store: Store, ways: Ways
-) -> Scored:
-    """The scores of decoys, in whose table is what masks changed; as they are where no decoy has a mask."""
-    masked = {key: len(masked_places(decoy.masked)) for key, decoy in built.plan.items() if decoy.masked}
-    if not masked:
-        return found
-    whole = [decoy._replace(masked="") for decoy in built.plan.values()]
-    unmasked = score_plan(scorer, whole, choices, store, ways).scored.table
-    return found._replace(table=with_unmasked(found.table, masked, unmasked))
+    def _predicted(self, graphs: Packed) -> tuple[list[Score], dict[str, list[float]]]:
+        """What the networks predict of each decoy, then of each interface, in their order, and descriptors by name."""
+        if not graphs.decoys and not graphs.interfaces:
+            return [], {}
+        self.open_networks()
+        with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
+            packs = [Path(folder, "decoys"), Path(folder, "interfaces")]
+            write_pack(packs[0], graphs.decoys, graphs.joined)
+            write_pack(packs[1], graphs.interfaces)
+            scores = self._networks.score(*packs)
+            if not self.scorer.trees:
+                return scores, {}
+            names, values = describe(PackedGraphs.open(packs))
+        return scores, dict(zip(names, values.T.tolist(), strict=True))

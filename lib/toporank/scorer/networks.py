@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, GraphError
 from toporank.learning.graphs import GraphStore
@@ -68,7 +72,9 @@ class Networks:
         store = GraphStore.open([pack, *([interfaces] if interfaces else [])])
         networks, digests = [*self._read.values()], self.scorer.digests
         _check_alike(networks, store)
-        found = dict(zip(self._read, _predictions(networks, store), strict=True))
+        with one_thread():
+            predictions = _predictions(networks, store)
+        found = dict(zip(self._read, predictions, strict=True))
         own, theirs = found[digests[self.scorer.checkpoint]], [found[digests[path]] for path in self.scorer.members]
         judges = [found[digests[path]] for path in self.scorer.judges]
         local = [each.local for each in judges if each.local is not None]
@@ -204,3 +210,21 @@ def _usable(one: _Network) -> Network:
     )
 
     return PlainNetwork.of(one.network).eval()
+
+
+_ARITHMETIC = threading.Lock()
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Arithmetic with one thread: sums depend on the number of threads, so the last digit would.
+
+    Small graphs also take longer with more. The number belongs to the process, so one caller at a time has it.
+    """
+    with _ARITHMETIC, threadpool_limits(1, "blas"):
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)

@@ -71,14 +71,33 @@ def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
 
 def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(mixed, of_command):
     expected, _ = of_command
-    frame = toporank.score(mixed)
+    results = toporank.score(mixed)
+    frame = results.models
     assert list(frame.columns) == list(expected[0])
     assert as_text(frame) == expected
     assert frame["target"].nunique() == 3
     broken = frame[frame["decoy"] == "broken"]
     assert broken["status"].tolist() == ["unreadable"]
     assert broken[["rank", "pred_dockq"]].isna().all(axis=None)
-    assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in frame.attrs["notes"])
+    assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in results.notes)
+
+
+@pytest.mark.parametrize("table", ["targets", "interfaces", "residues", "contacts", "confidence"])
+def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
+    written = (of_command[1] / layout.RANKING.format(dataset=mixed.name)).with_name(f"{table}.csv")
+    expected = pd.read_csv(written, keep_default_na=False, na_values=[""])
+    frame = getattr(toporank.score(mixed), table)
+    assert len(frame) == len(expected)
+    names = [name for name in expected.columns if name != "file"]
+    pd.testing.assert_frame_equal(frame[names].replace("", np.nan), expected[names], check_dtype=False)
+
+
+def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
+    toporank.score(mixed, workers=2).write(tmp_path)
+    for pattern in (layout.RANKING, layout.RESIDUES, layout.SCORED_INTERFACES):
+        path = pattern.format(dataset=mixed.name)
+        assert (tmp_path / path).read_bytes() == (of_command[1] / path).read_bytes()
+    assert (tmp_path / layout.SCORE_REPORT.format(dataset=mixed.name)).exists()
 
 
 def test_vectors_are_those_of_the_command(mixed, of_command):
@@ -91,28 +110,12 @@ def test_vectors_are_those_of_the_command(mixed, of_command):
 
 @pytest.mark.slow
 def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
-    assert as_text(toporank.score(DECOYS)) == rows_of_command(DECOYS, tmp_path / "out")
-
-
-@pytest.mark.slow
-def test_the_command_and_the_function_say_the_same_of_models_with_a_disordered_tail(tmp_path):
-    (tmp_path / "given").mkdir()
-    near, far = DECOYS / "1PPE/near1.pdb.gz", DECOYS / "1PPE/mid2.pdb.gz"
-    low = np.where((np.arange(300) >= 16) & (np.arange(300) < 28), 30.0, 90.0)
-    (tmp_path / "given/ranked_0.pdb").write_text(pdb_with(near, low))
-    (tmp_path / "given/ranked_1.pdb").write_text(pdb_with(far, np.linspace(60.0, 95.0, 300)))
-    rows = rows_of_command(tmp_path / "given", tmp_path / "out", "--mask-disorder")
-    assert rows == as_text(toporank.score(tmp_path / "given", mask_disorder=True))
-    assert {row["decoy"]: row["n_masked"] for row in rows} == {"ranked_0": "12", "ranked_1": "0"}
-    (target,) = read_rows((tmp_path / "out" / layout.RANKING.format(dataset="given")).with_name("targets.csv"))
-    best = rows[0]
-    assert (target["n_masked"], target["pred_unmasked"]) == (best["n_masked"], best["pred_unmasked"])
-    assert ("masked" in target["caveats"].split()) == (best["n_masked"] != "0")
+    assert as_text(toporank.score(DECOYS).models) == rows_of_command(DECOYS, tmp_path / "out")
 
 
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
-    table = toporank.score(tmp_path / "given", rank_by="min_interface")
+    table = toporank.score(tmp_path / "given", rank_by="min_interface").models
     worst = table.loc[table["status"] == "ok", "min_interface"]
     assert len(worst) == 2
     assert worst.is_monotonic_decreasing
@@ -125,9 +128,9 @@ def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mix
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     before = {path: path.stat().st_mtime_ns for path in mixed.iterdir()}
-    first = toporank.score(mixed, cache=tmp_path / "cache")
+    first = toporank.score(mixed, cache=tmp_path / "cache").models
     boxes = {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")}
-    again = toporank.score(mixed, cache=tmp_path / "cache")
+    again = toporank.score(mixed, cache=tmp_path / "cache").models
     pd.testing.assert_frame_equal(first, again)
     assert boxes
     assert {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")} == boxes
@@ -137,13 +140,13 @@ def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mix
 
 def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder(mixed, tmp_path, monkeypatch):
     monkeypatch.chdir(mixed.parent)
-    whole = toporank.score(Path("mixed"))
+    whole = toporank.score(Path("mixed")).models
     files = [f"mixed/{path.name}" for path in sorted(mixed.iterdir())]
-    pd.testing.assert_frame_equal(toporank.score(files), whole)
+    pd.testing.assert_frame_equal(toporank.score(files).models, whole)
     with zipfile.ZipFile(tmp_path / "mixed.zip", "w") as archive:
         for path in mixed.iterdir():
             archive.write(path, path.name)
-    pd.testing.assert_frame_equal(toporank.score(tmp_path / "mixed.zip"), whole)
+    pd.testing.assert_frame_equal(toporank.score(tmp_path / "mixed.zip").models, whole)
 
 
 def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
@@ -153,22 +156,22 @@ def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
     folders = [[NEAR, FAR], [DECOYS / "1PPE/near1.pdb.gz"]]
     with ThreadPoolExecutor(2) as threads:
         together = [*threads.map(toporank.score, folders)]
-    for frame, folder in zip(together, folders, strict=True):
-        pd.testing.assert_frame_equal(frame, toporank.score(folder))
+    for results, folder in zip(together, folders, strict=True):
+        pd.testing.assert_frame_equal(results.models, toporank.score(folder).models)
     assert torch.get_num_threads() == before
 
 
 def test_partners_targets_and_an_open_scorer_are_taken():
     scorer = toporank.Scorer.open(REPOSITORY / "resources/scorer")
-    plain = toporank.score([NEAR, FAR])
-    said = toporank.score([NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False)
+    plain = toporank.score([NEAR, FAR]).models
+    said = toporank.score([NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False).models
     pd.testing.assert_frame_equal(said, plain)
 
 
 def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
     model = tmp_path / "model.pdb"
     model.write_text(pdb_with(NEAR, np.linspace(40.0, 95.0, 300)))
-    known, unknown = (toporank.score([model], plddt=said) for said in ("b_factor", "none"))
+    known, unknown = (toporank.score([model], plddt=said).models for said in ("b_factor", "none"))
     assert 0 <= known.loc[0, "pred_confidence"] <= 1
     assert known.loc[0, "pred_dockq"] != known.loc[0, "pred_structure"] == unknown.loc[0, "pred_dockq"]
     assert "pred_confidence" not in unknown or unknown["pred_confidence"].isna().all()
@@ -177,7 +180,7 @@ def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
 def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
     shutil.copy(NEAR, tmp_path / "near1.pdb.gz")
     (tmp_path / "partners.csv").write_text(f"target,partners\n{tmp_path.name},A:X\n")
-    assert toporank.score(tmp_path)["status"].tolist() == ["chain_missing"]
+    assert toporank.score(tmp_path).models["status"].tolist() == ["chain_missing"]
 
 
 @pytest.mark.parametrize(

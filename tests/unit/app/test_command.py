@@ -21,11 +21,12 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY
+from given_models import look_at
 from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, study
-from toporank.app.commands.given import look_at, look_at_partners, name_of
+from toporank.app.commands.given import name_of
 from toporank.app.commands.running import (
     RUNNING,
     Progress,
@@ -685,7 +686,7 @@ def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_a
     table = tmp_path / "table.csv"
     table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
     for partners in ("A:B", "B:A", None, str(table)):
-        look_at_partners(partners, decoys, tmp_path)
+        look_at(decoys, tmp_path / "out", partners)
 
 
 # ---- in a wheel ---------------------------------------------------------------------------------------------
@@ -719,7 +720,7 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     used |= {"config/config.yaml", "profiles/default/config.yaml", "resources/example/labels.csv"}
     used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
     assert {name for name in used if not (inside / name).is_file()} == set()
-    assert os.access(inside / "workflow_scripts/score.py", os.X_OK)
+    assert os.access(inside / "workflow_scripts/score_targets.py", os.X_OK)
     packages = (REPOSITORY / "lib/toporank", REPOSITORY / "lib/toporank_sampling")
     library = [path for package in packages for path in package.rglob("*") if "__pycache__" not in path.parts]
     files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]

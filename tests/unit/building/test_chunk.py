@@ -564,42 +564,6 @@ def digest_of(content: bytes) -> str:
 # ---- thin stores ------------------------------------------------------------------------------------------
 
 
-def test_a_thin_store_makes_a_forgotten_graph_anew_only_where_nobody_judged_it(example):
-    shutil.copytree(example / "decoys" / "1AVZ", "in/1AVZ")
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
-    write_plans("ds", deal(planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {}), 10))
-    (name,) = (path.stem for path in Path("results/ds/plan").glob("*-*.tsv"))
-
-    def built(judged: bool) -> Store:
-        store = Store(Path("store"), thin=True)
-        run_chunk("ds", name, choices, store, judge=Judge("one", judged))
-        return store
-
-    first = built(judged=False)
-    (row,) = read_ledger(Path(LEDGER.format(dataset="ds", chunk=name))).rows
-    whole = first.box(row.complex).find("graphs", row.graphs)
-    assert whole
-    first.box(row.complex).forget("graphs")
-    assert first.box(row.complex).find("graphs", row.graphs) is None
-    assert not built(judged=True).computed
-    again = built(judged=False)
-    assert again.computed["graphs"] == 1
-    assert again.box(row.complex).find("graphs", row.graphs) == whole
-    again.box(row.complex).forget("graphs")
-    (member,) = planned([d for d in find_decoys("ds", Path("in")) if d.name == "far1"], {})
-    assert artefact("graphs", row.graphs, member, row, choices, Store(Path("store"))) == whole
-
-
-class Judge:
-    """Has judged all graphs, or none."""
-
-    def __init__(self, digest: str, judged: bool = True):
-        self.digest, self.judged = digest, judged
-
-    def has(self, *_) -> bool:
-        return self.judged
-
-
 # ---- chunks that grow -------------------------------------------------------------------------------------
 
 
@@ -660,17 +624,13 @@ def test_a_decoy_that_failed_is_tried_again_with_its_chunk(kept_atoms):
     assert {row.status for row in rows} == {Status.OK}
 
 
-def test_other_code_another_scorer_or_another_label_leave_nothing_of_an_earlier_chunk(kept_atoms, monkeypatch):
-    monkeypatch.setattr(chunk, "_hold_graphs", lambda *_: None)
-    every = ["bad", "good1", "good2", "new"]
-    grown(kept_atoms, judge=Judge("one"))
+def test_other_code_or_another_label_leave_nothing_of_an_earlier_chunk(kept_atoms, monkeypatch):
+    grown(kept_atoms)
     Path("in/T/new.pdb").write_text("new atoms")
-    assert grown(kept_atoms, judge=Judge("other"))[1] == every
-    Path("in/T/newer.pdb").write_text("newer atoms")
     monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES | {"nodes": ["other code", "{}"]})
-    assert grown(kept_atoms, judge=Judge("other"))[1] == sorted([*every, "newer"])
+    assert grown(kept_atoms)[1] == ["bad", "good1", "good2", "new"]
     Path("in/T/newest.pdb").write_text("newest atoms")
-    assert grown(kept_atoms, judge=Judge("other"), labels={("T", "new"): 0.5})[1] == ["new", "newest"]
+    assert grown(kept_atoms, labels={("T", "new"): 0.5})[1] == ["new", "newest"]
 
 
 def test_a_chunk_that_was_split_still_knows_what_it_was_split_from():

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from _chains import chain
 
+from given_models import look_at
 from structures_text import alanine, changed, pdb, write
-from toporank.app.commands.given import look_at
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of
 from toporank.structures.read import ONE_TO_THREE

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from given_models import look_at
 from structures_text import pair, pdb, shifted
-from toporank.app.commands.given import STORE, folder_to_score, look_at
+from toporank.app.commands.given import STORE, folder_to_score
 from toporank.errors import ConfigError
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
@@ -56,7 +57,7 @@ def packed(name: str, files: dict[str, object]) -> bytes:
 
 def targets(given: Path, out: Path, by: str = BY_SEQUENCE) -> dict[str, list[str]]:
     """Target → its decoys, as `score` finds them."""
-    folder = folder_to_score(given, lambda: out / "input")
+    folder = folder_to_score(given, lambda: out / "input").folder
     found: dict[str, list[str]] = {}
     for decoy in decoys_of("d", folder, by, out / STORE).decoys:
         found.setdefault(decoy.target, []).append(decoy.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, coverage_table
-from toporank.building.packed import Packed
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
 from toporank.inputs.labels import Label
@@ -38,7 +36,6 @@ from toporank.ranking.ranked import (
     write_ranking,
 )
 from toporank.scorer import networks
-from toporank.scorer.judged import judged
 from toporank.scorer.manifest import seal
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Estimate
@@ -436,49 +433,6 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
     write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
     with pytest.raises(GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"):
         score_pack(trained[1][0], [], tmp_path / "odd")
-
-
-# ---- answers that are kept --------------------------------------------------------------------------------
-
-
-def asked(checkpoint: Path, folder: Path, graphs: dict, store: Store, among: Sequence[Path] = ()) -> list[Score]:
-    """What is known of graphs by a store, or what the networks say."""
-    found = members(folder, graphs)
-    scorer = Scorer.of(checkpoint, [*among], mean=bool(among))
-    return [one.score for one in judged(scorer, Packed(found[1:], found[:1], 0), store)[0]]
-
-
-def test_what_a_scorer_said_is_kept_graph_by_graph_and_to_the_last_bit(trained, tmp_path):
-    _, checkpoints = trained
-    found = []
-    for computed in (len(training_graphs()), 0):  # at first of all, then of none
-        store = Store(tmp_path / "store")
-        found.append(asked(checkpoints[0], tmp_path / "graphs", training_graphs(), store, checkpoints))
-        assert store.computed["judged"] == computed
-    assert found[0] == found[1]
-    assert found[0] == asked(
-        checkpoints[0], tmp_path / "graphs", training_graphs(), Store(tmp_path / "new"), checkpoints
-    )
-
-
-def test_only_what_is_new_is_asked(trained, tmp_path):
-    _, checkpoints = trained
-    graphs = training_graphs()
-    plain = asked(checkpoints[0], tmp_path / "graphs", graphs, Store(tmp_path / "store"))
-    list(graphs.values())[3].x += 1.0
-    store = Store(tmp_path / "store")
-    changed = asked(checkpoints[0], tmp_path / "changed", graphs, store)
-    assert store.computed["judged"] == 1
-    assert changed == asked(checkpoints[0], tmp_path / "changed", graphs, Store(tmp_path / "new"))
-    assert sum(one != other for one, other in zip(plain, changed, strict=True)) == 1
-
-
-def test_other_networks_are_asked_anew(trained, tmp_path):
-    _, checkpoints = trained
-    one, other = (
-        asked(path, tmp_path / "graphs", training_graphs(), Store(tmp_path / "store")) for path in checkpoints[:2]
-    )
-    assert all(first.pred_dockq != second.pred_dockq for first, second in zip(one, other, strict=True))
 
 
 NEARER = {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}

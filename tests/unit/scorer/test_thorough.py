@@ -43,7 +43,9 @@ def test_it_scores_models_and_says_something_else_than_the_scorer_that_ships():
     except ConfigError as error:
         pytest.skip(f"no weights of ProteinMPNN: {error}")
     models = [EXAMPLES / "1GCQ" / name for name in ("mid1.pdb", "near1.pdb.gz")]
-    tables = [toporank.score(models, scorer=scorer).set_index("decoy")["pred_dockq"] for scorer in (THOROUGH, None)]
+    tables = [
+        toporank.score(models, scorer=scorer).models.set_index("decoy")["pred_dockq"] for scorer in (THOROUGH, None)
+    ]
     assert tables[0].between(0, 1).all()
     assert (tables[0] != tables[1].loc[tables[0].index]).all()
 

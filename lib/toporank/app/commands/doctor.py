@@ -24,7 +24,7 @@ OK, MISSING, OPTIONAL = "ok", "MISSING", "-"
 OLDEST_PYTHON = (3, 11)
 REINSTALL = "install TopoRank again"
 WORKFLOW = ("Snakefile", "rules/common.smk", "profiles/default/config.yaml", "slurm/config.yaml", "config/config.yaml")
-SCRIPT = "workflow_scripts/score.py"
+SCRIPT = "workflow_scripts/score_targets.py"
 PROGRAMS = {
     "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: workflow_scripts/install_dssp.sh",
     "mmseqs": "only for `training.similarity: mmseqs2`: install MMseqs2",

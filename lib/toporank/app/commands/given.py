@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from toporank.app.commands.running import claimed
 from toporank.app.config import RESERVED
-from toporank.building.planning import partners_given
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import UNKNOWN, archive_name
 from toporank.files.unpacking import unpacked
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped, called_otherwise
-from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.discovery import sketches
 from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
@@ -23,23 +20,17 @@ from toporank.inputs.unpacked_jobs import Gathered, gathered
 from toporank.structures.identity import INTERMEDIATE, split_suffix
 from toporank.structures.partners import is_file, parse_partners, partner_name, read_partners
 
+if TYPE_CHECKING:
+    from toporank.app.score_folder import ScoringInput
+
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
-OVERRULE = "--targets folder keeps to the folders"
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
 PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says so"
 """Help of `--partners`."""
-
-
-class Given(NamedTuple):
-    """A folder to score. name : of its results. said : what it is, and what there is not read, in lines."""
-
-    folder: Path
-    name: str
-    said: str
 
 
 def name_of(given: Path) -> str:
@@ -54,21 +45,15 @@ def name_of(given: Path) -> str:
     return f"{plain}_decoys" if plain in RESERVED else plain
 
 
-def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
-    """The folder to score, and what it is. Raises ConfigError when there are no decoys, with what to give instead.
+def described(models: ScoringInput, given: Path, folder: Path) -> list[str]:
+    """What the models of a folder are, and what TopoRank decided about them, in lines.
 
-    out : what is unpacked or linked goes there. by : what makes decoys a target.
+    given : what the user named. folder : where its models lie, which for archives in it is elsewhere.
     """
-    folder, of_archives = to_score(given, lambda: claimed(out).resolve() / INPUT)
-    grouped = decoys_of(given.name, folder, by, out / STORE)
-    decoys = grouped.decoys
-    links = given.is_dir() and not folder.is_relative_to(given.resolve())  # archives in it are unpacked elsewhere
-    shown = given.resolve() if links else folder
-    first = f"{programs(decoys)}: {describe_models(grouped)} in {printable(str(shown))}"
-    notes = [f"{note} ({OVERRULE})" for note in grouped.notes]
-    notes += [*grouped.mutants, *grouped.renamed, *of_archives]
-    notes += [f"{line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
-    return Given(folder, name_of(given), "\n".join([first, *(f"  {note}" for note in notes)]))
+    elsewhere = given.is_dir() and not folder.is_relative_to(given.resolve())
+    shown = printable(str(given.resolve() if elsewhere else folder))
+    first = f"{programs(models.grouped.decoys)}: {describe_models(models.grouped)} in {shown}"
+    return [first, *(f"  {note}" for note in models.notes)]
 
 
 def describe_models(grouped: Grouped) -> str:
@@ -96,12 +81,7 @@ def _relaxed(grouped: Grouped) -> int:
     return len(found)
 
 
-def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Path:
-    """The folder with the decoys of a folder, an archive or a single file; see `to_score`."""
-    return to_score(given, inputs).folder
-
-
-def to_score(given: Path, inputs: Callable[[], Path]) -> Gathered:
+def folder_to_score(given: Path, inputs: Callable[[], Path]) -> Gathered:
     """The folder with the decoys of a folder, an archive or a single file, and what to say of archives in it.
 
     inputs : gives the folder for what is unpacked or linked, if anything is. Raises ConfigError, which says what to
@@ -150,17 +130,6 @@ class Chains(NamedTuple):
     targets: set[str]
     file: str
     names: set[str]
-
-
-def look_at_partners(partners: str | None, folder: Path, out: Path, by: str = BY_SEQUENCE) -> list[str]:
-    """Where models have the names of these partners for other chains, in sentences; raises as `check_partners`.
-
-    partners : as `--partners` takes them. folder : of the models. out, by : as for `look_at`.
-    """
-    grouped = decoys_of(folder.name, folder, by, out / STORE)
-    check_partners(partners, "model", chains_of_decoys(grouped))
-    for_all, of_targets = ("", read_partners(Path(partners))) if is_file(partners or "") else (partners or "", {})
-    return called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
 
 
 def chains_of_decoys(grouped: Grouped) -> list[Chains]:

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any, get_args
 
-from toporank.app.commands.given import PARTNERS, look_at, look_at_partners, name_of, partners_setting
-from toporank.app.commands.running import LOG, SETTINGS, claimed, make, only_shows
+from tqdm import tqdm
+
+from toporank.app.commands.given import (
+    INPUT,
+    PARTNERS,
+    STORE,
+    chains_of_decoys,
+    check_partners,
+    described,
+    folder_to_score,
+    name_of,
+    partners_setting,
+)
+from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -34,8 +47,6 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
-    tails = "leave out disordered residues, runs of 10 or more with a pLDDT below 50, such as tails across the partner"
-    parser.add_argument("--mask-disorder", action="store_true", help=tails)
     other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
@@ -54,43 +65,55 @@ def settings_of(
     targets: str,
     confidence: bool,
     scorer: Path | None,
-    mask_disorder: bool = False,
     plddt: str | None = None,
     rank_by: str | None = None,
 ) -> dict[str, Any]:
     """The configuration that scores a folder; keys that have their default are left out.
 
     name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
-    own counts. mask_disorder : whether disordered residues are left out. plddt, rank_by : as in the configuration.
+    own counts. plddt, rank_by : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
     settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
     settings |= {} if confidence else {"use_confidence": False}
-    settings |= {"mask_disorder": True} if mask_disorder else {}
     settings |= {key: value for key, value in {"plddt": plddt, "rank_by": rank_by}.items() if value}
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
 def score(args: argparse.Namespace) -> int:
-    """Score and print the answer; 1 if no decoy has a score. Raises TopoRankError when it cannot be done."""
+    """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be done."""
     from toporank.app.commands.shown import about_scorer, answer  # imports numpy, for which --help need not wait
+    from toporank.app.score_folder import find_models, score_folder
 
     if not args.folder.exists():
         raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
     out = args.out or Path(f"toporank_{name_of(args.folder)}")
-    given = look_at(args.folder, out, args.targets)
-    print(given.said, flush=True)
+    folder, of_archives = folder_to_score(args.folder, lambda: claimed(out).resolve() / INPUT)
     claimed(out)
-    if args.partners and not only_shows(args.snakemake_args):
-        for line in look_at_partners(args.partners, given.folder, out, args.targets):
-            print(f"  {line}", flush=True)
-    chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
-    chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt, "rank_by": args.rank_by}
-    settings = settings_of(given.folder, given.name, args.partners, **chosen)
-    load_config(settings)
+    settings = settings_of(
+        folder,
+        name_of(args.folder),
+        args.partners,
+        targets=args.targets,
+        confidence=not args.without_confidence,
+        scorer=args.scorer,
+        plddt=args.plddt,
+        rank_by=args.rank_by,
+    )
+    config = load_config(settings)
+    models = find_models(config, folder, out / STORE, of_archives)
+    if not only_shows(args.snakemake_args):
+        check_partners(args.partners, "model", chains_of_decoys(models.grouped))
+    print("\n".join(described(models, args.folder, folder)), flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
-    if not make("score", out / SETTINGS, out, args):
-        return 0
-    said, scored = answer(out, given.name)
-    print("\n".join([*about_scorer(args.scorer), *said, f"log:     {out / LOG}"]))
+    if args.slurm or args.snakemake_args:
+        if not make("score", out / SETTINGS, out, args):
+            return 0
+    else:
+        workers = args.cores or len(os.sched_getaffinity(0))
+        with tqdm(total=len(models.plan), unit=" models", disable=None, leave=False) as bar:
+            results = score_folder(config, models, out / STORE, workers, bar.update)
+        results.write(out)
+    lines, scored = answer(out, models.name)
+    print("\n".join([*about_scorer(args.scorer), *lines]))
     return 0 if scored else 1

@@ -152,7 +152,7 @@ class Jobs:
 
     def ledgers(self, wildcards: Any) -> list[str]:
         """Ledgers of all chunks that are built of a data set."""
-        current = self._current(wildcards.dataset)
+        current = self.current(wildcards.dataset)
         names = current.chunks if current else []
         return [layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
 
@@ -167,11 +167,12 @@ class Jobs:
     def _digest(self, datasets: list[str]) -> str:
         parts = []
         for name in datasets:
-            current, labels = self._current(name), self.check.labels.get(name) if self.check else None
+            current, labels = self.current(name), self.check.labels.get(name) if self.check else None
             parts += [current and current.of_all, labels]
         return hashlib.sha256(repr(tuple(parts)).encode()).hexdigest()[:16]
 
-    def _current(self, dataset: str) -> Current | None:
+    def current(self, dataset: str) -> Current | None:
+        """What this run builds of a data set."""
         return self.check.current.get(dataset) if self.check else read_current(dataset)
 
     @property
@@ -190,7 +191,7 @@ class Jobs:
 
     def labelled_chunks(self, wildcards: Any) -> list[str]:
         """The labels of all chunks of a data set, even when only a part of it is built."""
-        current = self._current(wildcards.dataset)
+        current = self.current(wildcards.dataset)
         return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
 
     def known_labels(self, wildcards: Any) -> list[str]:

@@ -32,11 +32,13 @@ class Built(NamedTuple):
         return making(self.plan[key], fate.structure_sha256, {}, store, atoms_known=fate.complex)
 
 
-def read_built(dataset: str) -> Built:
+def read_built(dataset: str, *, fates: bool = True) -> Built:
     """The decoys of a data set of the working directory, as its last run recorded them.
+
+    fates : whether its ledgers are read, too.
 
     Raises RecordError when a record is damaged.
     """
     current = read_current(dataset)
     plan = (decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk))
-    return Built.of(plan, last_fates(dataset, current).values())
+    return Built.of(plan, last_fates(dataset, current).values() if fates else ())

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from toporank import layout
 from toporank.building.chunks.ledger import (
@@ -54,34 +54,23 @@ STATUS_OF = {
 }
 
 
-class Judge(Protocol):
-    """Who is asked about graphs next. digest : of all that its answers depend on, beside the graph."""
-
-    digest: str
-
-    def has(self, store: Store, target: str, graph: str, part: bool) -> bool:
-        """Whether it has judged a graph. graph : checksum. part : whether it is that of an interface of a decoy."""
-
-
 def run_chunk(
     dataset: str,
     chunk: str,
     choices: dict[str, Choice],
     store: Store,
     labels: Mapping[tuple[str, str], float] | None = None,
-    judge: Judge | None = None,
 ) -> list[LedgerRow]:
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 
     A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of memory is no decoy's
     fault: it ends the job. What an earlier chunk says of a decoy stays where nothing has changed for it.
 
-    labels : (target, decoy) → DockQ where the plan has none. judge : of a thin store, who tells which graphs it may go
-    without; the others are made anew where it has forgotten them.
+    labels : (target, decoy) → DockQ where the plan has none.
     """
     members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
-    made_by, judged_by = recipes(choices), judge.digest if judge else ""
-    before = _before(dataset, chunk, made_by, judged_by)
+    made_by = recipes(choices)
+    before = _before(dataset, chunk, made_by)
     if labels is not None:
         members = [member._replace(dockq=str(labels.get(member.key, ""))) for member in members]
     noting = Path(layout.PROGRESS.format(dataset=dataset, chunk=chunk))
@@ -92,16 +81,14 @@ def run_chunk(
         row = before.get(member)
         is_kept = row is not None and store.touch(row.complex)
         if not is_kept:
-            row = run_decoy(member, choices, store, judge)
-            if member.masked:  # it is scored as it is, too: that takes its features from the store
-                run_decoy(member._replace(masked=""), choices, store, judge)
+            row = run_decoy(member, choices, store)
         if row.status != Status.OK:
             failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
         rows.append(row)
     note_progress(noting, len(members), failed)
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
-    write_ledger(path, Ledger(made_by, rows, judged_by))
+    write_ledger(path, Ledger(made_by, rows))
     log.info(
         f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - failed} good, {failed} without result;"
         f" {cpu_seconds():.2f} CPU s, {store.make_seconds:.2f} of them in features;"
@@ -110,7 +97,7 @@ def run_chunk(
     return rows
 
 
-def _before(dataset: str, chunk: str, made_by: Recipes, judged_by: str) -> dict[PlannedDecoy, LedgerRow]:
+def _before(dataset: str, chunk: str, made_by: Recipes) -> dict[PlannedDecoy, LedgerRow]:
     """What earlier chunks say of the good decoys that this one may have got from them, if the same code would again.
 
     The keys have the labels of the rows. A chunk whose plan or ledger is gone or damaged says nothing.
@@ -119,15 +106,15 @@ def _before(dataset: str, chunk: str, made_by: Recipes, judged_by: str) -> dict[
     for name in earlier_chunks(dataset, chunk):
         with contextlib.suppress(FileNotFoundError, RecordError):
             ledger = read_ledger(Path(layout.LEDGER.format(dataset=dataset, chunk=name)))
-            if (ledger.recipes, ledger.judge) == (made_by, judged_by):
+            if ledger.recipes == made_by:
                 rows = {row.key: row for row in ledger.rows if row.status == Status.OK}
                 members = [member for member in read_chunk(dataset, name) if member.key in rows]
                 found |= {m._replace(dockq=rows[m.key].dockq): rows[m.key] for m in members}
     return found
 
 
-def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store, judge: Judge | None = None) -> LedgerRow:
-    """One decoy through all stages, or up to the one where it fails: then the row says why. judge : as `run_chunk`.
+def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
+    """One decoy through all stages, or up to the one where it fails: then the row says why.
 
     Raises OSError, MemoryError or DsspMissingError, which are no decoy's fault.
     """
@@ -144,8 +131,6 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store, ju
             row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
             row = row._replace(structure_sha256=digest, complex=made.complex.sha256)
         row = row._replace(parts=parts_text(made.interfaces))
-        if judge:
-            _hold_graphs(member.target, made, store, judge)
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
@@ -157,14 +142,6 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store, ju
     if made:
         made.save()
     return row
-
-
-def _hold_graphs(target: str, made: Making, store: Store, judge: Judge) -> None:
-    """Make anew the graphs of a decoy and its interfaces that a thin store has forgotten, unless they were judged."""
-    parts = made.interfaces.values() if len(made.interfaces) > 1 else ()
-    for entry, part in ((made.graphs, False), *((entry, True) for entry in parts)):
-        if callable(entry.kept) and not judge.has(store, target, entry.sha256, part):
-            entry.kept()
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,6 @@ from toporank.errors import RecordError
 from toporank.features.interface import Meeting
 from toporank.files.atomic import write_text
 
-JUDGE = "judge"
-"""Beside the recipes, in the first line of the file."""
-
 
 class LedgerRow(NamedTuple):
     """One decoy.
@@ -69,11 +66,10 @@ Recipes = Mapping[str, list[str]]
 
 
 class Ledger(NamedTuple):
-    """judge : digest of who was to judge the graphs of a thin store; otherwise empty."""
+    """What became of the decoys of a chunk, and by which recipes."""
 
     recipes: Recipes
     rows: list[LedgerRow]
-    judge: str = ""
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -90,9 +86,7 @@ def read_ledger(path: Path) -> Ledger:
         if columns != fields:
             what = "another version of TopoRank wrote this ledger, so run that one again"
             raise FileNotFoundError(errno.ENOENT, what, str(path))
-        found = json.loads(recipes)
-        judge = found.pop(JUDGE, "")
-        return Ledger(found, [_row(line.split("\t")) for line in lines], judge)
+        return Ledger(json.loads(recipes), [_row(line.split("\t")) for line in lines])
     except (ValueError, TypeError, AttributeError) as error:
         raise RecordError(f"not a ledger: {error}", where=path, remedy="delete it and run again") from error
 
@@ -127,8 +121,8 @@ def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> 
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
-    """Write a ledger in one step: the recipes and the judge, the names of the columns, a line for each decoy."""
-    recipes = json.dumps({**ledger.recipes, **({JUDGE: ledger.judge} if ledger.judge else {})}, separators=(",", ":"))
+    """Write a ledger in one step: the recipes, the names of the columns, a line for each decoy."""
+    recipes = json.dumps(ledger.recipes, separators=(",", ":"))
     lines = [recipes, "\t".join(LedgerRow._fields), *("\t".join(map(str, row)) for row in ledger.rows)]
     write_text(path, "\n".join([*lines, ""]))
 

@@ -16,6 +16,8 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,6 +108,19 @@ def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
         place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
         dealt.setdefault(place, []).append(row)
     return {f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())}
+
+
+def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]:
+    """The targets of one of several parts, each with its decoys.
+
+    Parameters
+    ----------
+    plan : all decoys
+    part : number of the part, from 1, and of all parts, such as "3-of-7"
+    """
+    number, n_parts = map(int, part.split("-of-"))
+    targets = [list(decoys) for _, decoys in groupby(sorted(plan), key=attrgetter("target"))]
+    return [decoys for decoys in targets if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1]
 
 
 def _digest(members: list[PlannedDecoy]) -> str:

@@ -162,14 +162,6 @@ class Box:
         self._store.reused[kind] += entry is not None
         return entry
 
-    def forget(self, kind: str) -> None:
-        """Write the file again without the bytes of a kind of artefacts: their checksums and facts stay."""
-        names = [name for name in self._names() if name.startswith(f"{kind}/")]
-        entries = {name: entry for name in names if (entry := self._entry(name)) and entry.kept is not None}
-        self._made |= {name: replace(entry, kept=None) for name, entry in entries.items()}
-        if entries:
-            self.save()
-
     def find(self, kind: str, sha256: str) -> bytes | None:
         """The artefact of a kind that has this checksum; None if it is not here."""
         entry = self._entry(self._name_of.get((kind, sha256), ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 
@@ -21,16 +21,13 @@ log = logging.getLogger(__name__)
 OTHER_POSE = 2.0
 """Å, `displacement`: a relaxed model differs by less from the one that it was made of."""
 
-Look = Callable[[Asked, Choice], Examined]
 
-
-def confidences(decoys: Iterable[Asked], choice: Choice = AUTO, look: Look = examine) -> list[Confidence]:
+def confidences(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[Confidence]:
     """The row of each decoy, in their order, in which those of a target follow one another.
 
-    choice : whether B factors are pLDDT. look : `examine`, or what remembers what that found. Whatever is wrong with
-    one decoy and its files is the reason in its row.
+    choice : whether B factors are pLDDT. Whatever is wrong with one decoy and its files is the reason in its row.
     """
-    return [examined.row for examined in _of_targets(decoys, choice, look)]
+    return [examined.row for examined in _of_targets(decoys, choice)]
 
 
 def masks(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[str]:
@@ -38,24 +35,24 @@ def masks(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[str]:
 
     A decoy whose pLDDT is not known has none.
     """
-    return [examined.disordered for examined in _of_targets(decoys, choice, examine)]
+    return [examined.disordered for examined in _of_targets(decoys, choice)]
 
 
-def _of_targets(decoys: Iterable[Asked], choice: Choice, look: Look) -> Iterator[Examined]:
+def _of_targets(decoys: Iterable[Asked], choice: Choice) -> Iterator[Examined]:
     """What is known of each decoy by its own files and by the other decoys of its target."""
     look_anew()
     for _, members in groupby(decoys, key=attrgetter("target")):
         members = list(members)
-        examined = [_examined(asked, choice, look) for asked in members]
+        examined = [_examined(asked, choice) for asked in members]
         refused = _no_plddt(members, examined)
         for i, asked in enumerate(members):
             yield Examined(Confidence(asked.target, asked.decoy)) if i in refused else examined[i]
 
 
-def _examined(asked: Asked, choice: Choice, look: Look) -> Examined:
+def _examined(asked: Asked, choice: Choice) -> Examined:
     """One decoy; whatever it raises becomes the reason in its row."""
     try:
-        return look(asked, choice)
+        return examine(asked, choice)
     except TopoRankError as error:
         reason = error.reason
     except Exception as error:  # the job boundary: what the files of a decoy raise costs its own row only

@@ -1,4 +1,4 @@
-"""Answers for targets that are kept in the store: what came out before is not looked at again, and is the same."""
+"""The cache of targets: what was scored before is not computed again, and is the same."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ import toporank
 from complexes import ANTIBODY, antibody_decoys, read_atoms
 from conftest import REPOSITORY
 from structures_text import pdb_with
-from toporank.ranking import score
+from toporank.app import score_folder
 from toporank.ranking.residues import residue_rows
-from toporank.ranking.score import Scored, judged, scored
+from toporank.ranking.score import TargetScorer
+from toporank.ranking.score_targets import score_targets
+from toporank.ranking.target_result import TargetResult
 
 DECOYS = REPOSITORY / "resources/example/decoys"
+predicted = TargetScorer._predicted
 
 
 @pytest.fixture
@@ -36,18 +39,19 @@ class Asked:
     """What came out, and of which targets the networks were asked for graphs, each time models are scored."""
 
     def __init__(self, monkeypatch):
-        self.found: list[Scored] = []
+        self.found: list[list[TargetResult]] = []
         self.targets: list[set[str]] = []
-        monkeypatch.setattr(score, "scored", self._scored)
-        monkeypatch.setattr(score, "judged", self._judged)
+        monkeypatch.setattr(score_folder, "score_targets", self._scored)
+        monkeypatch.setattr(TargetScorer, "_predicted", lambda scorer, graphs: self._of_scorer(scorer, graphs))
 
-    def _scored(self, *args) -> Scored:
-        self.found.append(scored(*args))
+    def _scored(self, *args) -> list[TargetResult]:
+        self.targets.append(set())
+        self.found.append(score_targets(*args))
         return self.found[-1]
 
-    def _judged(self, scorer, packed, *args):
-        self.targets.append({member.target for member in packed.decoys})
-        return judged(scorer, packed, *args)
+    def _of_scorer(self, scorer, graphs):
+        self.targets[-1] |= {member.target for member in graphs.decoys}
+        return predicted(scorer, graphs)
 
 
 def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(models, tmp_path, monkeypatch):
@@ -57,8 +61,9 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(model
     assert asked.targets == [{"1AVZ", "1PPE"}, set()]
     first, again = asked.found
     assert again == first
-    assert min(map(len, first[:6])) >= 6  # rows, vectors and lines of all models
-    assert all(first.residues.values())
+    for result in first:
+        assert len(result.ranking) == len(result.vectors) == len(result.residues) >= 3
+        assert all(result.residues.values())
 
 
 def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models, tmp_path, monkeypatch):
@@ -99,7 +104,7 @@ def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypa
 def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
     (tmp_path / "model.pdb").write_text(pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300)))
     found = [
-        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said)["pred_dockq"].item()
+        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said).models["pred_dockq"].item()
         for said in ("b_factor", "none", "b_factor")
     ]
     assert found[0] == found[2] != found[1]
@@ -109,7 +114,7 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
     asked = Asked(monkeypatch)
     toporank.score(models, cache=tmp_path / "cache")
     for box in (tmp_path / "cache").rglob("*.zip"):
-        if b"answers/" in (content := box.read_bytes()):
+        if b"target/" in (content := box.read_bytes()):
             box.write_bytes(content[: len(content) // 2])
     toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets[1] == {"1AVZ", "1PPE"}
@@ -120,8 +125,8 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
     asked = Asked(monkeypatch)
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
     toporank.score(tmp_path / "models")
-    (found,) = asked.found
-    several = [("models", row.decoy) for row in found.table if (row.n_interfaces or 0) > 1 and row.pred_dockq]
+    ((found,),) = asked.found
+    several = [row.decoy for row in found.ranking if (row.n_interfaces or 0) > 1 and row.pred_dockq]
     assert len(several) >= 2
     for key in several:
         assert len({row.chain for row in residue_rows(io.StringIO(found.residues[key]))}) == 3
@@ -130,7 +135,7 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
 
 
 def test_answers_that_are_kept_need_no_torch():
-    """Torch takes a second to import: the job that scores does so where something is new, and only there."""
-    code = "import toporank.ranking.score, sys; print('torch' in sys.modules)"
+    """Torch takes a second to import: scoring does so where something is new, and only there."""
+    code = "import toporank.app.score_folder, sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,0 +1,204 @@
+"""From a folder of models to the answer: the one way that the command, Python and the workflow share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from toporank import layout
+from toporank.app.config import Config
+from toporank.app.workflow.preflight import feature_choices, said_partners, scorer_of
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Store
+from toporank.building.planning import partners_given, plan_of
+from toporank.comparing.homology.chain_tables import antibodies
+from toporank.files.atomic import write_text
+from toporank.inputs.complexes import Grouped, called_otherwise
+from toporank.inputs.confidence.table import spoken
+from toporank.inputs.discovery import decoys_of
+from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.layout import repository
+from toporank.ranking.agreement import disagreements
+from toporank.ranking.score import ScoringOptions, TargetScorer
+from toporank.ranking.score_targets import Show, score_targets
+from toporank.ranking.tables import ScoredModels, frame_of
+from toporank.scorer.scorer import Scorer
+
+if TYPE_CHECKING:
+    from toporank.report.results import Study
+
+OVERRULE = "--targets folder keeps to the folders"
+
+
+class Results(ScoredModels):
+    """What scoring a folder found out: the tables, and the page made from them."""
+
+    @functools.cached_property
+    def targets(self) -> pd.DataFrame:
+        """One row for each target, the most promising first; the columns of targets.csv."""
+        from toporank.report.targets import TargetRow, target_rows
+
+        return frame_of(target_rows(study_of(self)), TargetRow._fields)
+
+    def write(self, out: Path) -> None:
+        """Write all tables, the best models and the page below a folder, where `layout` says.
+
+        Raises OSError where they cannot be written.
+        """
+        self.write_tables(out)
+        write_page(self, out)
+
+
+@dataclass
+class ScoringInput:
+    """The models of a folder, as they will be scored.
+
+    Attributes
+    ----------
+    name : of the results
+    grouped : decoys with their targets
+    plan : the same with partners and the states of files, in order of target and name
+    notes : what TopoRank decided on the user's behalf, and what it passed over, in sentences
+    """
+
+    name: str
+    grouped: Grouped
+    plan: list[PlannedDecoy]
+    notes: list[str]
+
+    def targets(self) -> list[list[PlannedDecoy]]:
+        """The decoys of each target, in order of target."""
+        return [list(decoys) for _, decoys in groupby(self.plan, key=attrgetter("target"))]
+
+
+def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable[str] = ()) -> ScoringInput:
+    """The models in a folder with their targets and partners.
+
+    Parameters
+    ----------
+    config : settings of the command; it has one data set
+    folder : where the models lie
+    store : the reuse store, which knows files that were looked into before
+    of_archives : what to say of archives that lie in the folder, in sentences
+
+    Raises
+    ------
+    ConfigError : the folder cannot be listed, or partners contradict each other
+    """
+    (dataset,) = config.datasets
+    for_all, of_targets = said_partners(config, dataset, folder, repository())
+    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
+    renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
+    unread = describe_passed_over(folder, passed_over(folder, grouped.decoys))
+    return ScoringInput(
+        name=dataset.name,
+        grouped=grouped,
+        plan=plan_of(grouped, for_all, of_targets),
+        notes=[
+            *(f"{note} ({OVERRULE})" for note in grouped.notes),
+            *grouped.mutants,
+            *grouped.renamed,
+            *of_archives,
+            *renamed,
+            *(f"{line} ({EXPECTED})" for line in unread),
+        ],
+    )
+
+
+def score_folder(
+    config: Config, models: ScoringInput, store: Path, workers: int = 1, show: Show | None = None
+) -> Results:
+    """Score the models of a folder and rank them.
+
+    Nothing crosses targets but the tables: a target whose files and settings are those of an earlier run comes from
+    the store; of the others, the features of each model that is new are computed, then each target is scored. After an
+    interruption the same call goes on at the last finished model.
+
+    Parameters
+    ----------
+    config : settings of the command
+    models : from `find_models`
+    store : the reuse store
+    workers : processes
+    show : is called with the number of models that are done, in steps that add up to all
+
+    Raises
+    ------
+    CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or does not fit
+    """
+    scorer = Scorer.open(scorer_of(config, repository()))
+    options = ScoringOptions(
+        plddt=config.plddt_of(models.name),
+        rank_by=config.rank_by,
+        fold_twins=config.fold_twins,
+        use_confidence=config.use_confidence,
+    )
+    kept = Store(store, thin=True)
+    target_scorer = TargetScorer(scorer, feature_choices(config, repository()), kept, options)
+    results = score_targets(target_scorer, models.targets(), workers, show or (lambda n: None))
+    return Results(
+        name=models.name,
+        target_results=results,
+        plan=models.plan,
+        scorer=scorer,
+        options=options,
+        store=kept,
+        decisions=models.notes,
+    )
+
+
+def write_page(results: ScoredModels, out: Path) -> None:
+    """Write the page of a scored folder from its tables, and targets.csv and files for other programs beside it."""
+    from toporank.report.beside import beside  # Python's users, who ask for tables, need not wait for these
+    from toporank.report.page import render
+    from toporank.report.results import read_study
+
+    def path(pattern: str) -> Path:
+        return out / pattern.format(dataset=results.name)
+
+    study = read_study(
+        coverage=[path(layout.COVERAGE)],
+        rankings=[path(layout.RANKING)],
+        interfaces=[path(layout.SCORED_INTERFACES)],
+        chains=[path(layout.CHAINS)],
+        leakage=[path(layout.LEAKAGE)],
+        confidence=[path(layout.CONFIDENCE)],
+        embeddings=[path(layout.EMBEDDINGS)],
+        residues=[path(layout.RESIDUES)],
+        evaluations=[],
+        leaderboard=None,
+        splits=None,
+        folds=None,
+        scorer=results.scorer.path,
+    )
+    page = path(layout.SCORE_REPORT)
+    write_text(page, render(study, page.parent))
+    for name, text in beside(study, page.parent).items():
+        write_text(page.with_name(name), text)
+
+
+def study_of(results: ScoredModels) -> Study:
+    """What answers in words and targets.csv are made of."""
+    from toporank.report.results import Study, joined_results
+
+    name, table, stated = results.name, results.rows("ranking"), results.rows("confidence")
+    return Study(
+        [name],
+        joined_results(name, results.rows("coverage"), table),
+        {},
+        None,
+        {},
+        {},
+        interfaces={name: results.rows("interfaces")},
+        antibodies={name: antibodies(results.rows("chains"))},
+        leakage={name: results.leakage},
+        confidence={name: spoken(stated)},
+        disagreements={name: disagreements(table, spoken(stated))},
+    )

@@ -1,0 +1,194 @@
+"""What scoring a folder found out: the tables as DataFrames, and as files."""
+
+from __future__ import annotations
+
+import functools
+import io
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from toporank import layout
+from toporank.building.chunks.built import Built, Key
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Store
+from toporank.building.compared import stored_complexes
+from toporank.building.coverage import write_coverage
+from toporank.comparing.homology.chain_tables import antibodies, compared, write_chains
+from toporank.inputs.confidence.table import Confidence, spoken, write_confidence
+from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
+from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
+from toporank.ranking.models import write_models
+from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, columns_of, write_model_pred_dockq, write_ranking
+from toporank.ranking.residues import COLUMNS as RESIDUE_COLUMNS
+from toporank.ranking.residues import (
+    ContactRow,
+    why_no_contacts,
+    why_no_residues,
+    write_contact_lines,
+    write_residue_lines,
+)
+from toporank.ranking.score import ScoringOptions
+from toporank.ranking.target_result import TargetResult, joined
+from toporank.scorer.embeddings import columns_of_vectors, write_vectors
+from toporank.scorer.record import ScoredWith, write_record
+from toporank.scorer.scorer import Scorer
+from toporank.scorer.trust import why_no_intervals
+
+
+@dataclass
+class ScoredModels:
+    """Everything that is known of the models of a folder after scoring them, as tables.
+
+    Attributes
+    ----------
+    name : of the results
+    target_results : one `TargetResult` for each target, in order of name
+    plan : all decoys
+    scorer, options : what gave the scores, and how
+    store : with the artefacts of the decoys
+    decisions : what TopoRank decided on the user's behalf, and what it passed over, in sentences
+    room : a temporary folder that lasts as long as the results
+    """
+
+    name: str
+    target_results: Sequence[TargetResult]
+    plan: Sequence[PlannedDecoy]
+    scorer: Scorer
+    options: ScoringOptions
+    store: Store
+    decisions: list[str] = field(default_factory=list)
+    room: Any = field(default=None, repr=False)
+
+    @functools.cached_property
+    def models(self) -> pd.DataFrame:
+        """One row for each model, best first within each target; the columns of ranking.csv."""
+        rows = self.rows("ranking")
+        return _frame(rows, columns_of(rows))
+
+    @functools.cached_property
+    def interfaces(self) -> pd.DataFrame:
+        """One row for each interface of each model; the columns of interfaces.csv."""
+        return frame_of(self.rows("interfaces"), InterfaceRow._fields)
+
+    @functools.cached_property
+    def confidence(self) -> pd.DataFrame:
+        """What the predictor says of each model; the columns of confidence.csv."""
+        return frame_of(spoken(self.rows("confidence")), Confidence._fields)
+
+    @functools.cached_property
+    def residues(self) -> pd.DataFrame:
+        """One row for each interface residue of each scored model; the columns of residues.csv."""
+        return _table_of_lines(RESIDUE_COLUMNS, _by_key(self.target_results, "residues").values())
+
+    @functools.cached_property
+    def contacts(self) -> pd.DataFrame:
+        """One row for each contact of each scored model; the columns of contacts.csv."""
+        return _table_of_lines(ContactRow._fields, _by_key(self.target_results, "contacts").values())
+
+    @functools.cached_property
+    def vectors(self) -> pd.DataFrame:
+        """The pooled vector of each scored model: target, decoy, v0, v1 …"""
+        return pd.DataFrame(columns_of_vectors([*self.pooled_vectors.items()]))
+
+    @property
+    def pooled_vectors(self) -> dict[Key, list[float]]:
+        """(target, decoy) → pooled vector of the first network."""
+        return _by_key(self.target_results, "vectors")
+
+    @functools.cached_property
+    def leakage(self) -> list[LeakageRow]:
+        """What the networks know of each target from their training."""
+        targets = {row.target for row in self.rows("ranking")}
+        return leakage(targets, compared(self.rows("chains")), self.scorer.descriptions)
+
+    def rows(self, table: str) -> list[Any]:
+        """The rows of one table of all targets. table : a key of `target_result.ROWS`."""
+        return joined(self.target_results, table)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was decided and passed over, why models have no score, and how far to trust the others, in sentences."""
+        return [*self.decisions, *self.remarks()]
+
+    def remarks(self) -> list[str]:
+        """Why models have no score, which chains may be one partner, and how far to trust the scores, in sentences."""
+        coverage = self.rows("coverage")
+        reasons = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
+        partners = hints(self.rows("interfaces"), antibodies(self.rows("chains")))
+        about_scorer = [why_no_intervals(self.scorer), self.scorer.missing, self.scorer.toy]
+        residues = _by_key(self.target_results, "residues").values()
+        contacts = _by_key(self.target_results, "contacts").values()
+        empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
+        return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
+
+    def write_tables(self, out: Path, *, scores_alone: bool = False) -> None:
+        """Write all tables and the structure files of the best models.
+
+        scores_alone : without coverage, chains and confidence, which a study has already.
+        """
+
+        def path(pattern: str) -> Path:
+            return out / pattern.format(dataset=self.name)
+
+        ranking = self.rows("ranking")
+        residues = _by_key(self.target_results, "residues")
+        built = Built.of(self.plan, self.rows("fates"))
+        shutil.rmtree(path(layout.MODELS), ignore_errors=True)
+        write_models(path(layout.MODELS), ranking, residues, stored_complexes(built, self.store))
+        if not scores_alone:
+            write_coverage(path(layout.COVERAGE), self.rows("coverage"))
+            write_chains(path(layout.CHAINS), self.rows("chains"))
+            write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
+        write_ranking(path(layout.RANKING), ranking)
+        write_vectors(
+            path(layout.EMBEDDINGS), [*self.pooled_vectors.items()], self.scorer.digests[self.scorer.checkpoint]
+        )
+        write_residue_lines(path(layout.RESIDUES), residues.values())
+        write_contact_lines(path(layout.CONTACTS), _by_key(self.target_results, "contacts").values())
+        write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))
+        write_model_pred_dockq(path(layout.MODEL_PRED_DOCKQ), ranking)
+        write_leakage(path(layout.LEAKAGE), self.leakage)
+        options = self.options
+        record = ScoredWith.of(
+            self.scorer,
+            rank_by=options.rank_by,
+            fold_twins=options.fold_twins,
+            use_confidence=options.use_confidence,
+        )
+        write_record(path(layout.SCORED_WITH), record)
+
+
+def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
+    """(target, decoy) → value, of the fields of `TargetResult` that have one for each decoy."""
+    values = {}
+    for result in results:
+        for decoy, value in getattr(result, name).items():
+            values[result.target, decoy] = value
+    return values
+
+
+def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
+    """A table of the ranking. What is not known is NaN, <NA> in a column of whole numbers, or an empty text."""
+    kinds = dict.fromkeys(WHOLE_NUMBERS, "Int64") | dict.fromkeys(TEXTS, "object")
+    series = {}
+    for name in columns:
+        series[name] = pd.Series([getattr(row, name) for row in rows], dtype=kinds.get(name, "float64"))
+    return pd.DataFrame(series)
+
+
+def frame_of(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
+    """A table of rows with these fields. What is not known is NaN or, of text, empty."""
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.where(frame.notna(), np.nan).infer_objects()
+
+
+def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:
+    """The table whose lines of CSV text are at hand. Chain "NA" is a name, not a missing value."""
+    text = "".join([",".join(columns), "\n", *lines])
+    return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str})

@@ -1,0 +1,123 @@
+"""What scoring found out about one target, and the cache that keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toporank.building.chunks.ledger import LedgerRow
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Box, Store
+from toporank.building.compared import ComparedDecoy
+from toporank.building.coverage import CoverageRow
+from toporank.code import code_of
+from toporank.comparing.homology.chain_tables import Chain
+from toporank.files.state import MISSING
+from toporank.inputs.confidence.side_files import place_of, state_below
+from toporank.inputs.confidence.table import INCOMPLETE, Confidence
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.ranked import RankedDecoy
+
+KIND = "target"
+"""Kind of the entries in the store."""
+ROWS: dict[str, type[NamedTuple]] = {
+    "coverage": CoverageRow,
+    "fates": LedgerRow,
+    "chains": Chain,
+    "confidence": Confidence,
+    "interfaces": InterfaceRow,
+    "comparison": ComparedDecoy,
+    "ranking": RankedDecoy,
+}
+"""Fields of `TargetResult` that are rows of a table, with the type of a row."""
+
+
+@dataclass
+class TargetResult:
+    """All tables of one target.
+
+    Attributes
+    ----------
+    target : its name
+    coverage, fates, chains, confidence, interfaces, comparison, ranking : rows, in the order of the tables
+    vectors : decoy → pooled vector of the first network, of scored decoys
+    residues, contacts : decoy → its lines in residues.csv and contacts.csv, of scored decoys
+    """
+
+    target: str
+    coverage: list[CoverageRow] = field(default_factory=list)
+    fates: list[LedgerRow] = field(default_factory=list)
+    chains: list[Chain] = field(default_factory=list)
+    confidence: list[Confidence] = field(default_factory=list)
+    interfaces: list[InterfaceRow] = field(default_factory=list)
+    comparison: list[ComparedDecoy] = field(default_factory=list)
+    ranking: list[RankedDecoy] = field(default_factory=list)
+    vectors: dict[str, list[float]] = field(default_factory=dict)
+    residues: dict[str, str] = field(default_factory=dict)
+    contacts: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The result as text, every digit included."""
+        return json.dumps({each.name: getattr(self, each.name) for each in fields(self)})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> TargetResult:
+        """The inverse of `to_json`. Raises ValueError, KeyError or TypeError where the text is something else."""
+        values = json.loads(text)
+        for name, row_type in ROWS.items():
+            values[name] = [row_type(*cells) for cells in values[name]]
+        return cls(**values)
+
+    def at(self, plan: Sequence[PlannedDecoy]) -> TargetResult:
+        """The same result with the paths that the files of its decoys have now."""
+        paths = {decoy.decoy: decoy.path for decoy in plan}
+        coverage = [row._replace(path=paths[row.decoy]) for row in self.coverage]
+        return replace(self, coverage=coverage)
+
+
+class TargetCache:
+    """The results of targets in a reuse store: one entry for each target, one key.
+
+    Parameters
+    ----------
+    store : the reuse store
+    depends_on : what all results depend on beside the files of a target, such as the scorer and the options (JSON)
+    """
+
+    def __init__(self, store: Store, depends_on: Mapping[str, Any]):
+        self.store = store
+        self.depends_on = {**depends_on, "code": code_of("ranking.score")}
+
+    def find(self, plan: Sequence[PlannedDecoy]) -> TargetResult | None:
+        """The result for a target whose decoys are these; None if the store has none."""
+        entry = self._box(plan).known(KIND, self._key(plan))
+        return TargetResult.from_json(entry.content).at(plan) if entry else None
+
+    def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
+        """Keep the result, unless a file could not be used: that it can be read later would not show in the key."""
+        unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
+        incomplete = any(row.status == INCOMPLETE for row in result.confidence)
+        if unread or incomplete:
+            return
+        box = self._box(plan)
+        box.obtain(KIND, self._key(plan), lambda: (result.to_json().encode(), {}))
+        box.save()
+
+    def _box(self, plan: Sequence[PlannedDecoy]) -> Box:
+        return self.store.box(hashlib.sha256(f"{KIND} {plan[0].target}".encode()).hexdigest())
+
+    def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
+        """What the result depends on. Where the files lie does not matter, but what lies beside them does."""
+        folders = sorted({place_of(Path(decoy.path)).parent for decoy in plan if decoy.path})
+        decoys = [[os.path.basename(decoy.path), *decoy._replace(path="", dockq="")] for decoy in plan]
+        return {**self.depends_on, "decoys": decoys, "beside": [state_below(folder) for folder in folders]}
+
+
+def joined(results: Sequence[TargetResult], name: str) -> list[Any]:
+    """The rows of one table of all targets, in order of target."""
+    return [row for result in results for row in getattr(result, name)]
