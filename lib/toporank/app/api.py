@@ -266,7 +266,10 @@ def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
 
 
 def _folder_of(models: PathLike | Iterable[PathLike], inputs: Path) -> tuple[Gathered, str]:
-    """The folder with the decoys, what to say of archives in it, and what it is called. inputs : where something may be unpacked or linked."""
+    """The folder with the decoys, what to say of archives in it, and what it is called.
+
+    inputs : where something may be unpacked or linked.
+    """
     if _is_path(models):
         return folder_to_score(Path(models), lambda: inputs), name_of(Path(models))
     root = _linked([Path(os.path.abspath(file)) for file in models], inputs)
