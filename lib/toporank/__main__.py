@@ -3,7 +3,6 @@
 score FOLDER         the decoys of a folder, scored and ranked
 train, label, report the same for a configuration
 compare A B          two scored folders, target by target
-merge RUN...         scored folders of one screen, joined into one
 figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
 features list        all feature modules
@@ -28,7 +27,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.app.commands import compare, doctor, figure, merge, score, study
+from toporank.app.commands import compare, doctor, figure, score, study
 from toporank.app.commands.running import running_arguments
 from toporank.app.config import Config, Workflow
 from toporank.building import storekeeping
@@ -60,7 +59,6 @@ def main(arguments: list[str] | None = None) -> int:
     score.add(commands, running)
     study.add(commands, running)
     compare.add(commands)
-    merge.add(commands)
     figure.add(commands)
     doctor.add(commands)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)

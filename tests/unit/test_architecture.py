@@ -35,7 +35,7 @@ def parsed(path: Path) -> ast.Module:
 # ---- who may import whom: `make lint` checks the floors with import-linter ----------------------------------
 
 
-SAME_THING = {"__init__", "compare", "merge", "score"}
+SAME_THING = {"__init__", "compare", "score"}
 """Names of files that occur twice because they are about one thing, such as a command and what it does."""
 
 

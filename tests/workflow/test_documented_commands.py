@@ -291,7 +291,7 @@ HOW: dict[str, How] = {
     r"toporank (doctor|score FOLDER --snakemake-args --unlock)": command_itself,
     r"toporank score FOLDER --scorer results/\S+": with_the_networks_alone,
     r"toporank (score|train|label|report) .*": command_without_jobs,
-    r"toporank (compare|merge) .*": of_small_answers,
+    r"toporank compare .*": of_small_answers,
     r"pipx install \.": on_the_path,
     r"snakemake --cores \d label_decoys": needs_natives,
     r"snakemake --profile profiles/(kubernetes|aws) --directory /data/run all": where_a_folder_is_shared,

@@ -16,8 +16,7 @@ class ScoredWith(NamedTuple):
     """What gave the scores of a data set.
 
     version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives pooled vectors.
-    rank_by, fold_twins, use_confidence, mask_disorder : as the configuration has them. merged : names of the runs that
-    were joined; version and scorer are empty if these do not say theirs.
+    rank_by, fold_twins, use_confidence, mask_disorder : as the configuration has them.
     """
 
     version: str
@@ -26,7 +25,6 @@ class ScoredWith(NamedTuple):
     rank_by: str
     fold_twins: bool
     use_confidence: bool
-    merged: tuple[str, ...] = ()
     mask_disorder: bool = False
 
     @classmethod
@@ -49,8 +47,8 @@ def read_record(path: Path | str) -> ScoredWith | None:
     Raises RecordError when it is something else.
     """
     try:
-        record = ScoredWith(**json.loads(Path(path).read_text(encoding="utf-8")))
-        return record._replace(merged=tuple(record.merged))
+        entries = dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return ScoredWith(**{name: value for name, value in entries.items() if name in ScoredWith._fields})
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:

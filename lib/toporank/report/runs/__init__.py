@@ -1,1 +1,1 @@
-"""Folders that `toporank score` wrote: read again, compared in pairs, joined into one."""
+"""Folders that `toporank score` wrote: read again and compared in pairs."""

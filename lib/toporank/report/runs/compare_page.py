@@ -90,7 +90,6 @@ def _run(letter: str, run: Run) -> dict[str, Any]:
         ("its checkpoint", run.place.checkpoint[:SHOWN_DIGEST] or "not recorded"),
         ("TopoRank", record.version if record else "not recorded"),
         *([("partners", settings["partners"])] if "partners" in settings else []),
-        *([("made of", ", ".join(record.merged))] if record and record.merged else []),
     ]
     return {"letter": letter, "name": run.place.name, "folder": str(run.place.out), "pairs": pairs}
 
