@@ -1,1 +1,0 @@
-"""Folders that `toporank score` wrote: read again and compared in pairs."""
