@@ -25,7 +25,7 @@ rule train_fold:
     log:
         "logs/cross_validation/fold{fold}/{run}.log",
     benchmark:
-        "benchmarks/cross_validation/fold{fold}/{run}.tsv"
+        "logs/benchmarks/cross_validation/fold{fold}/{run}.tsv"
     wildcard_constraints:
         fold=r"\d+",
     conda:

@@ -40,7 +40,7 @@ rule train_sweep:
     log:
         "logs/training/{run}.log",
     benchmark:
-        "benchmarks/training/{run}.tsv"
+        "logs/benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
@@ -93,7 +93,7 @@ rule train_finetune:
     log:
         "logs/finetune/{run}.log",
     benchmark:
-        "benchmarks/finetune/{run}.tsv"
+        "logs/benchmarks/finetune/{run}.tsv"
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores

@@ -309,7 +309,7 @@ HOW: dict[str, How] = {
     r"\.venv/bin/pip install -e toporank-hydropathy": is_in_the_manual,
     r"cp .*": as_it_is,
     r"python3 -m venv \.venv": known_to_python,
-    r"(PYTHONPATH=\S+ )?python tests/benchmarks/.*": script_and_options,
+    r"(PYTHONPATH=\S+ )?python benchmarks/.*": script_and_options,
     r"\.venv/bin/pip install -r requirements-sampling\.txt": pinned,
     r"pip install --no-deps teddympnn==\S+": as_in_ci,
     r"\.venv/bin/(python -m )?pip install( --no-compile)? -r \S+( --extra-index-url \S+/whl/cpu)?": installed_already,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well free answers rank the validation decoys of a finished study, as Markdown: chance, and sizes of interfaces.
 
-    PYTHONPATH=lib python tests/benchmarks/study_baselines.py WORK/sweep
+    PYTHONPATH=lib python benchmarks/study_baselines.py WORK/sweep
 
 Another tool's answer, or an imported checkpoint's, may stand beside them: score the decoys with
 `snakemake score --config score_decoys=FOLDER checkpoint=FILE` and give the ranking of each data set,
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
-from study import metrics
 
+from study import metrics
 from toporank.building.coverage import read_coverage
 from toporank.ranking.ranked import read_ranking
 from toporank.structures.read import read_complex

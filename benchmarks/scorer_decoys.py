@@ -1,6 +1,6 @@
 """Lays out the labelled decoys of which the scorer is trained, as `config/scorer.yaml` names them.
 
-    python tests/benchmarks/scorer_decoys.py FIRST SECOND PERTURBED OUT
+    python benchmarks/scorer_decoys.py FIRST SECOND PERTURBED OUT
 
 FIRST and SECOND are the folders of both data releases, PERTURBED what FIRST's `make_decoys.py` made. OUT gets, for each
 group of decoys, `<group>/decoys/<target>/<decoy>.pdb`, `<group>/natives/<target>.pdb` and `<group>/labels.csv`.

@@ -1,6 +1,6 @@
 """How well the networks of the shipped scorer know which contacts and residues of a decoy are right, out of fold.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_residues.py config/scorer.yaml docs/scorer [--networks FOLDER]
+    PYTHONPATH=lib python benchmarks/scorer_residues.py config/scorer.yaml docs/scorer [--networks FOLDER]
 
 To be started in the folder in which the graphs are, and in which `cross_validate` ran unless FOLDER is the scorer whose
 networks are judged; after `scorer.py` wrote its predictions into the second folder, where the table goes, too. What
@@ -30,8 +30,8 @@ import pandas as pd
 import torch
 import yaml
 from scipy.stats import rankdata
-from scorer import DRAWS, FEWEST, SEED
 
+from scorer import DRAWS, FEWEST, SEED
 from toporank import layout
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import last_fates

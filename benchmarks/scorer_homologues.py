@@ -1,6 +1,6 @@
 """How good the scorer is for targets that have no homologue in the folds it was trained on.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_homologues.py STUDY docs/scorer
+    PYTHONPATH=lib python benchmarks/scorer_homologues.py STUDY docs/scorer
 
 Folds are by clusters of chains that share 5-mers, which keeps the same protein apart and not families. MMseqs2 (Debian:
 mmseqs2) finds chains of at least 30 % identity here. STUDY is the folder in which `cross_validate` ran; the second
@@ -14,8 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
-from scorer import METRICS, SHOWN, judged, read_table, with_interval
 
+from scorer import METRICS, SHOWN, judged, read_table, with_interval
 from toporank import layout
 from toporank.comparing.homology.chain_tables import compared, read_chains
 from toporank.comparing.homology.mmseqs import aligned

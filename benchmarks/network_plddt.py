@@ -1,6 +1,6 @@
 """Whether networks profit from pLDDT as a feature of residues: trained out of fold with it and without.
 
-    PYTHONPATH=lib python tests/benchmarks/network_plddt.py STUDY MODELS OUT
+    PYTHONPATH=lib python benchmarks/network_plddt.py STUDY MODELS OUT
 
 STUDY is a folder of config/scorer.yaml whose packs and splits are built. MODELS: `<target>/<model>.pdb` of the data set
 af2-boltz, with pLDDT as B factors. One seed, networks with local quality, decoys of programs. Two columns are added to

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How large the page of many decoys is, and how long a browser takes to open it, as Markdown.
 
-    PYTHONPATH=lib:tests:tests/unit python tests/benchmarks/bench_page.py [--decoys 5000] [--targets 1 100 1000]
+    PYTHONPATH=lib:tests:tests/unit python benchmarks/bench_page.py [--decoys 5000] [--targets 1 100 1000]
 
 The decoys are one of the embedded example again and again, with scores drawn at random. `opened` is when the page has
 loaded and its scripts have run, `drawn` when the structures in sight are drawn, too, without a graphics card.

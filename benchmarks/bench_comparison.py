@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What comparing the decoys of a target costs, and how well consensus alone ranks decoys, as Markdown.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_comparison.py [--decoys 1000] [--ranked FOLDER LABELS]
+    PYTHONPATH=lib python benchmarks/bench_comparison.py [--decoys 1000] [--ranked FOLDER LABELS]
 
 The decoys are one of the embedded example whose partner is turned and shifted at random: by little, so that most are
 twins, or by much. FOLDER is as a data set's; LABELS a CSV with columns target, decoy and dockq.
@@ -28,7 +28,7 @@ from toporank.metrics import per_target
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
-EXAMPLE = Path(__file__).parents[2] / "resources/example/decoys/1PPE/near1.pdb.gz"
+EXAMPLE = Path(__file__).parents[1] / "resources/example/decoys/1PPE/near1.pdb.gz"
 SPREADS = (0.1, 1.0, 5.0)
 """Å, of the shift; a turn moves what is 20 Å away as far."""
 

@@ -1,7 +1,7 @@
 """What parts of the networks are worth to the shipped scorer: networks that do without them, judged out of fold.
 
-    snakemake --cores 2 cross_validate --configfile config/scorer.yaml tests/benchmarks/scorer_networks.yaml
-    PYTHONPATH=lib python tests/benchmarks/scorer_networks.py docs/scorer "with all=STUDY:local" "without x=OTHER:x"
+    snakemake --cores 2 cross_validate --configfile config/scorer.yaml benchmarks/scorer_networks.yaml
+    PYTHONPATH=lib python benchmarks/scorer_networks.py docs/scorer "with all=STUDY:local" "without x=OTHER:x"
 
 A network is named by what it is called here, the folder in which `cross_validate` ran, and its configuration there:
 folders of their own, since runs of the scorer have the same names.
@@ -17,8 +17,8 @@ import itertools
 from pathlib import Path
 
 import pandas as pd
-from scorer import MADE, METRICS, SEED, SHOWN, judged, read_table, with_interval
 
+from scorer import MADE, METRICS, SEED, SHOWN, judged, read_table, with_interval
 from toporank import layout
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.make import TrainingTable

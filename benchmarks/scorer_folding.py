@@ -1,6 +1,6 @@
 """What inverse folding is worth beside the scorer: every number by itself, and summed with the scores, out of fold.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_folding.py data docs/scorer MEASURES
+    PYTHONPATH=lib python benchmarks/scorer_folding.py data docs/scorer MEASURES
 
 In the folder that has data/ (docs/scorer.md). MEASURES is a table of what ProteinMPNN says of every decoy; decoys that
 it lacks are computed and added, 0.3 CPU seconds each. Writes folding.csv beside the predictions. Sums have weights of
@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import lsq_linear
+
 from scorer import judged
 from scorer_expected import ROUNDS
-
 from toporank.errors import TopoRankError
 from toporank.features.inverse_folding.likelihoods import folding, measures
 from toporank.scorer.conformal import cluster_weights

@@ -4,7 +4,7 @@
 Each variant of the features is a study of its own in WORK/<variant>, all with one reuse store, so that stages
 they share are computed once. Every run that was made is in the table.
 
-    python tests/benchmarks/study.py --datasets datasets.yaml --work WORK --cores 2 --tables docs/study
+    python benchmarks/study.py --datasets datasets.yaml --work WORK --cores 2 --tables docs/study
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toporank.metrics import per_target, summarise
 from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 SEEDS = [222, 777, 1337]
 DEFAULTS = {"batch_size": 16, "accumulate": 1, "max_epochs": 25, "early_stop_patience": 8, "plateau_patience": 3}
 PLAIN = [{"name": "standard"}]

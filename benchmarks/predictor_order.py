@@ -1,6 +1,6 @@
 """How well a predictor's own order ranks its models, beside the scorer's out-of-fold predictions.
 
-    python tests/benchmarks/predictor_order.py docs/scorer/predictions.csv.gz
+    python benchmarks/predictor_order.py docs/scorer/predictions.csv.gz
 
 The decoys of the scorer carry no pLDDT and no confidence files, but the models of AlphaFold-Multimer and Boltz-1 are
 numbered from the most to the least confident. Targets whose models by one predictor differ by 0.1 or more in DockQ

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a finished study has to show: its tables beside each other, per-target results, and all learning curves.
 
-PYTHONPATH=lib python tests/benchmarks/study_tables.py WORK/sweep --tables docs/study
+PYTHONPATH=lib python benchmarks/study_tables.py WORK/sweep --tables docs/study
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
-from study import measure, metrics, validation_labels
 
+from study import measure, metrics, validation_labels
 from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 

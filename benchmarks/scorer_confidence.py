@@ -1,6 +1,6 @@
 """What the predictor's own confidence is worth beside the scorer: judged out of fold, and fitted to be shipped.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_confidence.py docs/scorer MODELS LABELS STATED \
+    PYTHONPATH=lib python benchmarks/scorer_confidence.py docs/scorer MODELS LABELS STATED \
         --pairs CANDIDATES --scorer resources/scorer
 
 docs/scorer has predictions.csv.gz of the study. MODELS is the folder of the predicted models, <target>/<decoy>.pdb with
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
 from scorer import DRAWS, SEED, judged
 from scorer_expected import FITTED, PREDICTORS, ROUNDS, first, mean_of_clusters
-
 from toporank.inputs.confidence.decoy import Asked, examine
 from toporank.inputs.confidence.table import ALWAYS
 from toporank.metrics import ACCEPTABLE

@@ -1,6 +1,6 @@
 """One step of training, forward and backward, against the same network of PyTorch Geometric's own layer.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_network.py [FOLDER OF .pt FILES]
+    PYTHONPATH=lib python benchmarks/bench_network.py [FOLDER OF .pt FILES]
 
 Batches of 32 graphs, one thread, CPU seconds, median of rounds. `per head` has the published edge update, a linear map
 for each head; `folded` has one, like ours. Each is measured with the memory allocator as it is shipped, and told to

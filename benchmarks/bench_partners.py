@@ -4,7 +4,7 @@ Scores arrangements whose order everybody knows, with a trained checkpoint, and 
 expectation: complete arrangements before those with a partner away or missing (whatever the checkpoint), and an antigen
 in place before one that is turned (by the checkpoint). Then CPU seconds of partners and of interfaces.
 
-    PYTHONPATH=lib:tests python tests/benchmarks/bench_partners.py --natives FOLDER --checkpoint FILE
+    PYTHONPATH=lib:tests python benchmarks/bench_partners.py --natives FOLDER --checkpoint FILE
 
 natives : `<id>/bound.pdb` of the complexes named below, PDB files; those that are missing are left out and named.
 """
@@ -27,7 +27,7 @@ from toporank.building.chunks.store import Store
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.structures.partners import parse_partners
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 TWO_PARTNERS = {
     "1N8Z": "A+B:C", "3SE8": "H+L:G", "7DAA": "H+L:A", "7LF7": "H+L:M", "7LR4": "H+L:D", "3HMX": "H+L:A+B",
     "6CQR_tcr": "A+B+C:D+E", "1G6R_tcr": "H+L+P:A+B", "1ERN": "A:B", "1I07": "A:B",

@@ -1,7 +1,7 @@
 """Judges the scorer that ships, and each of its parts, out of fold.
 
     snakemake --cores 2 cross_validate --configfile config/scorer.yaml
-    PYTHONPATH=lib python tests/benchmarks/scorer.py STUDY --tables docs/scorer
+    PYTHONPATH=lib python benchmarks/scorer.py STUDY --tables docs/scorer
 
 STUDY is the folder in which that ran. The networks' predictions of a decoy come from the fold that was trained without
 its cluster, and so do those of the trees. What is chosen here was chosen on these folds; nothing else was looked at.

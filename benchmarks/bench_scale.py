@@ -1,6 +1,6 @@
 """What Snakemake costs with many decoys, as a Markdown table with its floors.
 
-    PYTHONPATH=lib:tests/slurm python tests/benchmarks/bench_scale.py [--decoys 1000] [--distinct 1000]
+    PYTHONPATH=lib:tests/slurm python benchmarks/bench_scale.py [--decoys 1000] [--distinct 1000]
 
 Counted are CPU seconds of the Snakemake process and everything it started and waited for, on two cores, and the
 largest resident memory of any of these processes. The decoys are those of the embedded example over and over under
@@ -35,7 +35,7 @@ from toporank.building.chunks.published import Published, place, write_published
 from toporank.files.atomic import link_or_copy
 from toporank.layout import LEDGER, PLAN
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 EXAMPLE = REPOSITORY / "resources" / "example"
 DECOYS_PER_TARGET = 1000
 JOB_SECONDS = re.compile(r"([0-9.]+) CPU s, ([0-9.]+) of them in features")

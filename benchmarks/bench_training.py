@@ -1,6 +1,6 @@
 """Training as anyone would write it against training as it is done here: same weights, same batches, same seeds.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_training.py --packs results/example/graphs.safetensors
+    PYTHONPATH=lib python benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
 The baseline reads the `.pt` file of each graph whenever a batch needs it and trains the network built from PyTorch
 Geometric's own layer, with the published edge update. Both have the same loop around them. The learning rate starts low
@@ -221,7 +221,7 @@ def main() -> None:
     parser.add_argument("--hyperparameters", default="{}", help="as JSON")
     parser.add_argument("--seeds", type=int, nargs="+", default=[222, 777, 1337])
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/training"), help="where table and plot go")
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/training"), help="where table and plot go")
     args = parser.parse_args()
     try:
         given = {"learning_rate": LEARNING_RATE, **json.loads(args.hyperparameters)}

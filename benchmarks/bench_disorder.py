@@ -1,6 +1,6 @@
 """What it is worth to leave disordered residues out of predicted models: scores with and without them against DockQ.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_disorder.py FOLDER docs/scorer/predictions.csv.gz
+    PYTHONPATH=lib python benchmarks/bench_disorder.py FOLDER docs/scorer/predictions.csv.gz
 
 FOLDER is that of a group of `scorer_decoys.py`, such as `bm55-af2-boltz`. Only targets count that have a model with a
 disordered residue at its interface. `scorer` is the scorer that ships, which has learned from these models as they are;

@@ -1,6 +1,6 @@
 """Wall time of a sweep on a few cores, against the same runs one after another the naive way.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_sweep.py --work WORK [--datasets datasets.yaml] [--cores 2]
+    PYTHONPATH=lib python benchmarks/bench_sweep.py --work WORK [--datasets datasets.yaml] [--cores 2]
 
 Two configurations × two seeds, with the same number of epochs. The workflow trains as many runs at once as there are
 cores, each on one thread, validates every epoch, and selects; it starts from packed graphs. The naive way is a loop
@@ -21,12 +21,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
-from bench_training import train
 
+from bench_training import train
 from toporank import layout
 from toporank.learning.hyperparameters import Hyperparameters
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 EXAMPLE = [{"name": "example", "decoys": "resources/example/decoys", "labels": "resources/example/labels.csv"}]
 CONFIGS = [{"name": "fast", "learning_rate": 0.005}, {"name": "slow", "learning_rate": 0.002}]
 

@@ -1,6 +1,6 @@
 """CPU seconds of the features, stage by stage: the library, and the plain reference of the tests.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=lib:tests python tests/benchmarks/bench_features.py [FOLDER] [--out FOLDER]
+    OMP_NUM_THREADS=1 PYTHONPATH=lib:tests python benchmarks/bench_features.py [FOLDER] [--out FOLDER]
 
 The reference (`tests/oracle/reference.py`) is laid out as the published pipeline: each stage reads the file with
 Biopython, GUDHI's Rips and alpha complexes, loops in Python. Other ways of the library to the same values stand beside
@@ -30,7 +30,7 @@ from toporank.files.atomic import write_text
 from toporank.inputs.folders import find_decoys
 from toporank.structures.read import read_complex
 
-EXAMPLES = Path(__file__).parents[2] / "resources" / "example" / "decoys"
+EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"
 STAGES = ("parse and interface", "topology", "nodes", "edges")
 LIBRARY, REFERENCE = "library", "reference"
 OTHER_WAYS = {"topology": {"engine": "gudhi"}, "nodes": {"dssp": "mkdssp"}}
@@ -55,7 +55,7 @@ Times = dict[tuple[str, str], float]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES, help="decoys; default: the embedded example")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/features"), help="where table and plot go")
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/features"), help="where table and plot go")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
 

@@ -1,6 +1,6 @@
 """What `toporank score` costs for a capsid of 120 chains, in CPU seconds and memory.
 
-    PYTHONPATH=lib:tests python tests/benchmarks/bench_capsid.py [--radius 110 130 150] [--cores 1]
+    PYTHONPATH=lib:tests python benchmarks/bench_capsid.py [--radius 110 130 150] [--cores 1]
 
 Sixty copies of an example with two chains stand around a point as the proteins of an icosahedral virus do. The smaller
 the radius, the more residues are at interfaces: CPU seconds for each of them shall not grow with their number. Each

@@ -1,6 +1,6 @@
 """What DockQ to expect of a model that is picked: judged out of fold, from the predictions of the study.
 
-    PYTHONPATH=lib python tests/benchmarks/scorer_expected.py docs/scorer
+    PYTHONPATH=lib python benchmarks/scorer_expected.py docs/scorer
 
 Reads predictions.csv.gz of the folder, so that no decoy is needed, and writes expected.csv into it: bias and MSE of the
 score and of the DockQ to expect, how often the intervals around them hold, and how often they are right about
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scorer import POSES
 
+from scorer import POSES
 from toporank.metrics import ACCEPTABLE
 from toporank.scorer.conformal import bounds, fit_intervals
 from toporank.scorer.expected import expectation, fit_expected, held_against_others, probability

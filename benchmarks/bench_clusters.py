@@ -1,6 +1,6 @@
 """How well clusters of targets agree with a table of clusters made otherwise.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_clusters.py DATA
+    PYTHONPATH=lib python benchmarks/bench_clusters.py DATA
 
 DATA : a folder with `natives.csv` (id, partners, kind, cluster), `predicted_labels.csv` (group, target, cluster),
 `natives.structures`, `predicted.structures` and `structures.py`, which unpacks them. Where MMseqs2 is installed, the

@@ -1,6 +1,6 @@
 """Makes decoys of natives and measures what they must be: free of clashes, of all qualities, no size that tells DockQ.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=lib python tests/benchmarks/bench_sampling.py NATIVES PARTNERS [--out FOLDER]
+    OMP_NUM_THREADS=1 PYTHONPATH=lib python benchmarks/bench_sampling.py NATIVES PARTNERS [--out FOLDER]
 
 NATIVES and PARTNERS are what `sampling.natives` and `sampling.partners` name. Each native is sampled by a process of
 its own, as the workflow does it, and a target that is there is not made again. Everything is measured on the files
@@ -33,7 +33,7 @@ from toporank.structures.read import read_complex
 from toporank_sampling.choice import spearman
 from toporank_sampling.rows import Row, read_rows
 
-SCRIPT = Path(__file__).parents[2] / "workflow_scripts" / "sample_target.py"
+SCRIPT = Path(__file__).parents[1] / "workflow_scripts" / "sample_target.py"
 OVERLAP, CLASH, INTERFACE = 2.5, 3.0, 10.0
 """Å: heavy atoms that overlap, heavy atoms that clash, CA atoms of an interface."""
 ROTATIONS = 600
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("natives", type=Path)
     parser.add_argument("partners", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/sampling"))
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/sampling"))
     parser.add_argument(
         "--targets", type=int, default=40, help="drawn at random, with and without unbound partners in turn"
     )

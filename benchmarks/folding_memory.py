@@ -1,6 +1,6 @@
 """Whether ProteinMPNN knows natives that it may have learned from better than natives that came later.
 
-    PYTHONPATH=lib python tests/benchmarks/folding_memory.py SECOND UNPACKED docs/scorer
+    PYTHONPATH=lib python benchmarks/folding_memory.py SECOND UNPACKED docs/scorer
 
 SECOND is the second data release, UNPACKED a folder of its natives (`structures.py unpack`). ProteinMPNN was trained on
 entries of the PDB until 2 August 2021. An entry named 7S.. or higher came later. Antibodies and nanobodies are compared

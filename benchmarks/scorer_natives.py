@@ -1,6 +1,6 @@
 """Lays out the natives of which the decoys of the scorer's training set are made.
 
-    python tests/benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 650] [--a-cluster N]
+    python benchmarks/scorer_natives.py FIRST SECOND OUT [--residues 650] [--a-cluster N]
 
 FIRST and SECOND are the folders of both data releases. OUT gets `natives/<target>/native.pdb`, files of unbound
 partners beside it, and `partners.csv`: what the keys `natives` and `partners` of `sampling` name. No native has more

@@ -1,6 +1,6 @@
 """Counts the potentials of lib/toporank/features/potentials.csv in natives.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=lib python tests/benchmarks/scorer_potentials.py SECOND UNPACKED
+    OMP_NUM_THREADS=1 PYTHONPATH=lib python benchmarks/scorer_potentials.py SECOND UNPACKED
 
 SECOND is the folder of the second data release, UNPACKED what its `structures.py unpack natives.structures` made. At
 most three natives of a cluster count, and none of a cluster with labelled decoys: so the potentials have not seen

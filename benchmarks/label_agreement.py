@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare labels with those of a table, such as one made with DockQ 2.1.3, and look for the cause of each difference.
 
-    PYTHONPATH=lib python tests/benchmarks/label_agreement.py TABLE FOLDER
+    PYTHONPATH=lib python benchmarks/label_agreement.py TABLE FOLDER
 
 TABLE has the columns target, decoy and dockq and may have group (a folder around the target's) and partners (`AB:C`,
 each letter a chain). FOLDER holds `[<group>/]<target>/native.pdb` and `[<group>/]<target>/<decoy>.pdb`.
