@@ -7,8 +7,6 @@ figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
-store list           what is in the reuse store by kind, its size and age
-store prune          what would be deleted; with --yes, deletes it
 config               every configuration key, as Markdown (the source of config/README.md)
 compile              compiles what is compiled, once after installing
 """
@@ -29,8 +27,7 @@ from pydantic.fields import FieldInfo
 from toporank import __version__
 from toporank.app.commands import compare, doctor, figure, score, study
 from toporank.app.commands.running import running_arguments
-from toporank.app.config import Config, Workflow
-from toporank.building import storekeeping
+from toporank.app.config import Config
 from toporank.errors import ConfigError, TopoRankError
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
 from toporank.features.topoqa.presets import PRESETS
@@ -66,10 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
     commands.add_parser("compile", help="compile all numba code, once after installing")
-    _add_store(commands)
     args = parser.parse_args(arguments)
     args.typed = f"{prog} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
-    answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
+    answers = {"config": lambda _: config_markdown(), "features": _features, "compile": _compile}
     try:
         if "run" in args:
             return args.run(args)
@@ -77,30 +73,6 @@ def main(arguments: list[str] | None = None) -> int:
     except (TopoRankError, OSError) as error:
         sys.exit(str(error))
     return 0
-
-
-def _add_store(commands: Any) -> None:
-    store = commands.add_parser("store", help="the reuse store").add_subparsers(dest="what", required=True)
-    prune = store.add_parser("prune", help="delete entries: lists them, and deletes them with --yes")
-    for command in (store.add_parser("list", help="what is in it"), prune):
-        command.add_argument("--store", type=Path, default=Path(Workflow().reuse_store), help="default: %(default)s")
-    what = "files that were not used for this many days"
-    prune.add_argument("--older-than", type=float, metavar="DAYS", required=True, help=what)
-    prune.add_argument("--yes", action="store_true", help="really delete")
-
-
-def _store(args: argparse.Namespace) -> str:
-    """Raises ConfigError when there is no such store."""
-    if not args.store.is_dir():
-        raise ConfigError("no such folder", where=args.store, remedy="give the reuse store with --store")
-    kept = storekeeping.contents(args.store)
-    if args.what == "list":
-        return storekeeping.table(kept)
-    going = storekeeping.to_prune(kept, args.older_than)
-    if args.yes:
-        storekeeping.remove(going)
-    verb = "deleted" if args.yes else "would be deleted (delete with --yes)"
-    return f"{storekeeping.table(going)}{len(going)} of {len(kept)} files {verb}\n"
 
 
 def _compile(_: argparse.Namespace) -> str:
