@@ -78,15 +78,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _compile(_: argparse.Namespace) -> str:
     """Name each part while it compiles; code that is already compiled is only loaded."""
     from toporank.app import installation  # imports torch and numba
-    from toporank.app.commands.byte_code import write_byte_code
 
     begin = before = time.monotonic()
     print("Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True)
     for part in installation.compile_everything():
         print(f"  {part}: {time.monotonic() - before:.1f} s", flush=True)
         before = time.monotonic()
-    write_byte_code()
-    print(f"  byte code: {time.monotonic() - before:.1f} s", flush=True)
     folders = "".join(f"  {folder}\n" for folder in installation.cache_folders())
     return f"Compiled in {time.monotonic() - begin:.0f} s. Kept in\n{folders}"
 
