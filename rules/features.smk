@@ -6,7 +6,6 @@ rule build_chunk:
     input:
         plan=layout.PLAN,
         labels=JOBS.chunk_labels,
-        again=lambda wildcards: make_again(layout.LEDGER, wildcards),
         judge=JOBS.scorer_files(REPOSITORY) if JOBS.scoring_only else [],
     output:
         ledger=layout.LEDGER,

@@ -162,9 +162,6 @@ class Config(Section):
     targets: Annotated[list[str], BeforeValidator(_names)] = Field(
         [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
     )
-    retry: Literal["failed"] | None = Field(
-        None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
-    )
     partners: PartnersSetting = Field(
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"

@@ -148,10 +148,10 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
 
 def test_one_decoy_is_planned_by_itself():
     result = check(GOOD)
-    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1", retry=False))
+    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1"))
     assert row.key == ("B", "d1")
     with pytest.raises(ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"):
-        result.chunk_of_decoy("good", "B", "d3", retry=False)
+        result.chunk_of_decoy("good", "B", "d3")
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():

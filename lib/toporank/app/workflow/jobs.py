@@ -235,8 +235,7 @@ class Jobs:
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
-        retry = self.config.retry == "failed"
-        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, retry=retry)
+        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy)
         return layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:
