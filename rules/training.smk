@@ -50,7 +50,7 @@ rule train_sweep:
         gpu=CONFIG.training.gpus,
     params:
         run=JOBS.training_parameters,
-        code=training_code(JOBS.networks),
+        code=training_code(),
         folder=layout.SWEEP_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --chains {input.chains}"
@@ -103,7 +103,7 @@ rule train_finetune:
         gpu=CONFIG.training.gpus,
     params:
         run=JOBS.training_parameters,
-        code=training_code(JOBS.networks),
+        code=training_code(),
         folder=layout.FINETUNE_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"

@@ -31,7 +31,6 @@ from toporank.app.config import Config
 from toporank.errors import ConfigError, TopoRankError
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
 from toporank.features.topoqa.presets import PRESETS
-from toporank.plugins import BUILT_IN, networks
 from toporank.settings import did_you_mean
 
 CONFIG_INTRODUCTION = """\
@@ -102,8 +101,7 @@ def features_list() -> str:
         rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    footer = [f"Presets: {', '.join(PRESETS)}", f"Networks: {', '.join([BUILT_IN, *networks()])}"]
-    return "\n".join([*lines, "", "* default of its stage", *footer, ""])
+    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
 
 
 def features_show(name: str) -> str:

@@ -31,7 +31,6 @@ from toporank.learning.splits import Sources, open_graphs, split_indices
 from toporank.learning.standardising import set_statistics
 from toporank.learning.trackers import loggers
 from toporank.learning.weights import build_network, check_fits, load_weights
-from toporank.plugins import package_of
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +71,6 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
         "provenance": provenance(),
     }
     network = _network(run, graphs)
-    if package := package_of(type(network).__module__):
-        description["network_package"] = package
     freeze(network, run.freeze)
     settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer

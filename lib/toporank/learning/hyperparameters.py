@@ -7,16 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from toporank.learning.hardware import Hardware, Loading, Tracker
-from toporank.plugins import BUILT_IN, networks
-from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, did_you_mean, distinct
+from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, distinct
 
-SHAPE_KEYS = ("network", "hidden", "heads", "layers", "readout", "local")
+SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
 
 
 def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Those of a network; older checkpoints do not know `local` and `network`."""
-    known = {"local": False, "network": BUILT_IN, **hyperparameters}
+    """Those of a network; older checkpoints do not know `local`."""
+    known = {"local": False, **hyperparameters}
     return {key: known[key] for key in SHAPE_KEYS}
 
 
@@ -135,7 +134,6 @@ class Schedule(Section):
 class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
-    network: str = Field(BUILT_IN, description="Name of the network: the built-in one, or that of a plug-in.")
     hidden: int = Field(32, ge=1, le=LARGEST_NETWORK["hidden"], description="Width of node and edge embeddings.")
     heads: int = Field(
         8, ge=1, le=LARGEST_NETWORK["heads"], description="Attention heads of each layer; their results are averaged."
@@ -151,14 +149,6 @@ class Hyperparameters(Schedule):
     def _predicts_what_it_learns(cls, given: Any) -> Any:
         weight = given.get("local_weight") if isinstance(given, dict) else None
         return {"local": True, **given} if isinstance(weight, int | float) and weight > 0 else given
-
-    @field_validator("network")
-    @classmethod
-    def _installed(cls, name: str) -> str:
-        known = [BUILT_IN, *networks()]
-        if name not in known:
-            raise ValueError(f"no network of that name is installed, {did_you_mean(name, known)}")
-        return name
 
     @model_validator(mode="after")
     def _learns_what_it_predicts(self) -> Hyperparameters:

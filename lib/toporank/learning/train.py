@@ -130,8 +130,7 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
     """Names everything the result depends on."""
     parent = sha256(run.parent) if run.parent else None
-    code = training_code([run.hyperparameters.network])
-    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": code}
+    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 

@@ -274,11 +274,6 @@ class Jobs:
 
         return inputs
 
-    @property
-    def networks(self) -> list[str]:
-        """Names of the networks that are trained; a fine-tuned one is its parent's."""
-        return [entry.network for entry in self.config.training.sweep.configs]
-
     def training_parameters(self, wildcards: Any) -> str:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]

@@ -39,7 +39,6 @@ from toporank.inputs.labels import (
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives
-from toporank.learning.checkpoint import check_network
 from toporank.learning.hardware import contradictions, missing_trackers
 from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
@@ -190,7 +189,6 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
             f" scorer={layout.FINAL_SCORER} of a study in this folder",
         )
     scorer = Scorer.open(path)
-    check_network(scorer.description, scorer.checkpoint)
     if not scorer.features:
         raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
     try:
