@@ -36,7 +36,6 @@ rule score_decoys:
         scorer_content=SCORER_CONTENT,
         rank_by=CONFIG.rank_by,
         without_confidence="" if CONFIG.use_confidence else "--without-confidence",
-        fold_twins="--fold-twins" if CONFIG.fold_twins else "",
         features=FEATURES,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         mask_disorder=lambda wildcards: "--mask-disorder" if CONFIG.masks_disorder(wildcards.dataset) else "",
@@ -47,7 +46,7 @@ rule score_decoys:
         " --coverage {input.coverage} --interfaces {input.interfaces} --chains {input.chains} --confidence {input.confidence}"
         ' --store "$TOPORANK_STORE" {params.thin} --rank-by {params.rank_by} --features {params.features:q}'
         " --plddt {params.plddt} {params.mask_disorder}"
-        " {params.fold_twins} {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
+        " {params.without_confidence} --ranking {output.ranking} --comparison {output.comparison}"
         " --embeddings {output.embeddings} --residues {output.residues} --contacts {output.contacts} --models {output.models}"
         " --scored-interfaces {output.interfaces} --export {output.export} --leakage {output.leakage}"
         " --record {output.record} 2>&1 | tee {log}"

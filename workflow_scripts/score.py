@@ -34,7 +34,6 @@ def main() -> None:
     for name in ("coverage", "interfaces", "chains", "confidence"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
-    parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
@@ -51,7 +50,7 @@ def main() -> None:
         coverage, stated = read_coverage(args.coverage), read_confidence(args.confidence)
         built, known = read_built(args.dataset), read_interfaces(args.interfaces)
         store = Store(args.store, thin=args.thin)
-        ways = Ways(args.plddt, args.rank_by, args.fold_twins, not args.without_confidence)
+        ways = Ways(args.plddt, args.rank_by, not args.without_confidence)
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         found = scored(scorer, choices, coverage, known, stated, built, store, ways)
         found = with_masks(found, scorer, built, choices, store, ways)
@@ -69,7 +68,7 @@ def main() -> None:
     write_interfaces(args.scored_interfaces, interfaces)
     write_model_pred_dockq(args.export, table)
     write_leakage(args.leakage, seen)
-    chosen = {name: getattr(ways, name) for name in ("rank_by", "fold_twins", "use_confidence")}
+    chosen = {name: getattr(ways, name) for name in ("rank_by", "use_confidence")}
     write_record(args.record, ScoredWith.of(scorer, **chosen, mask_disorder=args.mask_disorder))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")

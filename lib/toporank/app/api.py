@@ -327,7 +327,7 @@ def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Sco
     """The decoys of a plan, scored and ranked, and what to know about it."""
     choices = feature_choices(config, repository())
     scorer = Scorer.open(scorer_of(config, repository()))
-    chosen = {"rank_by": config.rank_by, "fold_twins": config.fold_twins, "use_confidence": config.use_confidence}
+    chosen = {"rank_by": config.rank_by, "use_confidence": config.use_confidence}
     ways = Ways(config.plddt, **chosen, arithmetic=_one_thread)
     built, coverage, found = score_plan(scorer, plan, choices, store, ways)
     chains = target_chains(plan, built.fates, (), store)

@@ -193,10 +193,6 @@ class Config(Section):
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
         " of its interfaces. docs/partners.md says when which is right.",
     )
-    fold_twins: bool = Field(
-        False,
-        description="Twins, such as a relaxed and an unrelaxed model, share a rank (`twin_of` in ranking.csv).",
-    )
     score_decoys: str | None = Field(
         None,
         description="Folder of decoys to score instead of the data sets (`--config score_decoys=…`).",

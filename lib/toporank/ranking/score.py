@@ -41,13 +41,12 @@ GRAPHS = STAGES[-1]
 class Ways(NamedTuple):
     """How decoys are scored.
 
-    plddt : whether B factors are pLDDT. rank_by, fold_twins : as for `ranking`. use_confidence : whether what
+    plddt : whether B factors are pLDDT. rank_by : as for `ranking`. use_confidence : whether what
     predictors say counts in the score. arithmetic : what goes on around that of the networks.
     """
 
     plddt: Choice = AUTO
     rank_by: str = COMPLEX
-    fold_twins: bool = False
     use_confidence: bool = True
     arithmetic: Callable[[], AbstractContextManager] = contextlib.nullcontext
 
@@ -85,7 +84,7 @@ def scored(
     reason, when the scorer does not fit the graphs or something is damaged.
     """
     given = given_by_target(Given(coverage, interfaces, stated, made_of(coverage, built)))
-    own = {"rank_by": ways.rank_by, "fold_twins": ways.fold_twins, "use_confidence": ways.use_confidence}
+    own = {"rank_by": ways.rank_by, "use_confidence": ways.use_confidence}
     kept = Answers(store, {"scorer": scorer.digest, "judged_by": Kept(scorer).digest, **own})
     answers = {target: kept.find(target, each) for target, each in given.items()}
     new = {target: given[target] for target, answer in answers.items() if answer is None}
@@ -125,7 +124,7 @@ def _answered(
     scores = with_agreement(scores, contacts, copies, quality)
     rows = scored_interfaces(interfaces, scores)
     trusted = how_far_to_trust(scorer, coverage, scores, stated)
-    table = ranking(coverage, scores, rows, ways.rank_by, comparison, trusted, fold_twins=ways.fold_twins)
+    table = ranking(coverage, scores, rows, ways.rank_by, comparison, trusted)
     rows_of = [by_target(each) for each in (table, rows, comparison)]
     decoys = by_target(score for score in scores if not score.interface)
     return {target: _answer([of.get(target, []) for of in rows_of], decoys.get(target, [])) for target in given}
