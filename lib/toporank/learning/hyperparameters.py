@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from toporank.learning.hardware import Hardware, Loading, Tracker
+from toporank.learning.hardware import Hardware
 from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, distinct
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
@@ -346,11 +346,6 @@ class Training(Section):
     )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
-    loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
-    trackers: list[Tracker] = Field(
-        [],
-        description="Also write metrics for `tensorboard` or `mlflow` into the folder of each run.",
-    )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")

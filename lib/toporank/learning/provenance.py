@@ -23,7 +23,7 @@ NOT_FOLLOWED = (
     *("inputs", "comparing.homology", "files.spreadsheets"),  # splits and chains
     *("learning.checkpoint", "learning.topoqa.published_checkpoint"),  # how weights are written and read
     *("files.torch_archive", "files.torch_pickles"),
-    *("learning.provenance", "learning.trackers"),  # what a run says of itself
+    "learning.provenance",  # what a run says of itself
 )
 """Imports of `learning.train` that do not decide the result of a training run."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")

@@ -33,7 +33,6 @@ from toporank.learning.splits import (
     Sources,
     check_labels,
     check_local,
-    check_memory,
     check_splits,
     fingerprint,
     open_graphs,
@@ -67,8 +66,6 @@ def train_run(
     """
     sources = Sources(packs, packs if validation is None else validation, splits, fold)
     threads = max(1, threads // run.hardware.devices)
-    if run.loading.in_memory:
-        check_memory([*sources.packs, *sources.validation], run.hardware.devices)
     graphs = open_graphs(*sources)
     check_splits(graphs)
     check_labels(graphs)

@@ -549,8 +549,7 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
     others = {
         "learning/checkpoint.py",  # how weights are read and written
         "learning/topoqa/published_checkpoint.py",  # how those of others are
-        "learning/trackers.py",  # tell, and change nothing
-        "learning/provenance.py",  # so does this
+        "learning/provenance.py",  # tells, and changes nothing
         "learning/hardware.py",  # counts by its values
         "learning/hyperparameters.py",  # so do these
     }

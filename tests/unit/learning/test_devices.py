@@ -111,7 +111,7 @@ def packed(path: Path, graphs: dict) -> Path:
 
 def train_one(name: str, pack: Path, folder: Path, hardware: Hardware = TWO) -> Path:
     """Without dropout, which differs from device to device."""
-    run = run_on(hardware.model_copy(update={"validation_batch": 11}), name, max_epochs=2, attention_dropout=0.0,
+    run = run_on(hardware, name, max_epochs=2, attention_dropout=0.0,
                  accumulate=1, **OBJECTIVES.get(name, {}))  # fmt: skip
     output = folder / f"{name}_on{hardware.devices}"
     assert train.train_run(run, [pack], 2, output, folder / "store")["epochs"] == 2

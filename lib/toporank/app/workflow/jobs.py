@@ -278,7 +278,7 @@ class Jobs:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
-        chosen = self.config.training.model_dump(include={"selection", "hardware", "loading", "trackers"})
+        chosen = self.config.training.model_dump(include={"selection", "hardware"})
         parameters = {"seed": seed, "hyperparameters": hyperparameters, **chosen}
         return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 

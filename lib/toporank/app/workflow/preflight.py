@@ -39,7 +39,7 @@ from toporank.inputs.labels import (
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives
-from toporank.learning.hardware import contradictions, missing_trackers
+from toporank.learning.hardware import contradictions
 from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
@@ -150,8 +150,7 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
     hardware = training.hardware
     found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
-    problems = [f"training.hardware: {line}" for line in found]
-    return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
+    return [f"training.hardware: {line}" for line in found]
 
 
 def making_problems(*, installed: bool = True) -> list[str]:
