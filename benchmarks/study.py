@@ -41,13 +41,9 @@ FEATURES = {
 """Columns of nodes and edges, and how they are scaled. The last two leave out topology, and all other node columns."""
 
 OPTIONS = [
-    {"name": "huber", "loss": "huber"},
     {"name": "bce", "loss": "bce"},
     {"name": "grouped", "decoys_per_target": 4},
-    {"name": "pairwise", "decoys_per_target": 4, "ranking_term": "pairwise", "ranking_weight": 0.5},
     {"name": "listwise", "decoys_per_target": 4, "ranking_term": "listwise", "ranking_weight": 0.1},
-    {"name": "target_balanced", "sampling": "target_balanced"},
-    {"name": "dockq_balanced", "sampling": "dockq_balanced"},
 ]
 """What may be minimised and drawn, all with the features of the last argument of --options-on."""
 

@@ -152,7 +152,6 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
         max_epochs=hp.max_epochs,
         accumulate_grad_batches=hp.accumulate,
         gradient_clip_val=hp.gradient_clip,
-        check_val_every_n_epoch=hp.validate_every,
         enable_progress_bar=False,
         use_distributed_sampler=False,
         log_every_n_steps=1,
@@ -161,7 +160,7 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
         default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
-            Patience("val_loss", patience=-(-hp.early_stop_patience // hp.validate_every)),
+            Patience("val_loss", patience=hp.early_stop_patience),
             MetricsTable(folder / "metrics.csv"),
             *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
             LastCheckpoint(folder),

@@ -42,57 +42,32 @@ class Schedule(Section):
         45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
-    validate_every: int = Field(
-        1,
-        ge=1,
-        json_schema_extra={"unit": "epochs"},
-        description="Validate every n-th epoch; must divide `max_epochs`. Only validated epochs can be the best.",
-    )
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     dropout: float = Field(
         0.0, ge=0, lt=1, description="Dropout on what each layer between pooling and score takes, during training."
     )
-    loss: Literal["mse", "huber", "bce"] = Field(
+    loss: Literal["mse", "bce"] = Field(
         "mse",
-        description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
+        description="What is minimised: squared error, or cross-entropy with DockQ as a probability."
         " `val_loss` is always the mean squared error, so that runs can be compared.",
     )
-    huber_delta: float = Field(
-        0.1, gt=0, json_schema_extra={"unit": "DockQ"}, description="Error above which the Huber loss grows linearly."
-    )
-    ranking_term: Literal["none", "pairwise", "listwise"] = Field(
+    ranking_term: Literal["none", "listwise"] = Field(
         "none",
-        description="A term added to the loss for the order of the decoys of one target: hinge over pairs, or"
-        " divergence between the chances of being best.",
+        description="A term added to the loss for the order of the decoys of one target: divergence between the chances"
+        " of being best.",
     )
     ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
-    ranking_margin: float = Field(
-        0.1,
-        gt=0,
-        le=1,
-        json_schema_extra={"unit": "DockQ"},
-        description="Largest margin by which `pairwise` wants the better decoy higher; at most their true difference.",
-    )
-    ranking_temperature: float = Field(
-        0.1,
-        gt=0,
-        json_schema_extra={"unit": "DockQ"},
-        description="Temperature of `listwise`; the lower, the more the best decoys count.",
-    )
-    ranking_every: int = Field(
-        1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
-    )
     local_weight: float = Field(
         0.0,
         ge=0,
         description="Weight of the cross-entropy between true and predicted local quality of contacts, which data sets"
         " with `natives` know. Above 0 it switches `local` on.",
     )
-    sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
+    sampling: Literal["shuffle", "cluster_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every target, every cluster of targets"
-        " that share a chain, or every CAPRI class of DockQ drawn equally often.",
+        description="What an epoch sees: every decoy once, or as many draws with every cluster of targets that share a"
+        " chain drawn equally often, and every target in it.",
     )
     decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         "auto",
@@ -100,15 +75,6 @@ class Schedule(Section):
         description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
         " ranking term (fewer where a batch is smaller), otherwise 1.",
     )
-
-    @model_validator(mode="after")
-    def _last_epoch_is_validated(self) -> Schedule:
-        if self.max_epochs % self.validate_every:
-            raise ValueError(
-                f"max_epochs {self.max_epochs} is not a multiple of validate_every {self.validate_every}, so that its"
-                f" last epochs would not be judged: choose {self.max_epochs + -self.max_epochs % self.validate_every}"
-            )
-        return self
 
     @model_validator(mode="after")
     def _pairs_in_a_batch(self) -> Schedule:

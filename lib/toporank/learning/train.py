@@ -119,7 +119,7 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
         raise ConfigError(
             f"which chains are alike is not known of {len(unknown)} training targets, such as {unknown[0]}",
             where="sampling: cluster_balanced",
-            remedy="give --splits with the splits.csv of the training data sets, or choose target_balanced",
+            remedy="give --splits with the splits.csv of the training data sets, or leave `sampling` out",
         )
     return {"clusters": {target: known[target] for target in learned}}
 

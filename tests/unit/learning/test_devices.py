@@ -55,8 +55,7 @@ def test_a_process_that_ends_by_itself_is_an_error():
 
 
 LOCAL = "local"
-OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4,
-                                          "ranking_every": 2},
+OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4},
               LOCAL: {"local_weight": 2.0}}  # fmt: skip
 NOT_A_NUMBER = "nan"
 
