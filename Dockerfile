@@ -5,7 +5,6 @@ FROM python:3.11-slim-bookworm
 ENV NUMBA_CPU_NAME=generic \
     NUMBA_CACHE_DIR=/opt/compiled \
     PIP_NO_CACHE_DIR=1 \
-    PYTHONDONTWRITEBYTECODE=1 \
     PATH="/opt/venv/bin:$PATH" \
     HOME=/tmp \
     USER=toporank
@@ -18,8 +17,9 @@ ARG PIP_EXTRA_INDEX_URL
 WORKDIR /opt/toporank
 COPY . .
 RUN python3 -m venv /opt/venv \
-    && pip install --no-compile -r requirements-train.txt \
+    && pip install -r requirements-train.txt \
     && find lib -name "*.py" -exec touch -d 2000-01-01 {} + \
+    && python -m compileall -q lib \
     && python -m toporank compile \
     && chmod -R a+rwX "$NUMBA_CACHE_DIR" \
     && install -d -m 777 /data

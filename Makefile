@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-light bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling scorer clean dssp
+.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling scorer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -43,46 +43,43 @@ format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/snakefmt .
 
 bench-features: .venv/installed-dev dssp ## time the features, stage by stage; DECOYS=folder for your own
-	OMP_NUM_THREADS=1 PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_features.py $(DECOYS)
+	OMP_NUM_THREADS=1 PYTHONPATH=lib:tests $(BIN)/python benchmarks/bench_features.py $(DECOYS)
 
 bench-scale: .venv/installed-dev ## measure what many decoys cost Snakemake; DECOYS=1000, 10000 or 100000
-	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
-
-bench-light: .venv/installed-dev ## CPU seconds of scoring, dry runs and the like; BEFORE=checkout to compare with another
-	PYTHONPATH=lib:tests/slurm $(BIN)/python tests/benchmarks/bench_light.py $(if $(BEFORE),--repository $(BEFORE)) --repository .
+	PYTHONPATH=lib:tests/slurm $(BIN)/python benchmarks/bench_scale.py $(if $(DECOYS),--decoys $(DECOYS))
 
 bench-capsid: .venv/installed-dev ## CPU seconds and memory of scoring a capsid of 120 chains
-	PYTHONPATH=lib:tests $(BIN)/python tests/benchmarks/bench_capsid.py --radius 110 130 150 --cores $(CORES)
+	PYTHONPATH=lib:tests $(BIN)/python benchmarks/bench_capsid.py --radius 110 130 150 --cores $(CORES)
 
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
-	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_training.py --packs results/example/graphs.safetensors
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
 bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
-	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sweep.py --work $(or $(WORK),benchmarks/sweep) --cores $(CORES)
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_sweep.py --work $(or $(WORK),results/benchmarks/sweep) --cores $(CORES)
 
 bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; GRAPHS=folder for your own
-	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_network.py $(GRAPHS)
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_network.py $(GRAPHS)
 
 bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
-	PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))
 
 bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 decoys
-	PYTHONPATH=lib:tests:tests/unit $(BIN)/python tests/benchmarks/bench_page.py
+	PYTHONPATH=lib:tests:tests/unit $(BIN)/python benchmarks/bench_page.py
 
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
 	$(BIN)/python -m pip install --quiet -r requirements-sampling.txt
-	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python tests/benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
+	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
 
 scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder
 	$(BIN)/python $(FIRST)/make_decoys.py --natives $(FIRST)/natives --out data/moved
-	$(BIN)/python tests/benchmarks/scorer_decoys.py $(FIRST) $(SECOND) data/moved data
-	$(BIN)/python tests/benchmarks/scorer_natives.py $(FIRST) $(SECOND) data/sampled
+	$(BIN)/python benchmarks/scorer_decoys.py $(FIRST) $(SECOND) data/moved data
+	$(BIN)/python benchmarks/scorer_natives.py $(FIRST) $(SECOND) data/sampled
 	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- sample_decoys
 	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- make_scorer
 
 clean: ## remove everything the workflow made, the reuse store included
-	rm -rf results logs benchmarks .toporank .snakemake
+	rm -rf results logs .toporank .snakemake
 
 .venv/installed: requirements.txt requirements-train.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -25,7 +25,7 @@ rule train_fold:
     log:
         "logs/cross_validation/fold{fold}/{run}.log",
     benchmark:
-        "benchmarks/cross_validation/fold{fold}/{run}.tsv"
+        "logs/benchmarks/cross_validation/fold{fold}/{run}.tsv"
     wildcard_constraints:
         fold=r"\d+",
     conda:
@@ -37,7 +37,7 @@ rule train_fold:
         gpu=CONFIG.training.gpus,
     params:
         run=JOBS.training_parameters,
-        code=training_code(JOBS.networks),
+        code=training_code(),
         folder=layout.FOLD_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --fold {wildcards.fold}"

@@ -38,7 +38,7 @@ rule sample_target:
     log:
         "logs/sampling/{target}.log",
     benchmark:
-        "benchmarks/sampling/{target}.tsv"
+        "logs/benchmarks/sampling/{target}.tsv"
     wildcard_constraints:
         target=jobs.one_of(SAMPLING.natives),
     conda:

@@ -40,7 +40,7 @@ rule train_sweep:
     log:
         "logs/training/{run}.log",
     benchmark:
-        "benchmarks/training/{run}.tsv"
+        "logs/benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
@@ -50,7 +50,7 @@ rule train_sweep:
         gpu=CONFIG.training.gpus,
     params:
         run=JOBS.training_parameters,
-        code=training_code(JOBS.networks),
+        code=training_code(),
         folder=layout.SWEEP_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --chains {input.chains}"
@@ -93,7 +93,7 @@ rule train_finetune:
     log:
         "logs/finetune/{run}.log",
     benchmark:
-        "benchmarks/finetune/{run}.tsv"
+        "logs/benchmarks/finetune/{run}.tsv"
     conda:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
@@ -103,7 +103,7 @@ rule train_finetune:
         gpu=CONFIG.training.gpus,
     params:
         run=JOBS.training_parameters,
-        code=training_code(JOBS.networks),
+        code=training_code(),
         folder=layout.FINETUNE_RUN,
     shell:
         "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"

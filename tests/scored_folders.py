@@ -30,7 +30,7 @@ from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
 
 SCORER = Scorer.open(repository() / layout.SHIPPED_SCORER)
-RECORD = ScoredWith.of(SCORER, rank_by="complex", fold_twins=False, use_confidence=True)
+RECORD = ScoredWith.of(SCORER, rank_by="complex", use_confidence=True)
 LOST = None
 """In the place of a score: the model cannot be read."""
 PROTEINS = {

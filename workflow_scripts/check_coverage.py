@@ -16,11 +16,10 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
     parser.add_argument("--minimum-percent", type=float, required=True)
-    parser.add_argument("--fail-on-missing", choices=["True", "False"], required=True)
     parser.add_argument("--check", type=Path, required=True, help="written when there are enough")
     args = parser.parse_args()
 
-    policy = Coverage(minimum_percent=args.minimum_percent, fail_on_missing=args.fail_on_missing == "True")
+    policy = Coverage(minimum_percent=args.minimum_percent)
     try:
         table = read_coverage(args.table)
         check_policy(table, policy, args.dataset)

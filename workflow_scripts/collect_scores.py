@@ -23,7 +23,6 @@ def main() -> None:
     parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
-    parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--built", action="store_true", help="coverage, chains and confidence are there already")
     args = parser.parse_args()
@@ -38,7 +37,6 @@ def main() -> None:
             scorer=Scorer.open(args.scorer),
             options=ScoringOptions(
                 rank_by=args.rank_by,
-                fold_twins=args.fold_twins,
                 use_confidence=not args.without_confidence,
             ),
             store=Store(args.store, thin=not args.built),

@@ -31,7 +31,6 @@ def main() -> None:
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
-    parser.add_argument("--fold-twins", action="store_true", help="twins share a rank")
     parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
     parser.add_argument("--results", type=Path, required=True, help="written: a line for each target")
@@ -41,7 +40,6 @@ def main() -> None:
     options = ScoringOptions(
         plddt=args.plddt,
         rank_by=args.rank_by,
-        fold_twins=args.fold_twins,
         use_confidence=not args.without_confidence,
     )
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}

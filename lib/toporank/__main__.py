@@ -3,13 +3,10 @@
 score FOLDER         the decoys of a folder, scored and ranked
 train, label, report the same for a configuration
 compare A B          two scored folders, target by target
-merge RUN...         scored folders of one screen, joined into one
 figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
 features list        all feature modules
 features show ID     one module with its parameters and columns, or what a preset stands for
-store list           what is in the reuse store by kind, its size and age
-store prune          what would be deleted; with --yes, deletes it
 config               every configuration key, as Markdown (the source of config/README.md)
 compile              compiles what is compiled, once after installing
 """
@@ -28,14 +25,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.app.commands import compare, doctor, figure, merge, score, study
+from toporank.app.commands import compare, doctor, figure, score, study
 from toporank.app.commands.running import running_arguments
-from toporank.app.config import Config, Workflow
-from toporank.building import storekeeping
+from toporank.app.config import Config
 from toporank.errors import ConfigError, TopoRankError
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
 from toporank.features.topoqa.presets import PRESETS
-from toporank.plugins import BUILT_IN, networks
 from toporank.settings import did_you_mean
 
 CONFIG_INTRODUCTION = """\
@@ -60,7 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
     score.add(commands, running)
     study.add(commands, running)
     compare.add(commands)
-    merge.add(commands)
     figure.add(commands)
     doctor.add(commands)
     features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
@@ -68,10 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
     commands.add_parser("compile", help="compile all numba code, once after installing")
-    _add_store(commands)
     args = parser.parse_args(arguments)
     args.typed = f"{prog} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
-    answers = {"config": lambda _: config_markdown(), "features": _features, "store": _store, "compile": _compile}
+    answers = {"config": lambda _: config_markdown(), "features": _features, "compile": _compile}
     try:
         if "run" in args:
             return args.run(args)
@@ -81,42 +74,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _add_store(commands: Any) -> None:
-    store = commands.add_parser("store", help="the reuse store").add_subparsers(dest="what", required=True)
-    prune = store.add_parser("prune", help="delete entries: lists them, and deletes them with --yes")
-    for command in (store.add_parser("list", help="what is in it"), prune):
-        command.add_argument("--store", type=Path, default=Path(Workflow().reuse_store), help="default: %(default)s")
-    what = "files that were not used for this many days"
-    prune.add_argument("--older-than", type=float, metavar="DAYS", required=True, help=what)
-    prune.add_argument("--yes", action="store_true", help="really delete")
-
-
-def _store(args: argparse.Namespace) -> str:
-    """Raises ConfigError when there is no such store."""
-    if not args.store.is_dir():
-        raise ConfigError("no such folder", where=args.store, remedy="give the reuse store with --store")
-    kept = storekeeping.contents(args.store)
-    if args.what == "list":
-        return storekeeping.table(kept)
-    going = storekeeping.to_prune(kept, args.older_than)
-    if args.yes:
-        storekeeping.remove(going)
-    verb = "deleted" if args.yes else "would be deleted (delete with --yes)"
-    return f"{storekeeping.table(going)}{len(going)} of {len(kept)} files {verb}\n"
-
-
 def _compile(_: argparse.Namespace) -> str:
     """Name each part while it compiles; code that is already compiled is only loaded."""
     from toporank.app import installation  # imports torch and numba
-    from toporank.app.commands.byte_code import write_byte_code
 
     begin = before = time.monotonic()
     print("Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True)
     for part in installation.compile_everything():
         print(f"  {part}: {time.monotonic() - before:.1f} s", flush=True)
         before = time.monotonic()
-    write_byte_code()
-    print(f"  byte code: {time.monotonic() - before:.1f} s", flush=True)
     folders = "".join(f"  {folder}\n" for folder in installation.cache_folders())
     return f"Compiled in {time.monotonic() - begin:.0f} s. Kept in\n{folders}"
 
@@ -135,8 +101,7 @@ def features_list() -> str:
         rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    footer = [f"Presets: {', '.join(PRESETS)}", f"Networks: {', '.join([BUILT_IN, *networks()])}"]
-    return "\n".join([*lines, "", "* default of its stage", *footer, ""])
+    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
 
 
 def features_show(name: str) -> str:

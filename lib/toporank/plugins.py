@@ -1,7 +1,4 @@
-"""Plug-ins: what installed packages add by entry point, feature modules and networks.
-
-Only what is asked for is imported: the names of networks are known without torch.
-"""
+"""Plug-ins: feature modules that installed packages add by entry point."""
 
 from __future__ import annotations
 
@@ -14,16 +11,14 @@ from typing import Any
 
 from toporank.errors import ConfigError
 
-FEATURES, NETWORKS = "toporank.features", "toporank.networks"
-"""Groups of entry points: modules that register feature modules, and classes of networks."""
-BUILT_IN = "gatv2"
-"""The network of this package, which needs no entry point."""
+FEATURES = "toporank.features"
+"""Group of entry points: modules that register feature modules."""
 
 
 @functools.cache
-def plugins(group: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a group."""
-    return tuple(sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)))
+def plugins() -> tuple[EntryPoint, ...]:
+    """The entry points of all plug-ins."""
+    return tuple(sorted(metadata.entry_points(group=FEATURES), key=lambda point: (point.name, point.value)))
 
 
 def load(point: EntryPoint) -> Any:
@@ -38,26 +33,9 @@ def load(point: EntryPoint) -> Any:
         ) from error
 
 
-@functools.cache
-def networks() -> dict[str, EntryPoint]:
-    """The networks of plug-ins by name. Raises ConfigError when one has the name of another or of the built-in one."""
-    found: dict[str, EntryPoint] = {}
-    for point in plugins(NETWORKS):
-        if point.name == BUILT_IN or point.name in found:
-            other = f"package {found[point.name].dist.name}" if point.name in found else "TopoRank"
-            raise ConfigError(
-                f"its network {point.name!r} has the name of one of {other}",
-                where=f"package {point.dist.name}",
-                remedy="give it another name in the package's entry points, or uninstall one of them",
-            )
-        found[point.name] = point
-    return found
-
-
 def package_of(module: str) -> str:
     """The installed package with an entry point in the same top-level Python package; empty where there is none."""
-    points = (point for group in (FEATURES, NETWORKS) for point in plugins(group))
-    return next((point.dist.name for point in points if _top(point.module) == _top(module)), "")
+    return next((point.dist.name for point in plugins() if _top(point.module) == _top(module)), "")
 
 
 def sources(module: str) -> tuple[str, ...]:
@@ -72,7 +50,7 @@ def sources(module: str) -> tuple[str, ...]:
 
 def packages() -> list[str]:
     """Names of the installed packages with plug-ins."""
-    return sorted({point.dist.name for group in (FEATURES, NETWORKS) for point in plugins(group)})
+    return sorted({point.dist.name for point in plugins()})
 
 
 def _top(module: str) -> str:

@@ -35,7 +35,7 @@ def parsed(path: Path) -> ast.Module:
 # ---- who may import whom: `make lint` checks the floors with import-linter ----------------------------------
 
 
-SAME_THING = {"__init__", "compare", "merge", "score"}
+SAME_THING = {"__init__", "compare", "score"}
 """Names of files that occur twice because they are about one thing, such as a command and what it does."""
 
 
@@ -169,7 +169,7 @@ def test_no_tracked_file_names_a_folder_of_a_machine():
 def test_no_tracked_file_was_made_by_a_run_but_the_scorers_that_ship():
     made = [
         name for name in (str(path.relative_to(REPOSITORY)) for path in tracked_files())
-        if re.match(r"(results|logs|benchmarks|\.snakemake|\.toporank)/", name)
+        if re.match(r"(results|logs|\.snakemake|\.toporank)/", name)
         or (re.search(r"\.(pyc|ckpt|pt)$", name) and not re.match(r"resources/(thorough_)?scorer/", name))
     ]  # fmt: skip
     assert made == []

@@ -29,7 +29,7 @@ DRAWING = {"matplotlib"}
 """An extra for pip, since the page of a scoring has no figures; conda's environments have it."""
 COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
 """Other environments read what features are, but never compute any: what is imported for that they do not need."""
-OPTIONAL = {"mlflow", "tensorboard", "torchao"}
+OPTIONAL = {"torchao"}
 """Imported only when the configuration asks for them; extras of the package."""
 
 

@@ -53,7 +53,7 @@ def afresh(study: Study, home: Path) -> dict[str, bytes]:
 
 
 def inputs(study: Study) -> list[Path]:
-    made = ("results", "logs", "benchmarks")
+    made = ("results", "logs")
     return [path for path in study.home.iterdir() if path.name not in made and not path.name.startswith(".")]
 
 

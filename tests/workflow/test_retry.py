@@ -46,7 +46,7 @@ def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     assert "  failed before, 4 of 5: mkdssp" in printed
     assert "  failed before, 1 of 5: no CA" in printed
     assert study.computed() == Counter()
-    study.run("build_graphs", "--config", "retry=failed", PATH=path)
+    study.run("build_graphs", "--forcerun", "build_chunk", PATH=path)
     assert study.computed() == Counter(nodes=4, edges=4, graphs=4)
     assert calls.read_text() == "x\n" * 4, "mkdssp runs once for each decoy"
     statuses = [row.split("\t")[2] for row in study.text("mini/coverage.tsv").splitlines()[1:]]

@@ -162,9 +162,6 @@ class Config(Section):
     targets: Annotated[list[str], BeforeValidator(_names)] = Field(
         [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
     )
-    retry: Literal["failed"] | None = Field(
-        None, description="`failed`: try decoys without a graph again in this run (`--config retry=failed`)."
-    )
     partners: PartnersSetting = Field(
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
@@ -195,10 +192,6 @@ class Config(Section):
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
         " of its interfaces. docs/partners.md says when which is right.",
-    )
-    fold_twins: bool = Field(
-        False,
-        description="Twins, such as a relaxed and an unrelaxed model, share a rank (`twin_of` in ranking.csv).",
     )
     score_decoys: str | None = Field(
         None,

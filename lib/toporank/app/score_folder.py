@@ -137,7 +137,6 @@ def score_folder(
     options = ScoringOptions(
         plddt=config.plddt_of(models.name),
         rank_by=config.rank_by,
-        fold_twins=config.fold_twins,
         use_confidence=config.use_confidence,
     )
     kept = Store(store, thin=True)

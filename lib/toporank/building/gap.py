@@ -79,16 +79,6 @@ def survey(dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[Key] = fr
     return sorted(rows)
 
 
-def failed_before(dataset: str, dealt: Chunks) -> list[str]:
-    """The ledgers of chunks in which a decoy has no graph."""
-    found = []
-    for chunk, members in dealt.items():
-        ledger = _ledger(dataset, chunk, members)
-        if ledger and any(row.status != Status.OK for row in ledger.rows):
-            found.append(layout.LEDGER.format(dataset=dataset, chunk=chunk))
-    return found
-
-
 def _ledger(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> Ledger | None:
     """None where there is none."""
     try:

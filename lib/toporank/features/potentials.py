@@ -1,8 +1,8 @@
 """Potentials of mean force between the atoms and residues of proteins, counted in complexes of known structure.
 
 Each is the negative logarithm of how often something is seen over how often it would be seen by chance, so it has no
-unit and is negative for what natives prefer. `potentials.csv` beside this file holds them; `tests/benchmarks/
-scorer_potentials.py` makes it.
+unit and is negative for what natives prefer. `potentials.csv` beside this file holds them;
+`benchmarks/scorer_potentials.py` makes it.
 """
 
 from __future__ import annotations

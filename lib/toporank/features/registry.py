@@ -158,7 +158,7 @@ def modules() -> dict[str, Module]:
         for found in pkgutil.iter_modules([str(folder)], package):
             if not found.ispkg:
                 importlib.import_module(found.name)
-    for point in plugins.plugins(plugins.FEATURES):
+    for point in plugins.plugins():
         plugins.load(point)
     return dict(sorted(_MODULES.items()))
 

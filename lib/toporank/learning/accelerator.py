@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from datetime import timedelta
 from typing import Any
 
 import torch
@@ -36,8 +35,6 @@ def refusals(hardware: Hardware, *, clipped: bool = False) -> list[str]:
         found.append("accelerator: mps: this is no Mac with a GPU that torch can use; use auto or cpu")
     elif hardware.precision == "bf16-mixed" and device == "cuda" and not torch.cuda.is_bf16_supported(False):
         found.append("precision: bf16-mixed: this GPU has no bfloat16; use 16-mixed or 32")
-    elif hardware.tf32 and device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        found.append("tf32: this GPU is older than TF32; leave it out")
     found += contradictions(hardware, device, clipped=clipped)
     there = torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1
     if hardware.devices > max(1, there) and device != "mps":
@@ -45,8 +42,6 @@ def refusals(hardware: Hardware, *, clipped: bool = False) -> list[str]:
         found.append(f"devices: {hardware.devices}: there are {there} {what}; use fewer")
     if hardware.devices > 1 and not torch.distributed.is_available():
         found.append(f"devices: {hardware.devices}: torch was built without torch.distributed; use 1")
-    elif hardware.backend == "nccl" and not torch.distributed.is_nccl_available():
-        found.append("backend: nccl: torch was built without NCCL; use auto or gloo")
     if hardware.compile != "no" and device == "cpu" and not any(map(shutil.which, ("c++", "g++", "clang++"))):
         found.append("compile: torch.compile needs a C++ compiler and none is installed; use compile: no")
     return found
@@ -65,26 +60,21 @@ def prepare(hardware: Hardware, network: Network, *, clipped: bool = False) -> d
     device = device_of(hardware)
     if device == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as its deterministic algorithms demand
-    torch.set_float32_matmul_precision("high" if hardware.tf32 else "highest")
+    torch.set_float32_matmul_precision("highest")
     if hardware.compile != "no":
         network.compile(dynamic=True, mode=hardware.compile)
     network.recompute = hardware.activation_checkpointing
     return {
         "accelerator": device,
         "devices": hardware.devices,
-        "strategy": _strategy(hardware, device) if hardware.devices > 1 else "auto",
+        "strategy": _strategy(hardware) if hardware.devices > 1 else "auto",
         "precision": {"32": "32-true"}.get(hardware.precision, hardware.precision),
         "deterministic": True if device == "cpu" else "warn",
     }
 
 
-def _strategy(hardware: Hardware, device: str) -> Strategy:
-    """How several devices share a run."""
-    default = "nccl" if device == "cuda" else "gloo"
-    options = {
-        "process_group_backend": default if hardware.backend == "auto" else hardware.backend,
-        "timeout": timedelta(minutes=hardware.timeout),
-    }
+def _strategy(hardware: Hardware) -> Strategy:
+    """How several devices share a run; Lightning takes NCCL between GPUs, and gloo otherwise."""
     if hardware.strategy == "fsdp":
-        return FSDPStrategy(state_dict_type="full", **options)  # checkpoints are the same as of one device
-    return DDPStrategy(**options)
+        return FSDPStrategy(state_dict_type="full")  # checkpoints are the same as of one device
+    return DDPStrategy()

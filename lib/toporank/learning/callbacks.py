@@ -122,8 +122,6 @@ class MetricsTable(Callback):
         rows = pd.read_csv(self.path, float_precision="round_trip") if self.path.exists() else pd.DataFrame()
         rows = rows[rows["epoch"] < trainer.current_epoch] if len(rows) else rows
         metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        if not module.validated:  # the validation metrics are from an earlier epoch
-            metrics = {name: nan if name.startswith("val_") else value for name, value in metrics.items()}
         rate = trainer.optimizers[0].param_groups[0]["lr"]
         row = {"epoch": trainer.current_epoch, "learning_rate": rate, **dict(sorted(metrics.items()))}
         table = pd.concat([rows, pd.DataFrame([row])], ignore_index=True)

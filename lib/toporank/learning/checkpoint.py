@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -19,7 +19,6 @@ from toporank.errors import CheckpointError
 from toporank.files.torch_archive import TorchFile
 from toporank.files.torch_pickles import DamagedFileError
 from toporank.learning.topoqa import published_checkpoint
-from toporank.plugins import BUILT_IN, networks
 from toporank.settings import LARGEST_NETWORK, faults_of
 
 KEY = "toporank"
@@ -51,7 +50,7 @@ class Shape(_Part):
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     local: bool = False
-    network: Text = BUILT_IN
+    network: Literal["gatv2"] = "gatv2"
 
 
 class FeatureRecord(_Part):
@@ -146,7 +145,6 @@ class OwnDescription(Description):
     selection: SelectionRecord
     training_set: TrainingSet
     parent: Origin | None = None
-    network_package: Text = ""
     provenance: Provenance = Provenance()
 
 
@@ -188,14 +186,6 @@ def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
         remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {published_checkpoint.ORIGIN}"
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
     return _checked(Description, description, path)
-
-
-def check_network(description: dict[str, Any], path: Path | str) -> None:
-    """Raise CheckpointError, naming the package, when the network of a checkpoint is a plug-in that is not here."""
-    name, package = description["hyperparameters"].get("network", BUILT_IN), description.get("network_package")
-    if name != BUILT_IN and name not in networks():
-        remedy = f"it is part of the package {package!r}: install that, if you trust it, wherever jobs run"
-        raise CheckpointError(f"needs the network {name!r}, a plug-in that is not installed", where=path, remedy=remedy)
 
 
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:

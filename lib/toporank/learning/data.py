@@ -13,7 +13,6 @@ from torch.utils.data import BatchSampler, DataLoader, Sampler
 
 from toporank.learning.epochs import EpochSampler, order
 from toporank.learning.graphs import GraphStore
-from toporank.learning.hardware import Loading
 from toporank.learning.hyperparameters import Schedule
 from toporank.learning.splits import split_indices
 
@@ -65,22 +64,18 @@ def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int, shar
     return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own, **options)
 
 
-def loader_options(loading: Loading, store: GraphStore, device: str) -> dict[str, Any]:
-    """Options of the DataLoaders. device : cpu, cuda or mps."""
+def loader_options(store: GraphStore, device: str) -> dict[str, Any]:
+    """Options of the DataLoaders, which change no result. device : cpu, cuda or mps.
+
+    The process that trains also makes the batches, because slicing one takes a few percent of a step on a CPU; up to
+    four others do it where a GPU reads large packs.
+    """
+    pinned = {"pin_memory": device == "cuda"}
     size = sum(tensor.nbytes for part in store.parts for tensor in part.values())
-    workers = loading.workers
-    if workers == "auto":  # slicing a batch takes a few percent of a step on a CPU
-        slow = device != "cpu" and not loading.in_memory and size >= LARGE
-        workers = min(4, max(1, (os.cpu_count() or 1) - 1)) if slow else 0
-    pinned = torch.cuda.is_available() and device == "cuda" if loading.pin_memory == "auto" else loading.pin_memory
-    if workers == 0:
-        return {"pin_memory": pinned}
-    return {
-        "num_workers": workers,
-        "prefetch_factor": loading.prefetch,
-        "pin_memory": pinned,
-        "persistent_workers": loading.persistent_workers,
-    }
+    if device == "cpu" or size < LARGE:
+        return pinned
+    workers = min(4, max(1, (os.cpu_count() or 1) - 1))
+    return {**pinned, "num_workers": workers, "persistent_workers": True}
 
 
 def seed_everything(seed: int, threads: int) -> None:

@@ -71,7 +71,7 @@ class SharingScorer(Scorer):
         predicted[self.global_rank :: n_devices] = own
         if own_local is not None:
             local[self.global_rank :: n_devices] = own_local
-        loss = self.objective(predicted, dockq, self.target_codes[index], number, local)
+        loss = self.objective(predicted, dockq, self.target_codes[index], local)
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", index)
         self.log("train_loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(index))

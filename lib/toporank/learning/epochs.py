@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
 from toporank.learning.hyperparameters import Schedule
-from toporank.metrics import capri_class
 
 Ints = NDArray[np.int64]
 Order = Callable[[np.random.Generator], Ints]
@@ -55,17 +54,13 @@ def keep_targets_together(rows: Ints, targets: Ints, size: int, draw: np.random.
 def order(indices: Ints, decoys: pd.DataFrame, schedule: Schedule, cluster_of: Mapping[str, str]) -> Order:
     """How the epochs of a schedule are drawn.
 
-    indices : (n,), positions of the training graphs in `decoys`, which has the columns target and dockq. cluster_of :
+    indices : (n,), positions of the training graphs in `decoys`, which has the column target. cluster_of :
     each of their targets; needed only where clusters are balanced.
     """
     names = decoys["target"].to_numpy()[indices]
     targets = pd.factorize(names)[0]
     if schedule.sampling == "shuffle":
         levels = []
-    elif schedule.sampling == "dockq_balanced":
-        levels = [capri_class(decoys["dockq"].to_numpy()[indices])]
-    elif schedule.sampling == "target_balanced":
-        levels = [targets]
     else:
         levels = [pd.factorize(np.array([cluster_of[name] for name in names]))[0], targets]
     return partial(_draw, indices, levels, targets, schedule.decoys_together)

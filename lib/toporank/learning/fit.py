@@ -29,9 +29,7 @@ from toporank.learning.run import Best, Run
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.learning.splits import Sources, open_graphs, split_indices
 from toporank.learning.standardising import set_statistics
-from toporank.learning.trackers import loggers
 from toporank.learning.weights import build_network, check_fits, load_weights
-from toporank.plugins import package_of
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +53,7 @@ def _fit_share(run: Run, sources: Sources, threads: int, *rest: Any) -> Any:
 def _fit_alone(run: Run, graphs: PackedGraphs, threads: int, *rest: Any) -> Any:
     keep_freed_memory()
     seed_everything(run.seed, threads)
-    return _fit(run, GraphStore.of(graphs, in_memory=run.loading.in_memory), *rest)
+    return _fit(run, GraphStore.of(graphs), *rest)
 
 
 def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path, output: Path) -> tuple[Best, str]:
@@ -72,8 +70,6 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
         "provenance": provenance(),
     }
     network = _network(run, graphs)
-    if package := package_of(type(network).__module__):
-        description["network_package"] = package
     freeze(network, run.freeze)
     settings = prepare(run.hardware, network, clipped=run.clipped)
     kind = Scorer if run.hardware.devices == 1 else SharingScorer
@@ -88,16 +84,14 @@ def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path,
         offload=run.hardware.offload_optimizer,
     )
     batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    validation_batch = run.hardware.validation_batch or 4 * batch_size
     share = (this_device() if run.hardware.devices > 1 else 0, run.hardware.devices)
-    options = loader_options(run.loading, graphs, device_of(run.hardware))
+    options = loader_options(graphs, device_of(run.hardware))
     loaders = (
         training_batches(graphs, run.hyperparameters, run.seed, share, training_set.get("clusters"), **options),
-        validation_batches(graphs, validation_batch, share, **options),
+        validation_batches(graphs, 4 * batch_size, share, **options),
     )
     if last.exists():
         log.info("going on after epoch %d", read_description(last)["epoch"])
-    settings["logger"] = loggers(run.trackers, run.name, output) or False
     trainer = _trainer(run.hyperparameters, run.selection, kept, settings)
     best, stopped = [callback for callback in trainer.callbacks if isinstance(callback, BestEpochs)], ""
     try:
@@ -154,10 +148,10 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
     warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
     return pl.Trainer(
         **settings,
+        logger=False,
         max_epochs=hp.max_epochs,
         accumulate_grad_batches=hp.accumulate,
         gradient_clip_val=hp.gradient_clip,
-        check_val_every_n_epoch=hp.validate_every,
         enable_progress_bar=False,
         use_distributed_sampler=False,
         log_every_n_steps=1,
@@ -166,7 +160,7 @@ def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: 
         default_root_dir=folder,
         plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
         callbacks=[
-            Patience("val_loss", patience=-(-hp.early_stop_patience // hp.validate_every)),
+            Patience("val_loss", patience=hp.early_stop_patience),
             MetricsTable(folder / "metrics.csv"),
             *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
             LastCheckpoint(folder),

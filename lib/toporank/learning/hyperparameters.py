@@ -6,17 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from toporank.learning.hardware import Hardware, Loading, Tracker
-from toporank.plugins import BUILT_IN, networks
-from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, did_you_mean, distinct
+from toporank.learning.hardware import Hardware
+from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, distinct
 
-SHAPE_KEYS = ("network", "hidden", "heads", "layers", "readout", "local")
+SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
 
 
 def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Those of a network; older checkpoints do not know `local` and `network`."""
-    known = {"local": False, "network": BUILT_IN, **hyperparameters}
+    """Those of a network; older checkpoints do not know `local`."""
+    known = {"local": False, **hyperparameters}
     return {key: known[key] for key in SHAPE_KEYS}
 
 
@@ -43,57 +42,32 @@ class Schedule(Section):
         45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
-    validate_every: int = Field(
-        1,
-        ge=1,
-        json_schema_extra={"unit": "epochs"},
-        description="Validate every n-th epoch; must divide `max_epochs`. Only validated epochs can be the best.",
-    )
     gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     dropout: float = Field(
         0.0, ge=0, lt=1, description="Dropout on what each layer between pooling and score takes, during training."
     )
-    loss: Literal["mse", "huber", "bce"] = Field(
+    loss: Literal["mse", "bce"] = Field(
         "mse",
-        description="What is minimised: squared error, Huber loss, or cross-entropy with DockQ as a probability."
+        description="What is minimised: squared error, or cross-entropy with DockQ as a probability."
         " `val_loss` is always the mean squared error, so that runs can be compared.",
     )
-    huber_delta: float = Field(
-        0.1, gt=0, json_schema_extra={"unit": "DockQ"}, description="Error above which the Huber loss grows linearly."
-    )
-    ranking_term: Literal["none", "pairwise", "listwise"] = Field(
+    ranking_term: Literal["none", "listwise"] = Field(
         "none",
-        description="A term added to the loss for the order of the decoys of one target: hinge over pairs, or"
-        " divergence between the chances of being best.",
+        description="A term added to the loss for the order of the decoys of one target: divergence between the chances"
+        " of being best.",
     )
     ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
-    ranking_margin: float = Field(
-        0.1,
-        gt=0,
-        le=1,
-        json_schema_extra={"unit": "DockQ"},
-        description="Largest margin by which `pairwise` wants the better decoy higher; at most their true difference.",
-    )
-    ranking_temperature: float = Field(
-        0.1,
-        gt=0,
-        json_schema_extra={"unit": "DockQ"},
-        description="Temperature of `listwise`; the lower, the more the best decoys count.",
-    )
-    ranking_every: int = Field(
-        1, ge=1, json_schema_extra={"unit": "batches"}, description="The ranking term is part of every n-th batch."
-    )
     local_weight: float = Field(
         0.0,
         ge=0,
         description="Weight of the cross-entropy between true and predicted local quality of contacts, which data sets"
         " with `natives` know. Above 0 it switches `local` on.",
     )
-    sampling: Literal["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"] = Field(
+    sampling: Literal["shuffle", "cluster_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every target, every cluster of targets"
-        " that share a chain, or every CAPRI class of DockQ drawn equally often.",
+        description="What an epoch sees: every decoy once, or as many draws with every cluster of targets that share a"
+        " chain drawn equally often, and every target in it.",
     )
     decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         "auto",
@@ -101,15 +75,6 @@ class Schedule(Section):
         description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
         " ranking term (fewer where a batch is smaller), otherwise 1.",
     )
-
-    @model_validator(mode="after")
-    def _last_epoch_is_validated(self) -> Schedule:
-        if self.max_epochs % self.validate_every:
-            raise ValueError(
-                f"max_epochs {self.max_epochs} is not a multiple of validate_every {self.validate_every}, so that its"
-                f" last epochs would not be judged: choose {self.max_epochs + -self.max_epochs % self.validate_every}"
-            )
-        return self
 
     @model_validator(mode="after")
     def _pairs_in_a_batch(self) -> Schedule:
@@ -135,7 +100,6 @@ class Schedule(Section):
 class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
-    network: str = Field(BUILT_IN, description="Name of the network: the built-in one, or that of a plug-in.")
     hidden: int = Field(32, ge=1, le=LARGEST_NETWORK["hidden"], description="Width of node and edge embeddings.")
     heads: int = Field(
         8, ge=1, le=LARGEST_NETWORK["heads"], description="Attention heads of each layer; their results are averaged."
@@ -151,14 +115,6 @@ class Hyperparameters(Schedule):
     def _predicts_what_it_learns(cls, given: Any) -> Any:
         weight = given.get("local_weight") if isinstance(given, dict) else None
         return {"local": True, **given} if isinstance(weight, int | float) and weight > 0 else given
-
-    @field_validator("network")
-    @classmethod
-    def _installed(cls, name: str) -> str:
-        known = [BUILT_IN, *networks()]
-        if name not in known:
-            raise ValueError(f"no network of that name is installed, {did_you_mean(name, known)}")
-        return name
 
     @model_validator(mode="after")
     def _learns_what_it_predicts(self) -> Hyperparameters:
@@ -356,11 +312,6 @@ class Training(Section):
     )
     threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
     hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
-    loading: Loading = Field(Loading(), description="How graphs come from packs to the network.")
-    trackers: list[Tracker] = Field(
-        [],
-        description="Also write metrics for `tensorboard` or `mlflow` into the folder of each run.",
-    )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")

@@ -61,7 +61,7 @@ class Scorer(pl.LightningModule):
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
         predicted, local = self._learned(batch)
-        loss = self.objective(predicted, batch.y, self.target_codes[batch.index], number, local)
+        loss = self.objective(predicted, batch.y, self.target_codes[batch.index], local)
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
@@ -108,11 +108,6 @@ class Scorer(pl.LightningModule):
         self._seen.clear()
         return index, dockq, predicted
 
-    @property
-    def validated(self) -> bool:
-        """Whether this epoch is one after which there is a validation."""
-        return (self.current_epoch + 1) % self.hp.validate_every == 0
-
     def configure_optimizers(self) -> dict[str, Any]:
         trained = [weight for weight in self.parameters() if weight.requires_grad]
         options = {"lr": self.hp.learning_rate, "weight_decay": self.hp.weight_decay, "fused": self.fused}
@@ -124,9 +119,9 @@ class Scorer(pl.LightningModule):
         else:
             optimizer = torch.optim.Adam(trained, **options)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
-            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience // self.hp.validate_every
+            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
         )
-        schedule = {"scheduler": plateau, "monitor": "val_loss", "frequency": self.hp.validate_every}
+        schedule = {"scheduler": plateau, "monitor": "val_loss"}
         return {"optimizer": optimizer, "lr_scheduler": schedule}
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
@@ -134,10 +129,8 @@ class Scorer(pl.LightningModule):
         it."""
 
     def on_train_epoch_end(self) -> None:
-        if self.validated:
-            self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        found = self.trainer.callback_metrics if self.validated else {}  # otherwise they are from an earlier epoch
-        metrics = {k: float(v) for k, v in found.items() if k.startswith("val_")}
+        metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
         checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})

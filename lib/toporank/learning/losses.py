@@ -8,13 +8,15 @@ target. Every loss is a mean, so that it does not grow with the batch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from toporank.learning.hyperparameters import Schedule
+
+TEMPERATURE = 0.1
+"""In DockQ, of `listwise`: the lower, the more the best decoys count."""
 
 
 def bce(p: Tensor, y: Tensor) -> Tensor:
@@ -30,23 +32,11 @@ def bce(p: Tensor, y: Tensor) -> Tensor:
 
 def pointwise(schedule: Schedule) -> Callable[[Tensor, Tensor], Tensor]:
     """The loss of single scores that a schedule names."""
-    huber = partial(F.huber_loss, delta=schedule.huber_delta)
-    return {"mse": F.mse_loss, "huber": huber, "bce": bce}[schedule.loss]
+    return {"mse": F.mse_loss, "bce": bce}[schedule.loss]
 
 
-def pairwise(p: Tensor, y: Tensor, target: Tensor, margin: float) -> Tensor:
-    """Hinge over the pairs of one target: a better decoy should be predicted higher, by the margin.
-
-    max(0, min(margin, Δy) − Δp) for every pair with Δy > 0. Capped by Δy it asks for no more than the truth
-    does, so p = y has no loss. Mean over the pairs; 0 where there is none (margin ranking, Herbrich et al. 2000).
-    """
-    true, predicted = y[:, None] - y[None], p[:, None] - p[None]
-    pairs = (target[:, None] == target[None]) & (true > 0)
-    return (F.relu(true.clamp_max(margin) - predicted) * pairs).sum() / pairs.sum().clamp_min(1)
-
-
-def listwise(p: Tensor, y: Tensor, target: Tensor, temperature: float) -> Tensor:
-    """Kullback-Leibler divergence between softmax(y / temperature) and softmax(p / temperature) of each target.
+def listwise(p: Tensor, y: Tensor, target: Tensor) -> Tensor:
+    """Kullback-Leibler divergence between softmax(y / 0.1) and softmax(p / 0.1) of each target.
 
     The chance of being the best decoy, true and predicted (ListNet, Cao et al. 2007, less the entropy, so that
     p = y has no loss). Mean over the targets with two decoys or more; 0 where there is none.
@@ -54,7 +44,7 @@ def listwise(p: Tensor, y: Tensor, target: Tensor, temperature: float) -> Tensor
     same = target[:, None] == target[None]
 
     def log_chance(values: Tensor) -> Tensor:
-        scaled = values / temperature
+        scaled = values / TEMPERATURE
         return scaled - torch.logsumexp(scaled[None].masked_fill(~same, -torch.inf), dim=1)
 
     truth, size = log_chance(y), same.sum(dim=1)
@@ -76,19 +66,17 @@ def local_errors(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graph
 
 
 class Objective:
-    """The loss of a batch as a schedule asks for it: pointwise + weight · ranking term on every n-th batch + weight ·
-    mean of the local errors."""
+    """The loss of a batch as a schedule asks for it: pointwise + weight · ranking term + weight · mean of the local
+    errors."""
 
     def __init__(self, schedule: Schedule):
         self.schedule, self.error = schedule, pointwise(schedule)
 
-    def __call__(self, p: Tensor, y: Tensor, target: Tensor, batch_number: int, local: Tensor | None = None) -> Tensor:
-        """batch_number : of this batch in its epoch, from 0. local : `local_errors`, if the schedule weights them."""
+    def __call__(self, p: Tensor, y: Tensor, target: Tensor, local: Tensor | None = None) -> Tensor:
+        """local : `local_errors`, if the schedule weights them."""
         chosen, loss = self.schedule, self.error(p, y)
         if local is not None and not local.isnan().all():
             loss = loss + chosen.local_weight * local[~local.isnan()].mean()
-        if chosen.ranking_term == "none" or batch_number % chosen.ranking_every:
+        if chosen.ranking_term == "none":
             return loss
-        if chosen.ranking_term == "pairwise":
-            return loss + chosen.ranking_weight * pairwise(p, y, target, chosen.ranking_margin)
-        return loss + chosen.ranking_weight * listwise(p, y, target, chosen.ranking_temperature)
+        return loss + chosen.ranking_weight * listwise(p, y, target)

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import platform
 import subprocess
-from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ NOT_FOLLOWED = (
     *("inputs", "comparing.homology", "files.spreadsheets"),  # splits and chains
     *("learning.checkpoint", "learning.topoqa.published_checkpoint"),  # how weights are written and read
     *("files.torch_archive", "files.torch_pickles"),
-    *("learning.provenance", "learning.trackers"),  # what a run says of itself
+    "learning.provenance",  # what a run says of itself
 )
 """Imports of `learning.train` that do not decide the result of a training run."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
@@ -60,13 +59,8 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code(networks: Iterable[str]) -> str:
-    """Digest of the code that decides the result of a training run, and of the versions of what it computes with.
-
-    networks : those that are trained, by name; of a plug-in, all Python files count.
-    """
+def training_code() -> str:
+    """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    chosen = sorted({*networks} - {plugins.BUILT_IN})
-    theirs = [source for name in chosen for source in plugins.sources(plugins.networks()[name].module)]
-    digest = code_of("learning.train", *theirs, without=NOT_FOLLOWED)
+    digest = code_of("learning.train", without=NOT_FOLLOWED)
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]

@@ -8,7 +8,7 @@ from typing import Any
 
 from toporank.errors import ConfigError
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hardware import Hardware, Loading, Tracker
+from toporank.learning.hardware import Hardware
 from toporank.learning.hyperparameters import Hyperparameters, Selection, shape_of
 
 KEPT = 3
@@ -24,7 +24,6 @@ class Run:
 
     parent : checkpoint whose network and weights to start from, with fresh optimiser and schedule.
     freeze : parts of the network, as its weights are called, that are not trained.
-    loading and trackers decide nothing.
     """
 
     name: str
@@ -34,8 +33,6 @@ class Run:
     parent: Path | None
     freeze: tuple[str, ...] = ()
     hardware: Hardware = field(default_factory=Hardware)
-    loading: Loading = field(default_factory=Loading)
-    trackers: tuple[Tracker, ...] = ()
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
@@ -52,9 +49,8 @@ class Run:
             given = {**inherited, **given}
         selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
         hardware = Hardware(**parameters.get("hardware", {}))
-        loading, trackers = Loading(**parameters.get("loading", {})), tuple(parameters.get("trackers", ()))
         hyperparameters = Hyperparameters(**given)
-        return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware, loading, trackers)
+        return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware)
 
     @property
     def clipped(self) -> bool:

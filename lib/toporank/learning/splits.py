@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import psutil
 
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
@@ -59,19 +58,6 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
         )
     names = list(zip(graphs.target[chosen], graphs.decoy[chosen], strict=True))
     return chosen[sorted(range(len(chosen)), key=names.__getitem__)]
-
-
-def check_memory(packs: list[Path], copies: int) -> None:
-    """Raise ConfigError when so many copies of the packs do not fit into the free memory of this machine."""
-    needed = copies * sum(path.stat().st_size for path in set(packs) if path.exists())
-    free = psutil.virtual_memory().available
-    if needed > free:
-        each = f" ({copies} processes)" if copies > 1 else ""
-        raise ConfigError(
-            f"the packs take {needed / 2**30:.1f} GiB of memory{each}, {free / 2**30:.1f} GiB are free",
-            where="training.loading.in_memory",
-            remedy="leave it out: packs are then mapped, and need not fit",
-        )
 
 
 def check_labels(graphs: PackedGraphs) -> None:

@@ -33,7 +33,6 @@ from toporank.learning.splits import (
     Sources,
     check_labels,
     check_local,
-    check_memory,
     check_splits,
     fingerprint,
     open_graphs,
@@ -67,8 +66,6 @@ def train_run(
     """
     sources = Sources(packs, packs if validation is None else validation, splits, fold)
     threads = max(1, threads // run.hardware.devices)
-    if run.loading.in_memory:
-        check_memory([*sources.packs, *sources.validation], run.hardware.devices)
     graphs = open_graphs(*sources)
     check_splits(graphs)
     check_labels(graphs)
@@ -122,7 +119,7 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
         raise ConfigError(
             f"which chains are alike is not known of {len(unknown)} training targets, such as {unknown[0]}",
             where="sampling: cluster_balanced",
-            remedy="give --splits with the splits.csv of the training data sets, or choose target_balanced",
+            remedy="give --splits with the splits.csv of the training data sets, or leave `sampling` out",
         )
     return {"clusters": {target: known[target] for target in learned}}
 
@@ -130,8 +127,7 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
     """Names everything the result depends on."""
     parent = sha256(run.parent) if run.parent else None
-    code = training_code([run.hyperparameters.network])
-    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": code}
+    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 

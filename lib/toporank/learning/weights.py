@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toporank import plugins
-from toporank.errors import CheckpointError, ConfigError
+from toporank.errors import CheckpointError
 from toporank.files.torch_archive import TorchFile
 from toporank.files.torch_pickles import DamagedFileError, SavedTensor
-from toporank.learning.checkpoint import check_network, description_of, open_checkpoint
+from toporank.learning.checkpoint import description_of, open_checkpoint
 from toporank.learning.graphs import GraphBatch, GraphStore
 from toporank.learning.hyperparameters import shape_of
 from toporank.learning.network import DockQNet, Network, by_destination
@@ -38,33 +37,16 @@ def build_network(
     edge_columns: Sequence[str] | None = None,
 ) -> Network:
     """The network of a hyper-parameter set for graphs of these widths, features (records of the modules) and names of
-    edge columns. Raises ConfigError when it is a plug-in that cannot be used so."""
+    edge columns."""
     dropout = {name: hyperparameters.get(name, 0.0) for name in ("attention_dropout", "dropout")}
     contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
     shape = shape_of(hyperparameters)
-    name = shape.pop("network")
-    network = _network_class(name)(node_width, edge_width, **shape, **dropout, contact=contact)
-    if shape["local"] and network.local_head is None:
-        raise ConfigError("does not predict local quality", where=f"network {name}", remedy="leave `local` out")
+    network = DockQNet(node_width, edge_width, **shape, **dropout, contact=contact)
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
         network.scale_edges = Standardise(edge_width)
     return network
-
-
-def _network_class(name: str) -> type[Network]:
-    if name == plugins.BUILT_IN:
-        return DockQNet
-    point = plugins.networks()[name]
-    found = plugins.load(point)
-    if not (isinstance(found, type) and issubclass(found, Network)):
-        raise ConfigError(
-            f"{point.value} is no network",
-            where=f"package {point.dist.name}",
-            remedy="derive it from toporank.learning.network.Network",
-        )
-    return found
 
 
 def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
@@ -75,7 +57,6 @@ def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
     """
     with open_checkpoint(path) as file:
         description = description_of(file, Path(path))
-        check_network(description, path)
         hyperparameters = description["hyperparameters"]
         with torch.device("meta"):  # shapes without numbers
             network = build_network(

@@ -100,15 +100,12 @@ def ranking(
     rank_by: str = COMPLEX,
     comparison: Iterable[ComparedDecoy] = (),
     estimates: Mapping[tuple[str, str], Estimate] | None = None,
-    *,
-    fold_twins: bool = False,
 ) -> list[RankedDecoy]:
     """The ranking of every decoy, best first within each target, targets in order of name.
 
     A decoy that lacks a chain, or has a partner that touches no other, is ranked below every scored decoy of its
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
-    comes last and has no rank. Copies share the rank of the first, and with `fold_twins` twins the best one among
-    them. Ties go by decoy name.
+    comes last and has no rank. Copies share the rank of the first. Ties go by decoy name.
     interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. comparison : of decoys with a graph.
     estimates : by target and decoy, of those that are scored, if the scorer has a calibration. Raises ValueError when a
     decoy has two scores.
@@ -142,7 +139,7 @@ def ranking(
             decoys.append(decoy)
     decoys.sort(key=partial(_order, attrgetter(RANKED_BY[rank_by])))
     of_targets = (list(rows) for _, rows in groupby(decoys, key=attrgetter("target")))
-    return [row for rows in of_targets for row in _ranked(rows, fold_twins)]
+    return [row for rows in of_targets for row in _ranked(rows)]
 
 
 def with_unmasked(
@@ -160,15 +157,13 @@ def with_unmasked(
     ]
 
 
-def _ranked(rows: list[RankedDecoy], fold_twins: bool) -> list[RankedDecoy]:
+def _ranked(rows: list[RankedDecoy]) -> list[RankedDecoy]:
     """The decoys of a target with their ranks and those of their clusters. rows : best first."""
     clusters = _cluster_ranks(rows)
-    twins = {row.decoy: row.twin_of for row in rows if fold_twins and row.twin_of}
     ranks: dict[str, int] = {}
     found = []
     for row in rows:
-        original = row.duplicate_of or row.decoy
-        first = twins.get(original, original)
+        first = row.duplicate_of or row.decoy
         rank = ranks.setdefault(first, len(ranks) + 1) if row.status in _PLACE else None
         found.append(row._replace(rank=rank, cluster_rank=clusters.get(row.cluster)))
     return sorted(found, key=lambda row: row.rank or math.inf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank.files.atomic import replacing
-from toporank.files.spreadsheets import restored, table_text, write_rows
+from toporank.files.spreadsheets import restored, table_text
 from toporank.ranking.ranked import RankedDecoy
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, Score
 
@@ -89,15 +89,6 @@ def _text(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else str(value)
 
 
-def write_residue_rows(path: Path | str, rows: Iterable[ResidueRow]) -> None:
-    """Write residues.csv; a residue without insertion code is a number, which no spreadsheet takes for a formula."""
-    write_rows(path, COLUMNS, ((*row[:3], _number(row.residue), *row[4:]) for row in rows))
-
-
-def _number(residue: str) -> str | int:
-    return int(residue) if residue.lstrip("-").isdecimal() else residue
-
-
 def _chain_and_number(name: str) -> tuple[str, str | int]:
     """Chain and number of a residue; a number without insertion code is one for a spreadsheet, too.
 
@@ -105,7 +96,7 @@ def _chain_and_number(name: str) -> tuple[str, str | int]:
     (('A', -52), ('A', '52A'))
     """
     chain, _, number = name.rpartition(":")
-    return chain, _number(number)
+    return chain, int(number) if number.lstrip("-").isdecimal() else number
 
 
 def read_residues(path: Path | str) -> Iterator[ResidueRow]:
@@ -160,16 +151,6 @@ def _name_cell(residue_name: str) -> str:
 
 def _cells(*values: Any) -> str:
     return table_text(values, ())[:-1]
-
-
-def read_contact_lines(path: Path | str, targets: Container[str]) -> Iterator[tuple[str, str]]:
-    """The lines of contacts.csv that are of some targets, one by one, each with its target."""
-    with open(path, encoding="utf-8", newline="") as file:
-        next(file)
-        for line in file:
-            target = restored(next(csv.reader([line]))[0])
-            if target in targets:
-                yield target, line
 
 
 def write_contact_lines(path: Path | str, lines: Iterable[str]) -> None:

@@ -45,13 +45,11 @@ class ScoringOptions:
     ----------
     plddt : whether B factors are pLDDT
     rank_by : what the ranking goes by, a key of `ranked.RANKED_BY`
-    fold_twins : whether twins share a rank
     use_confidence : whether what predictors say counts in the score
     """
 
     plddt: Choice = AUTO
     rank_by: str = COMPLEX
-    fold_twins: bool = False
     use_confidence: bool = True
 
 
@@ -135,7 +133,6 @@ class TargetScorer:
             options.rank_by,
             comparison,
             estimates,
-            fold_twins=options.fold_twins,
         )
         of_decoys = [score for score in scores if not score.interface]
         return TargetResult(

@@ -158,7 +158,6 @@ class ScoredModels:
         record = ScoredWith.of(
             self.scorer,
             rank_by=options.rank_by,
-            fold_twins=options.fold_twins,
             use_confidence=options.use_confidence,
         )
         write_record(path(layout.SCORED_WITH), record)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
 from toporank.learning.checkpoint import toy
@@ -37,10 +37,10 @@ def compact(page: str) -> str:
     return _INDENTED.sub("\n<", page)
 
 
-def environment(*packages: str) -> Environment:
-    """What renders templates of packages, before those of this one, in which all text is escaped."""
+def environment() -> Environment:
+    """What renders the template, in which all text is escaped."""
     found = Environment(
-        loader=ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "toporank.report")]),
+        loader=PackageLoader("toporank.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -34,14 +34,6 @@ def columns_of_vectors(rows: Sequence[tuple[tuple[str, str], Sequence[float]]]) 
     return columns | {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
 
 
-def checkpoint_of(path: Path | str) -> str:
-    """SHA-256 of the checkpoint whose vectors a file has, empty where it does not say. Raises RecordError."""
-    try:
-        return Table(Path(path).read_bytes()).metadata.get(OF_CHECKPOINT, "")
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise _damaged(path, error) from error
-
-
 def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
     """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one whose SHA-256 is given.
 

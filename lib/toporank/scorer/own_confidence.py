@@ -60,7 +60,7 @@ PAIR_CURVES = [
     Curve(weights={"lis": 4.15064}, constant=-1.93659),
     Curve(weights={"pdockq2": 3.01542}, constant=-1.46668),
 ]
-"""Of what is known of pairs, from 10,000 models of 500 dimers; tests/benchmarks/scorer_confidence.py fits them."""
+"""Of what is known of pairs, from 10,000 models of 500 dimers; benchmarks/scorer_confidence.py fits them."""
 
 
 class Sum(Section):

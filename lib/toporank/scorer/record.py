@@ -16,26 +16,21 @@ class ScoredWith(NamedTuple):
     """What gave the scores of a data set.
 
     version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives pooled vectors.
-    rank_by, fold_twins, use_confidence, mask_disorder : as the configuration has them. merged : names of the runs that
-    were joined; version and scorer are empty if these do not say theirs.
+    rank_by, use_confidence, mask_disorder : as the configuration has them.
     """
 
     version: str
     scorer: str
     checkpoint: str
     rank_by: str
-    fold_twins: bool
     use_confidence: bool
-    merged: tuple[str, ...] = ()
     mask_disorder: bool = False
 
     @classmethod
-    def of(
-        cls, scorer: Scorer, *, rank_by: str, fold_twins: bool, use_confidence: bool, mask_disorder: bool = False
-    ) -> ScoredWith:
+    def of(cls, scorer: Scorer, *, rank_by: str, use_confidence: bool, mask_disorder: bool = False) -> ScoredWith:
         """For scores that this version gives now."""
         made = toporank.__version__, scorer.digest, scorer.digests[scorer.checkpoint]
-        return cls(*made, rank_by, fold_twins, use_confidence, mask_disorder=mask_disorder)
+        return cls(*made, rank_by, use_confidence, mask_disorder=mask_disorder)
 
 
 def write_record(path: Path | str, record: ScoredWith) -> None:
@@ -49,8 +44,8 @@ def read_record(path: Path | str) -> ScoredWith | None:
     Raises RecordError when it is something else.
     """
     try:
-        record = ScoredWith(**json.loads(Path(path).read_text(encoding="utf-8")))
-        return record._replace(merged=tuple(record.merged))
+        entries = dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return ScoredWith(**{name: value for name, value in entries.items() if name in ScoredWith._fields})
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:

@@ -91,7 +91,7 @@ def test_a_configuration_does_not_change():
             {"features": {"edges": {"module": "legcy"}}},
             "features.edges: no feature module 'legcy' (did you mean 'legacy'?)",
         ),
-        ({"coverage": {"xyz": 1}}, "coverage.xyz: unknown key (known: fail_on_missing, minimum_percent)"),
+        ({"coverage": {"xyz": 1}}, "coverage.xyz: unknown key (known: minimum_percent)"),
         (
             {"datasets": [*ONE["datasets"], {"name": "two", "decoys": "d", "lables": "x"}]},
             "datasets[1].lables: unknown key (did you mean 'labels'?)",

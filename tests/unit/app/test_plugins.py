@@ -1,4 +1,4 @@
-"""Feature modules and networks of installed packages. The package of docs/extending.md is built as it stands there."""
+"""Feature modules of installed packages. The package of docs/extending.md is built as it stands there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _scoring import score_pack
-from _synthetic import METADATA, small_run
+from _synthetic import small_run
 
 from building import build
 from conftest import REPOSITORY
@@ -23,15 +23,11 @@ from toporank.app.workflow.preflight import feature_choices
 from toporank.building.chunks.stages import MADE_BY, code_digest
 from toporank.building.chunks.store import Store
 from toporank.building.packing import Member, write_pack
-from toporank.errors import CheckpointError, ConfigError
+from toporank.errors import ConfigError
 from toporank.features import registry
 from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hyperparameters import Hyperparameters
-from toporank.learning.network import Network
-from toporank.learning.provenance import training_code
 from toporank.learning.train import train_run
-from toporank.learning.weights import build_network, load_weights
 from toporank.structures.identity import Decoy
 from toporank.structures.read import read_complex
 
@@ -51,7 +47,7 @@ WIDTHS = (5, 3)
 def code_of_the_manual() -> dict[str, str]:
     """File name → Python code, told by the docstring that each begins with."""
     blocks = re.findall(r"```python\n(.*?)```", MANUAL, re.DOTALL)
-    begin = {'"""Nodes': "nodes.py", '"""Edges': "edges.py", '"""A network': "network.py"}
+    begin = {'"""Nodes': "nodes.py", '"""Edges': "edges.py"}
     return {name: code for start, name in begin.items() for code in blocks if code.startswith(start)}
 
 
@@ -69,7 +65,7 @@ def write_package(folder: Path, name: str, entry_points: dict[str, dict[str, str
 
 def look_again() -> None:
     """Forget what was found installed, as a new process would."""
-    for cache in (plugins.plugins, plugins.networks, registry.modules):
+    for cache in (plugins.plugins, registry.modules):
         cache.cache_clear()
 
 
@@ -103,7 +99,7 @@ def install(tmp_path, monkeypatch) -> Install:
 # ---- feature modules --------------------------------------------------------------------------------------
 
 
-def test_modules_and_networks_of_a_package_are_listed_with_its_name(install, capsys):
+def test_modules_of_a_package_are_listed_with_its_name(install, capsys):
     install()
     main(["features", "list"])
     lines = capsys.readouterr().out.splitlines()
@@ -111,7 +107,6 @@ def test_modules_and_networks_of_a_package_are_listed_with_its_name(install, cap
         (line,) = (line for line in lines if line.startswith(module))
         assert line.endswith("(package toporank-hydropathy)")
     assert not any("(package" in line for line in lines if "legacy" in line)
-    assert lines[-1] == "Networks: gatv2, means"
 
 
 def test_the_modules_of_the_manual_compute_what_they_say(install):
@@ -140,7 +135,7 @@ def test_the_modules_of_the_manual_compute_what_they_say(install):
 NOTHING = {stage: {} for stage in registry.DEFAULT_MODULES}
 
 
-@pytest.mark.parametrize("changed", ["edges.py", "__init__.py", "network.py"])
+@pytest.mark.parametrize("changed", ["edges.py", "__init__.py", "nodes.py"])
 def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(install, changed):
     folder = install()
     choices = registry.resolve({**NOTHING, "edges": {"module": "distance"}})
@@ -192,53 +187,11 @@ def test_a_plug_in_that_cannot_be_used_is_an_error_that_names_it(install, code, 
         registry.modules()
 
 
-# ---- networks ---------------------------------------------------------------------------------------------
-
-
-def test_a_network_is_chosen_by_name_and_a_misspelt_one_is_an_error(install):
-    with pytest.raises(ConfigError, match=r"network: no network of that name is installed, known: gatv2"):
-        load_config({"training": {"sweep": {"configs": [{"name": "a", "network": "means"}]}}})
-    install()
-    with pytest.raises(ConfigError, match=r"network: .*did you mean 'means'\?"):
-        load_config({"training": {"sweep": {"configs": [{"name": "a", "network": "mean"}]}}})
-    network = build_network(*WIDTHS, Hyperparameters(network="means", hidden=4).model_dump(), METADATA["features"])
-    assert isinstance(network, Network)
-    assert network.nodes.weight.shape == (4, 5)
-    with pytest.raises(ConfigError, match=r"network means: does not predict local quality \(leave `local` out\)"):
-        build_network(*WIDTHS, Hyperparameters(network="means", local=True).model_dump(), METADATA["features"])
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "says"),
-    [
-        ("gatv2", "hydropathy.network:Means", r"package toporank-mine: .*'gatv2' has the name of one of TopoRank"),
-        ("means", "mine:Mine", r"has the name of one of package toporank-\w+ \(give it another name"),
-        ("other", "hydropathy.network:torch", r"package toporank-mine: hydropathy\.network:torch is no network"),
-        ("other", "hydropathy.network:Lost", r"the plug-in hydropathy\.network:Lost cannot be imported"),
-    ],
-)
-def test_a_network_that_cannot_be_used_is_an_error_that_names_its_package(install, name, value, says):
-    install("toporank-mine", {plugins.NETWORKS: {name: value}}, {})
-    install()
-    with pytest.raises(ConfigError, match=says):
-        build_network(*WIDTHS, Hyperparameters(network=name, hidden=4).model_dump(), None)
-
-
-def test_a_change_of_a_network_trains_it_again_and_no_other(install):
-    folder = install()
-    before = training_code(["means"]), training_code(["gatv2"])
-    file = folder / "hydropathy/network.py"
-    file.write_text(file.read_text().replace("torch.relu", "torch.tanh"))
-    code.forget()
-    after = training_code(["means"]), training_code(["gatv2"])
-    assert after[0] != before[0] != before[1] == after[1]
-
-
 # ---- from decoys to scores --------------------------------------------------------------------------------
 
 
 def train_and_score(choices: dict[str, registry.Choice]) -> Path:
-    """Build four decoys, train the network of the plug-in on them and score them; its checkpoint."""
+    """Build four decoys, train a network on them and score them; its checkpoint."""
     decoys = [Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file) for target, file in DECOYS]
     labels = dict(zip([decoy.key for decoy in decoys], DECOYS.values(), strict=True))
     assert [row.status for row in build(decoys, choices, Store(Path("store")), labels)] == ["ok"] * 4
@@ -246,7 +199,7 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     splits = ["train" if decoy.target == "1GCQ" else "val" for decoy in decoys]
     members = [Member(*d.key, s, g, sha256(g), g.read_bytes) for d, s, g in zip(decoys, splits, graphs, strict=True)]
     write_pack(Path("pack"), members)
-    train_run(small_run(network="means", batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
+    train_run(small_run(batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
     checkpoint = Path("run/best_loss.ckpt")
     scores = score_pack(checkpoint, [], Path("pack"))
     assert [score.target for score in scores] == [target for target, _ in DECOYS]
@@ -265,7 +218,6 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
 
     package, description = PROJECT["name"], read_description(checkpoint)
     assert description["features"]["edges"] == {"module": "edges/distance_v1", "package": package, "cutoff": 12.0}
-    assert (description["hyperparameters"]["network"], description["network_package"]) == ("means", package)
     assert description["provenance"]["versions"][package] == "0.1"
     scoring = load_config({"score_decoys": "decoys", "checkpoint": str(checkpoint)})
     assert feature_choices(scoring, REPOSITORY)["nodes"].module.package == package
@@ -274,8 +226,5 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
     for name in ("nodes/hydropathy_v1", "edges/distance_v1"):
         del registry._MODULES[name]
     look_again()
-    for use in (lambda: load_weights(checkpoint), lambda: feature_choices(scoring, REPOSITORY)):
-        with pytest.raises(CheckpointError, match=rf"best_loss.ckpt: needs the network 'means'.* '{package}'"):
-            use()
     with pytest.raises(ConfigError, match=rf"features\.nodes: no feature module .*part of the package '{package}'"):
         registry.resolve_recorded(description["features"])

@@ -236,8 +236,7 @@ def covered(good: int, bad: int) -> list[CoverageRow]:
         (8, 1, {}, False),
         (1, 9, {"minimum_percent": 0}, True),
         (99, 1, {"minimum_percent": 100}, False),
-        (99, 1, {"minimum_percent": 0, "fail_on_missing": True}, False),
-        (9, 0, {"minimum_percent": 100, "fail_on_missing": True}, True),
+        (9, 0, {"minimum_percent": 100}, True),
         (0, 0, {}, False),
         (0, 0, {"minimum_percent": 0}, True),
     ],
@@ -257,7 +256,7 @@ def test_decoys_without_label_do_not_count_against_it():
         [fate("A", "d1"), fate("A", "d2", Status.FAILED)],
         labels(("A", "d1", 0.5, "train")),
     )
-    check_policy(table, Coverage(minimum_percent=100, fail_on_missing=True), "ds")
+    check_policy(table, Coverage(minimum_percent=100), "ds")
 
 
 def test_a_label_without_decoy_counts_against_it():

@@ -18,7 +18,6 @@ from toporank.building.gap import (
     describe_fates,
     describe_reasons,
     describe_stages,
-    failed_before,
     survey,
     write_gap,
 )
@@ -129,16 +128,6 @@ def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else():
     states = gap(damaged={("topology", "T", "good"), ("interface", "U", "bad")})
     assert states["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
     assert State.DAMAGED not in states["bad"]
-
-
-def test_chunks_with_a_decoy_without_graph_are_named_so_that_they_can_be_tried_again():
-    assert failed_before("ds", dealt()) == []
-    chunk = build()
-    assert failed_before("ds", dealt()) == [str(ledger(chunk))]
-    Path("in/T/bad.pdb").unlink()
-    assert failed_before("ds", dealt()) == []
-    build()
-    assert failed_before("ds", dealt()) == []
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

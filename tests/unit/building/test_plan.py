@@ -236,7 +236,7 @@ def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_be
     assert [len(chunk_names(folder)) for folder in folders] == [3] * 2
     remove_old("ds", Current(("in", "/in"), list(new), list(new)))
     assert [chunk_names(folder) for folder in folders] == [list(new)] * 2
-    others = [Path("logs/chunks/ds"), Path("benchmarks/chunks/ds"), Path(".toporank/progress/ds")]
+    others = [Path("logs/chunks/ds"), Path("logs/benchmarks/chunks/ds"), Path(".toporank/progress/ds")]
     assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [list(new)] * 3
     assert read_current("ds") is not None
 

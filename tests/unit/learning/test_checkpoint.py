@@ -285,6 +285,7 @@ def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
         ("hyperparameters.heads", 10**9, "description.hyperparameters.heads: Input should be less than or equal to 25"),
         ("hyperparameters.layers", 0, "description.hyperparameters.layers: Input should be greater than or equal to 1"),
         ("hyperparameters.attention_dropout", None, "description.hyperparameters.attention_dropout: required"),
+        ("hyperparameters.network", "means", "description.hyperparameters.network: Input should be 'gatv2'"),
         ("node_width", 10**8, "description.node_width: Input should be less than or equal to 100000"),
         ("features.edges", {"cutoff": 10}, "description.features.edges.module: required, but not given"),
         ("features.edges", 7, "description.features.edges: Input should be a valid dictionary"),
@@ -548,8 +549,7 @@ def test_a_training_is_known_by_all_code_that_decides_its_result():
     others = {
         "learning/checkpoint.py",  # how weights are read and written
         "learning/topoqa/published_checkpoint.py",  # how those of others are
-        "learning/trackers.py",  # tell, and change nothing
-        "learning/provenance.py",  # so does this
+        "learning/provenance.py",  # tells, and changes nothing
         "learning/hardware.py",  # counts by its values
         "learning/hyperparameters.py",  # so do these
     }

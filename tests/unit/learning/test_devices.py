@@ -55,8 +55,7 @@ def test_a_process_that_ends_by_itself_is_an_error():
 
 
 LOCAL = "local"
-OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4,
-                                          "ranking_every": 2},
+OBJECTIVES = {"mse": {}, "bce-listwise": {"loss": "bce", "ranking_term": "listwise", "decoys_per_target": 4},
               LOCAL: {"local_weight": 2.0}}  # fmt: skip
 NOT_A_NUMBER = "nan"
 
@@ -111,7 +110,7 @@ def packed(path: Path, graphs: dict) -> Path:
 
 def train_one(name: str, pack: Path, folder: Path, hardware: Hardware = TWO) -> Path:
     """Without dropout, which differs from device to device."""
-    run = run_on(hardware.model_copy(update={"validation_batch": 11}), name, max_epochs=2, attention_dropout=0.0,
+    run = run_on(hardware, name, max_epochs=2, attention_dropout=0.0,
                  accumulate=1, **OBJECTIVES.get(name, {}))  # fmt: skip
     output = folder / f"{name}_on{hardware.devices}"
     assert train.train_run(run, [pack], 2, output, folder / "store")["epochs"] == 2

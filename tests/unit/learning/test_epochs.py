@@ -12,7 +12,6 @@ from _synthetic import SMALL
 
 from toporank.learning.epochs import EpochSampler, balanced, keep_targets_together, order
 from toporank.learning.hyperparameters import Hyperparameters
-from toporank.metrics import capri_class
 
 SIZES = {"A": 30, "B": 6, "C": 3, "D": 1}
 DECOYS = pd.DataFrame(
@@ -20,7 +19,7 @@ DECOYS = pd.DataFrame(
     columns=["target", "dockq"],
 )
 INDICES = np.arange(len(DECOYS))[::-1].copy()
-KINDS = ["shuffle", "target_balanced", "cluster_balanced", "dockq_balanced"]
+KINDS = ["shuffle", "cluster_balanced"]
 CLUSTERS = {"A": "A", "B": "A", "C": "A", "D": "D"}
 
 
@@ -51,11 +50,6 @@ def test_an_epoch_depends_on_seed_and_epoch_alone(kind, per_target):
     assert [len(epoch) for epoch in one] == [len(INDICES)] * 3
 
 
-def test_every_target_is_drawn_equally_often():
-    for epoch in epochs("target_balanced"):
-        assert Counter(DECOYS["target"][epoch]) == dict.fromkeys(SIZES, 10)
-
-
 def test_every_cluster_is_drawn_equally_often_and_so_is_every_target_in_it():
     for epoch in epochs("cluster_balanced"):
         drawn = Counter(DECOYS["target"][epoch])
@@ -70,13 +64,6 @@ def test_targets_of_a_cluster_with_fewer_draws_than_targets_take_turns():
     assert {len(rows) for rows in draws} == {16}
     assert {(rows < 8).sum() for rows in draws} <= {1, 2}
     assert {row for rows in draws for row in rows.tolist()} == set(range(16))
-
-
-def test_every_capri_class_is_drawn_equally_often():
-    for epoch in epochs("dockq_balanced"):
-        drawn = Counter(capri_class(DECOYS["dockq"][epoch]).tolist())
-        assert set(drawn) == {0, 1, 2}
-        assert max(drawn.values()) - min(drawn.values()) <= 1
 
 
 def test_no_decoy_is_drawn_twice_before_all_of_its_group_were_drawn_once():

@@ -10,7 +10,7 @@ from _synthetic import SMALL
 
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters, SweepConfig
-from toporank.learning.losses import Objective, bce, listwise, local_errors, pairwise, pointwise
+from toporank.learning.losses import Objective, bce, listwise, local_errors, pointwise
 from toporank.settings import checked
 
 Y = torch.tensor([0.9, 0.5, 0.1, 0.8, 0.2])
@@ -22,8 +22,8 @@ def schedule(**keys: object) -> Hyperparameters:
     return Hyperparameters(**{**SMALL, "decoys_per_target": 2, **keys})
 
 
-def objective(number: int = 0, **keys: object) -> float:
-    return float(Objective(schedule(**keys))(P, Y, TARGET, number))
+def objective(**keys: object) -> float:
+    return float(Objective(schedule(**keys))(P, Y, TARGET))
 
 
 # ---- single scores ----------------------------------------------------------------------------------------
@@ -31,12 +31,6 @@ def objective(number: int = 0, **keys: object) -> float:
 
 def test_squared_error_is_what_it_says():
     assert float(pointwise(schedule(loss="mse"))(P, Y)) == pytest.approx(float(((P - Y) ** 2).mean()))
-
-
-def test_the_huber_loss_is_quadratic_up_to_its_delta_and_linear_beyond():
-    huber = pointwise(schedule(loss="huber", huber_delta=0.2))
-    assert float(huber(torch.tensor([0.1]), torch.tensor([0.0]))) == pytest.approx(0.5 * 0.1**2)
-    assert float(huber(torch.tensor([0.8]), torch.tensor([0.0]))) == pytest.approx(0.2 * (0.8 - 0.1))
 
 
 def test_cross_entropy_is_what_it_says_and_least_where_the_score_is_true():
@@ -76,15 +70,15 @@ def test_local_errors_are_means_over_the_edges_of_a_graph_that_are_known():
 def test_edges_of_unknown_quality_give_no_gradient_and_no_nan():
     logit = torch.zeros(3, requires_grad=True)
     errors = local_errors(logit, torch.tensor([1.0, math.nan, math.nan]), torch.tensor([0, 0, 1]), 2)
-    Objective(schedule(local_weight=2.0))(P, Y, TARGET, 0, errors).backward()
+    Objective(schedule(local_weight=2.0))(P, Y, TARGET, errors).backward()
     assert logit.grad.tolist() == [-1.0, 0.0, 0.0]  # weight · (sigmoid(0) - 1)
 
 
 def test_the_local_term_is_the_mean_over_graphs_by_its_weight():
     loss = Objective(schedule(local_weight=0.3))
     alone = objective()
-    assert float(loss(P, Y, TARGET, 0, torch.tensor([0.2, math.nan, 0.6]))) == pytest.approx(alone + 0.3 * 0.4)
-    assert float(loss(P, Y, TARGET, 0, torch.full((2,), math.nan))) == pytest.approx(alone)
+    assert float(loss(P, Y, TARGET, torch.tensor([0.2, math.nan, 0.6]))) == pytest.approx(alone + 0.3 * 0.4)
+    assert float(loss(P, Y, TARGET, torch.full((2,), math.nan))) == pytest.approx(alone)
 
 
 def test_a_weight_above_zero_makes_a_network_predict_local_quality():
@@ -97,18 +91,6 @@ def test_a_weight_above_zero_makes_a_network_predict_local_quality():
 # ---- order within a target --------------------------------------------------------------------------------
 
 
-def pairs_by_hand(margin: float) -> float:
-    """The definition of `pairwise` as loops."""
-    terms = [
-        max(0.0, min(margin, float(Y[i] - Y[j])) - float(P[i] - P[j]))
-        for i in range(5)
-        for j in range(5)
-        if TARGET[i] == TARGET[j] and Y[i] > Y[j]
-    ]
-    assert len(terms) == 4
-    return sum(terms) / len(terms)
-
-
 def lists_by_hand(temperature: float) -> float:
     """The definition of `listwise` as loops."""
     found = []
@@ -119,65 +101,42 @@ def lists_by_hand(temperature: float) -> float:
     return sum(found) / 2
 
 
-@pytest.mark.parametrize("margin", [0.05, 0.3, 1.0])
-def test_the_pairwise_term_follows_its_definition(margin):
-    assert float(pairwise(P, Y, TARGET, margin)) == pytest.approx(pairs_by_hand(margin), rel=1e-5)
+def test_the_listwise_term_follows_its_definition():
+    assert float(listwise(P, Y, TARGET)) == pytest.approx(lists_by_hand(0.1), rel=1e-5)
 
 
-@pytest.mark.parametrize("temperature", [0.1, 0.5])
-def test_the_listwise_term_follows_its_definition(temperature):
-    assert float(listwise(P, Y, TARGET, temperature)) == pytest.approx(lists_by_hand(temperature), rel=1e-5)
+def test_the_truth_has_no_ranking_term_and_the_reverse_order_a_large_one():
+    assert float(listwise(Y, Y, TARGET)) == pytest.approx(0.0, abs=1e-6)
+    assert float(listwise(1 - Y, Y, TARGET)) > float(listwise(P, Y, TARGET)) > 0
 
 
-TERMS = [(pairwise, 0.1), (listwise, 0.1)]
-
-
-@pytest.mark.parametrize(("term", "parameter"), TERMS)
-def test_the_truth_has_no_ranking_term_and_the_reverse_order_a_large_one(term, parameter):
-    assert float(term(Y, Y, TARGET, parameter)) == pytest.approx(0.0, abs=1e-6)
-    assert float(term(1 - Y, Y, TARGET, parameter)) > float(term(P, Y, TARGET, parameter)) > 0
-
-
-@pytest.mark.parametrize(("term", "parameter"), TERMS)
-def test_only_decoys_of_one_target_are_compared(term, parameter):
-    apart = torch.arange(5)
-    assert float(term(P, Y, apart, parameter)) == pytest.approx(0.0, abs=1e-7)
+def test_only_decoys_of_one_target_are_compared():
+    assert float(listwise(P, Y, torch.arange(5))) == pytest.approx(0.0, abs=1e-7)
     shifted = P + 0.1 * TARGET  # moves one target against the other
-    assert float(term(shifted, Y, TARGET, parameter)) == pytest.approx(float(term(P, Y, TARGET, parameter)), rel=1e-5)
+    assert float(listwise(shifted, Y, TARGET)) == pytest.approx(float(listwise(P, Y, TARGET)), rel=1e-5)
 
 
-@pytest.mark.parametrize(("term", "parameter"), TERMS)
-def test_equal_labels_ask_for_no_order_and_give_finite_gradients(term, parameter):
+def test_equal_labels_give_finite_gradients():
     p = P.clone().requires_grad_()
-    term(p, Y, TARGET, parameter).backward()
+    listwise(p, Y, TARGET).backward()
     assert p.grad.isfinite().all()
     assert p.grad.abs().sum() > 0
-    if term is pairwise:
-        assert float(term(P, torch.full((5,), 0.4), TARGET, parameter)) == 0.0
 
 
-@pytest.mark.parametrize(("term", "parameter"), TERMS)
-def test_a_batch_of_one_decoy_has_no_ranking_term(term, parameter):
-    assert float(term(P[:1], Y[:1], TARGET[:1], parameter)) == 0.0
+def test_a_batch_of_one_decoy_has_no_ranking_term():
+    assert float(listwise(P[:1], Y[:1], TARGET[:1])) == 0.0
 
 
 # ---- both -------------------------------------------------------------------------------------------------
 
 
 def test_the_term_is_added_with_its_weight():
-    alone = objective()
-    for kind, term in (("pairwise", pairwise(P, Y, TARGET, 0.2)), ("listwise", listwise(P, Y, TARGET, 0.3))):
-        found = objective(ranking_term=kind, ranking_weight=0.5, ranking_margin=0.2, ranking_temperature=0.3)
-        assert found == pytest.approx(alone + 0.5 * float(term), rel=1e-5)
-
-
-def test_the_term_is_part_of_every_nth_batch():
-    alone, every = objective(), [objective(number, ranking_term="pairwise", ranking_every=3) for number in range(7)]
-    assert [loss > alone for loss in every] == [True, False, False, True, False, False, True]
+    found = objective(ranking_term="listwise", ranking_weight=0.5)
+    assert found == pytest.approx(objective() + 0.5 * float(listwise(P, Y, TARGET)), rel=1e-5)
 
 
 def test_the_default_is_the_squared_error_alone():
-    assert float(Objective(Hyperparameters())(P, Y, TARGET, 0)) == pytest.approx(float(((P - Y) ** 2).mean()))
+    assert float(Objective(Hyperparameters())(P, Y, TARGET)) == pytest.approx(float(((P - Y) ** 2).mean()))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +144,7 @@ def test_the_default_is_the_squared_error_alone():
     [
         ({}, 1),
         ({"decoys_per_target": 3}, 3),
-        ({"ranking_term": "pairwise"}, 4),
+        ({"ranking_term": "listwise"}, 4),
         ({"ranking_term": "listwise", "batch_size": 3}, 3),
         ({"ranking_term": "listwise", "decoys_per_target": 8}, 8),
     ],
@@ -197,7 +156,7 @@ def test_as_many_decoys_of_a_target_share_a_batch_as_the_term_needs(keys, togeth
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"ranking_term": "pairwise", "decoys_per_target": 1}, "set `batch_size` and `decoys_per_target` to 2 or more"),
+        ({"ranking_term": "listwise", "decoys_per_target": 1}, "set `batch_size` and `decoys_per_target` to 2 or more"),
         ({"ranking_term": "listwise", "batch_size": 1}, "set `batch_size` and `decoys_per_target` to 2 or more"),
         ({"decoys_per_target": 20}, "decoys_per_target 20 is more than batch_size 16"),
         ({"loss": "mae"}, "loss"),
@@ -211,5 +170,5 @@ def test_an_impossible_choice_is_refused_with_what_to_do(keys, said):
 
 def test_a_diverged_score_has_no_finite_loss():
     broken = torch.tensor([math.nan, 0.5])
-    for loss in ("mse", "huber", "bce"):
+    for loss in ("mse", "bce"):
         assert not pointwise(schedule(loss=loss))(broken, Y[:2]).isfinite()

@@ -533,12 +533,8 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
 # ---- objectives and samplings -----------------------------------------------------------------------------
 
 CHOICES = [
-    {"loss": "huber"},
     {"loss": "bce"},
-    {"ranking_term": "pairwise", "decoys_per_target": 2, "ranking_every": 2},
     {"ranking_term": "listwise", "decoys_per_target": 2},
-    {"sampling": "target_balanced"},
-    {"sampling": "dockq_balanced", "decoys_per_target": 2},
 ]
 
 
@@ -549,9 +545,8 @@ def test_every_choice_trains_another_network_than_the_default(pack, choice):
     assert metrics(other).notna().all().all()
 
 
-@pytest.mark.parametrize("choice", [CHOICES[2], CHOICES[4]], ids=["pairwise", "target_balanced"])
-def test_a_run_with_choices_goes_on_exactly_where_it_was_interrupted(pack, interrupt, choice):
-    run = small_run(max_epochs=4, **choice)
+def test_a_run_with_a_ranking_term_goes_on_exactly_where_it_was_interrupted(pack, interrupt):
+    run = small_run(max_epochs=4, ranking_term="listwise", decoys_per_target=2)
     whole = train_elsewhere("whole", run, pack)
     assert_same_run(resume(interrupt, run, pack, "on_train_batch_end", 2), whole)
 
@@ -1023,45 +1018,3 @@ def test_another_number_of_threads_gives_the_same_metrics_within_a_thousandth(pa
     finally:
         torch.set_num_threads(1)
     pd.testing.assert_frame_equal(*tables, rtol=1e-3, atol=1e-3)
-
-
-# ---- validating every n-th epoch --------------------------------------------------------------------------
-
-
-def test_epochs_that_are_not_validated_have_no_validation_metrics_and_are_never_best(pack):
-    folder = train(small_run(max_epochs=6, validate_every=3, plateau_patience=50), pack)
-    table, every = metrics(folder), metrics(train(small_run("all", max_epochs=6, plateau_patience=50), pack))
-    validated = table["epoch"] % 3 == 2
-    for name in table.filter(like="val_"):
-        assert (table[name].notna() == validated).all()
-    pd.testing.assert_frame_equal(table[validated], every[validated])  # training itself is the same
-    pd.testing.assert_series_equal(table["train_loss"], every["train_loss"])
-    summary = json.loads((folder / "summary.json").read_text())
-    assert {summary[name]["epoch"] for name in CHECKPOINTS} <= {2, 5}
-
-
-def test_patience_is_counted_in_epochs_however_often_there_is_validation(pack):
-    """Without a lower loss the rate falls, and training stops, at the first validation after that many epochs."""
-    run = small_run(max_epochs=60, validate_every=2, early_stop_patience=5, plateau_patience=3, learning_rate=0.1)
-    table = metrics(train(run, pack))
-    losses = table["val_loss"].dropna()
-    since = (len(losses) - 1 - losses.to_numpy().argmin()) * 2
-    assert len(table) < 60
-    assert 5 <= since <= 6
-    drops = table.index[table["learning_rate"].diff() < 0]
-    assert len(drops)
-    assert all(epoch % 2 == 0 for epoch in drops)  # the rate an epoch was trained with
-
-
-@pytest.mark.parametrize("hook", ["on_train_epoch_start", "on_validation_end"])
-def test_an_interrupted_run_that_validates_seldom_ends_as_if_nothing_had_happened(pack, interrupt, hook):
-    run = small_run(max_epochs=8, validate_every=2, plateau_patience=0, plateau_factor=0.5, learning_rate=0.1)
-    whole = train(run, pack, output="whole")
-    shutil.rmtree(STORE)
-    assert metrics(whole)["learning_rate"].nunique() > 1
-    assert_same_run(resume(interrupt, run, pack, hook, 5), whole)
-
-
-def test_an_end_that_is_not_validated_is_refused():
-    with pytest.raises(ValueError, match=r"max_epochs 10 .* validate_every 4.* choose 12"):
-        Schedule(max_epochs=10, validate_every=4)

@@ -495,18 +495,15 @@ def test_copies_share_the_rank_of_the_first():
     ]  # fmt: skip
 
 
-def test_twins_share_a_rank_only_where_they_are_folded_and_stand_together():
-    """b is a twin of d, and a2 a copy of b; the best of them gives the rank."""
-    predicted = {"a2": 0.5, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.2}
+def test_twins_are_named_and_keep_their_ranks():
+    """b is a twin of d, and a2 a copy of b."""
+    predicted = {"a2": 0.5, "b": 0.5, "c": 0.4, "d": 0.3}
     covered = coverage({("T", decoy): Status.OK for decoy in predicted})
     covered = [row._replace(duplicate_of="b" if row.decoy == "a2" else "") for row in covered]
     among = [ComparedDecoy("T", decoy, None, 0.5, "d" if decoy == "b" else "") for decoy in predicted]
-    given = covered, scores({("T", decoy): p for decoy, p in predicted.items()})
-    apart = ranking(*given, comparison=among)
-    assert [(row.rank, row.decoy) for row in apart] == [(1, "a2"), (1, "b"), (2, "c"), (3, "d"), (4, "e")]
-    folded = ranking(*given, comparison=among, fold_twins=True)
-    assert [(row.rank, row.decoy) for row in folded] == [(1, "a2"), (1, "b"), (1, "d"), (2, "c"), (3, "e")]
-    assert named(folded, "b").twin_of == "d"
+    table = ranking(covered, scores({("T", decoy): p for decoy, p in predicted.items()}), comparison=among)
+    assert [(row.rank, row.decoy) for row in table] == [(1, "a2"), (1, "b"), (2, "c"), (3, "d")]
+    assert named(table, "b").twin_of == "d"
 
 
 def test_clusters_are_ranked_by_the_mean_of_their_best_four():

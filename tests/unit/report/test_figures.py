@@ -28,7 +28,7 @@ from toporank.report.page import render
 from toporank.report.slides import cartoon
 from toporank.report.slides.canvas import Canvas, blended, hexed, png, png_bytes, shade, svg
 from toporank.report.slides.contact_map import by_partners, contacts_slide
-from toporank.report.slides.drawings import TINTS, complex_slide, outlines, pae_slide, scores_folder
+from toporank.report.slides.drawings import TINTS, complex_slide, outlines, pae_slide
 from toporank.report.slides.ranking_plot import ranking_slide
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
@@ -330,23 +330,6 @@ def test_a_contact_map_has_the_residues_in_the_order_of_their_numbers_and_marks_
 
 
 # ---- the command ------------------------------------------------------------------------------------------
-
-
-def test_a_folder_without_a_ranking_is_refused(tmp_path):
-    assert scores_folder(tmp_path) == []
-    with pytest.raises(ConfigError, match=r"there is no ranking in this folder \(give the folder that"):
-        figure._folder(tmp_path, [])
-    with pytest.raises(ConfigError, match="there is no such folder"):
-        figure._folder(tmp_path / "x", [])
-    with pytest.raises(ConfigError, match=r"several folders were scored here \(give one of a, b"):
-        figure._folder(tmp_path, [Path("a"), Path("b")])
-
-
-def test_the_folder_of_the_ranking_is_found_from_both_ends(tmp_path):
-    scores = tmp_path / "results/scores/mine"
-    scores.mkdir(parents=True)
-    (scores / "ranking.csv").touch()
-    assert scores_folder(tmp_path) == scores_folder(scores) == [scores]
 
 
 @pytest.fixture

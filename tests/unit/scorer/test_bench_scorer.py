@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.scorer import DRAWS, FEWEST, judged, of_targets
+from scorer import DRAWS, FEWEST, judged, of_targets
 from toporank.metrics import spearman
 from toporank.scorer.make import LEAN, TrainingTable
 

@@ -75,14 +75,13 @@ class Chosen(NamedTuple):
 
 def _chosen(args: argparse.Namespace) -> Chosen:
     """The target and the model that are asked for. Raises ConfigError when there is none, with the nearest spelling."""
-    from toporank.app.commands.shown import study_of
+    from toporank.app.commands.shown import answer_folder, study_of
     from toporank.report.results import by_target
-    from toporank.report.slides.drawings import scores_folder
     from toporank.report.targets import target_rows
     from toporank.report.views import partners_of_decoys
     from toporank.settings import did_you_mean
 
-    folder = _folder(args.answer, scores_folder(args.answer))
+    folder = answer_folder(args.answer)
     study = study_of(folder.parents[2], folder.name)
     targets = {target: rows for (_, target), rows in by_target(study.decoys)}
     if args.target is not None and args.target not in targets:
@@ -96,19 +95,6 @@ def _chosen(args: argparse.Namespace) -> Chosen:
     row = names[args.model] if args.model is not None else rows[0]
     partners = partners_of_decoys(study).get((row.dataset, row.target, row.decoy), ())
     return Chosen(folder, study, rows, row, partners)
-
-
-def _folder(answer: Path, found: list[Path]) -> Path:
-    """The one folder with a ranking."""
-    if not answer.is_dir():
-        raise ConfigError("there is no such folder", where=answer, remedy="give the folder that `toporank score` wrote")
-    if not found:
-        what = "there is no ranking in this folder"
-        raise ConfigError(what, where=answer, remedy="give the folder that `toporank score` wrote")
-    if len(found) > 1:
-        several = ", ".join(map(str, found))
-        raise ConfigError("several folders were scored here", where=answer, remedy=f"give one of {several}")
-    return found[0].resolve()
 
 
 def _complex(chosen: Chosen) -> Any:

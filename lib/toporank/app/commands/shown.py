@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from toporank import layout
 from toporank.building.coverage import read_coverage
 from toporank.comparing.homology.chain_tables import antibodies, read_chains
+from toporank.errors import ConfigError
 from toporank.inputs.confidence.table import read_confidence
 from toporank.ranking.agreement import disagreements
 from toporank.ranking.interfaces import for_command, hints, read_interfaces
@@ -68,6 +70,27 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
     lines += [f"targets: {result(layout.TARGETS)}"] if len(found) > 1 else []
     return lines, any(entry["best"] for entry in found)
+
+
+def answer_folder(given: Path) -> Path:
+    """The folder `results/scores/<name>` of an answer. given : that folder, or the OUT of a command.
+
+    Raises ConfigError without an answer, or with several where OUT does not say which was the last.
+    """
+    table = Path(layout.RANKING).name
+    if (given / table).is_file():
+        return given.resolve()
+    what = "there is no ranking in this folder" if given.is_dir() else "there is no such folder"
+    folders = sorted(path.parent for path in given.glob(layout.RANKING.format(dataset="*")))
+    if not folders:
+        raise ConfigError(what, where=given, remedy="give the folder that `toporank score` wrote")
+    settings = given / layout.SETTINGS
+    last = json.loads(settings.read_text(encoding="utf-8")).get("score_name") if settings.is_file() else None
+    chosen = [folder for folder in folders if folder.name == last] or folders
+    if len(chosen) > 1:
+        several = ", ".join(map(str, folders))
+        raise ConfigError("several folders were scored here", where=given, remedy=f"give one of {several}")
+    return chosen[0].resolve()
 
 
 def study_of(out: Path, dataset: str) -> Study:

@@ -236,8 +236,7 @@ class Jobs:
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
-        retry = self.config.retry == "failed"
-        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy, retry=retry)
+        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy)
         return layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk)
 
     def training_inputs(self, pattern: str) -> list[str]:
@@ -276,16 +275,11 @@ class Jobs:
 
         return inputs
 
-    @property
-    def networks(self) -> list[str]:
-        """Names of the networks that are trained; a fine-tuned one is its parent's."""
-        return [entry.network for entry in self.config.training.sweep.configs]
-
     def training_parameters(self, wildcards: Any) -> str:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
-        chosen = self.config.training.model_dump(include={"selection", "hardware", "loading", "trackers"})
+        chosen = self.config.training.model_dump(include={"selection", "hardware"})
         parameters = {"seed": seed, "hyperparameters": hyperparameters, **chosen}
         return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 

@@ -18,7 +18,7 @@ from toporank.building.chunks.plan import Chunks, Current, deal, read_current, w
 from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
-from toporank.building.gap import describe_fates, describe_reasons, describe_stages, failed_before, survey, write_gap
+from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.building.masked import with_disorder_masked
 from toporank.building.planning import partners_given, plan_of
 from toporank.comparing.homology import mmseqs
@@ -39,8 +39,7 @@ from toporank.inputs.labels import (
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives
-from toporank.learning.checkpoint import check_network
-from toporank.learning.hardware import contradictions, missing_trackers
+from toporank.learning.hardware import contradictions
 from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
@@ -64,8 +63,8 @@ class Preflight:
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
     labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
-    current : what `onstart` records for the jobs. again : files to make again, although Snakemake takes them for
-    finished: ledgers with failed decoys, where that is asked for, and what was published and differs now.
+    current : what `onstart` records for the jobs. again : what was published and differs now, although Snakemake takes
+    it for finished.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -91,7 +90,7 @@ class Preflight:
             if name not in self.labelled_by_natives:
                 write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
-    def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, retry: bool) -> str:
+    def chunk_of_decoy(self, dataset: str, target: str, decoy: str) -> str:
         """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is no such decoy."""
         known = {row.key: row for name in self.current[dataset].of_all for row in self.chunks[dataset][name]}
         if (target, decoy) not in known:
@@ -99,7 +98,6 @@ class Preflight:
             raise ConfigError(f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy)
         chunks = deal([known[target, decoy]], 1)
         self.chunks[dataset] |= chunks
-        self.again |= set(failed_before(dataset, chunks)) if retry else set()
         write_plans(dataset, chunks)
         return next(iter(chunks))
 
@@ -152,8 +150,7 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
     hardware = training.hardware
     found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
-    problems = [f"training.hardware: {line}" for line in found]
-    return problems + [f"training.trackers: {line}" for line in missing_trackers(training.trackers) if installed]
+    return [f"training.hardware: {line}" for line in found]
 
 
 def making_problems(*, installed: bool = True) -> list[str]:
@@ -191,7 +188,6 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
             f" scorer={layout.FINAL_SCORER} of a study in this folder",
         )
     scorer = Scorer.open(path)
-    check_network(scorer.description, scorer.checkpoint)
     if not scorer.features:
         raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
     try:
@@ -260,8 +256,6 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     _writing(name, lambda: write_gap(name, gap))
     if differing:
         result.again |= {layout.PUBLISHED.format(dataset=name), *(str(place(name, *key)) for key in differing)}
-    if config.retry == "failed":
-        result.again |= set(failed_before(name, part))
     labelled = {label[:2] for label in of_decoys(labels)}
     unknown = len(labelled - {decoy.key for decoy in decoys})
     said = f"{len(labelled)} labels, {unknown} of them without decoy"

@@ -27,7 +27,6 @@ def scoring_jobs(dag: Any, check: Preflight) -> dict[Part, int]:
 def scoring_options(config: Config) -> str:
     """How models are scored, as options of `score_targets.py` and `collect_scores.py`."""
     options = [f"--rank-by {config.rank_by}"]
-    options += ["--fold-twins"] if config.fold_twins else []
     options += [] if config.use_confidence else ["--without-confidence"]
     return " ".join(options)
 

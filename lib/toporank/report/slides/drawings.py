@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from toporank import layout
 from toporank.ranking.residues import ResidueRow
 from toporank.report.answer import shown
 from toporank.report.formatting import QUALITY_COLOURS
@@ -157,11 +155,3 @@ def _stretches(flags: np.ndarray) -> list[tuple[int, int]]:
     """Where runs of True begin and end, the end not included."""
     ends = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=0, append=0))
     return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
-
-
-def scores_folder(answer: Path) -> list[Path]:
-    """The folders with a ranking in the folder that a command wrote, or the folder itself if it has one."""
-    name = Path(layout.RANKING).name
-    if (answer / name).is_file():
-        return [answer]
-    return sorted(path.parent for path in answer.glob(layout.RANKING.format(dataset="*")))
