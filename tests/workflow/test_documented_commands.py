@@ -238,7 +238,7 @@ def is_named(text: str, clone: Path) -> None:
 
 
 def from_here(text: str, clone: Path) -> None:
-    """It needs a daemon and a base image; test_container.py says what goes into the image."""
+    """It needs a daemon and a base image, so nobody builds it here."""
     assert (clone / "Dockerfile").is_file()
     assert "toporank" in text
 

@@ -86,7 +86,7 @@ def _judged(row: Any, doubt: str) -> tuple[str, str, str]:
         run = "B" if pd.isna(row.n_models_a) else "A"
         return f"only_{run.lower()}", "", f"only run {run} has this target"
     if pd.isna(row.difference):
-        return "not_scored", "", "no model of A or B has a score"
+        return "not_scored", "", "a run has no score of this target"
     if row.difference > 0:
         run, low, high, caveats = "B", row.pred_low_b, row.pred_high_a, row.caveats_b
     else:
