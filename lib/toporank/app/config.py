@@ -81,13 +81,21 @@ class Dataset(Section):
         return self.labels is None and self.natives is not None
 
 
-class Features(Section):
-    """For each stage `module: ID` and its parameters; what is left out has its default."""
+def _module_by_name(stage: Any) -> Any:
+    """A stage that is only named, such as `edges/legacy_v11`, as a mapping."""
+    return {"module": stage} if isinstance(stage, str) else stage
 
-    interface: dict[str, Any] = Field({}, description="Which residues form the interface.")
-    topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
-    nodes: dict[str, Any] = Field({}, description="Node features.")
-    edges: dict[str, Any] = Field({}, description="Edge features.")
+
+Stage = Annotated[dict[str, Any], BeforeValidator(_module_by_name)]
+
+
+class Features(Section):
+    """For each stage `module: ID` and its parameters, or the ID alone; what is left out has its default."""
+
+    interface: Stage = Field({}, description="Which residues form the interface.")
+    topology: Stage = Field({}, description="Persistent homology around each interface residue.")
+    nodes: Stage = Field({}, description="Node features.")
+    edges: Stage = Field({}, description="Edge features.")
 
 
 def _preset(section: Any) -> Any:
