@@ -43,6 +43,8 @@ rule write_coverage:
         chains=update(layout.CHAINS),
     log:
         "logs/coverage/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/features.yaml"
     params:

@@ -26,6 +26,8 @@ rule score_decoys:
         record=layout.SCORED_WITH,
     log:
         "logs/scoring/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/learning.yaml"
     resources:
@@ -61,6 +63,8 @@ rule read_confidence:
         table=report(layout.CONFIDENCE, category="Ranking"),
     log:
         "logs/confidence/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/features.yaml"
     resources:

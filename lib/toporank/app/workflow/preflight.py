@@ -28,6 +28,7 @@ from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
+from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import (
     Label,
     label_problems,
@@ -64,6 +65,7 @@ class Preflight:
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
     labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
+    graph_files : of each data set of graphs of another pipeline, the state of its files.
     current : what `onstart` records for the jobs. again : files to make again, although Snakemake takes them for
     finished: ledgers with failed decoys, where that is asked for, and what was published and differs now.
     """
@@ -82,13 +84,14 @@ class Preflight:
     natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
     decoys: dict[str, list[Decoy]] = field(default_factory=dict)
     labelled_by_natives: set[str] = field(default_factory=set)
+    graph_files: dict[str, str] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             write_current(name, self.current[name])
-            if name not in self.labelled_by_natives:
+            if name not in self.labelled_by_natives and name not in self.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str, *, retry: bool) -> str:
@@ -127,6 +130,8 @@ def preflight(
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
     result.unmakeable = making_problems(installed=check_installed)
+    if any(dataset.graphs is not None for dataset in config.datasets):
+        result.unmakeable.append("make_scorer: it needs structures (score `graphs` with results/final of their study)")
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
@@ -137,6 +142,9 @@ def preflight(
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
+        if dataset.graphs is not None:
+            _noting(result, lambda dataset=dataset: _prepare_graphs(result, config, dataset, repository))
+            continue
         _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
     if not config.score_decoys:
         _check_labels(result, config)
@@ -280,6 +288,20 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
+
+
+def _prepare_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+    """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
+    name, folder = dataset.name, locate(dataset.graphs, repository)
+    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
+    paths = find_graph_files(folder, name)
+    labels = labels_of(config, name, repository)
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    result.labels[name], result.decoys[name] = labels, []
+    result.graph_files[name] = state_of_files(paths)
+    result.current[name] = Current((dataset.graphs, str(folder.resolve())), [], [])
+    result.summary[name] = f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table"
+    result.gap[name] = []
 
 
 def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -54,7 +55,7 @@ def multiscale_columns(parameters: MultiscaleV24) -> list[str]:
     list of str
     """
     limits = [f"{parameters.bin_width * i:g}" for i in range(N_BINS + 1)]
-    histogram = [f"atom_pairs_{low}_{high}" for low, high in zip(limits, limits[1:], strict=False)]
+    histogram = [f"atom_pairs_{low}_{high}" for low, high in pairwise(limits)]
     return [
         "ca_distance", "inverse_distance", "unit_x", "unit_y", "unit_z",
         "chain_from", "chain_to", "residue_from", "residue_to",
