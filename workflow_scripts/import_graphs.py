@@ -38,7 +38,7 @@ def main() -> None:
     write_interfaces(args.interfaces, [])
     write_chains(args.chains, imported.chains)
     write_labels(args.labels, imported.labels)
-    print(f"{args.dataset}: {counts(imported.coverage)}; {n_read} graphs packed, the others copied from the older pack")
+    print(f"{args.dataset}: {counts(imported.coverage)}; {n_read} of {len(files)} graphs packed anew")
     for note in imported.notes:
         print(f"{args.dataset}: {note}")
 

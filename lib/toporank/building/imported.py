@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from toporank.building.packing import Member
 from toporank.comparing.homology.chain_tables import UNKNOWN, Chain
 from toporank.errors import ConfigError, printable
 from toporank.files.pyg_file import Graph
-from toporank.inputs.graph_files import EXPECTED, GraphFile
+from toporank.inputs.graph_files import GraphFile
 from toporank.inputs.labels import Label, mismatch, of_decoys
 from toporank.structures.identity import Decoy, Status
 
@@ -68,7 +68,10 @@ def import_graphs(
         to a file.
     """
     table = of_decoys(table)
-    files = sorted((_with_target(file, table) for file in files), key=lambda file: file.key)
+    targets_of: dict[str, set[str]] = {}
+    for label in table:
+        targets_of.setdefault(label.decoy, set()).add(label.target)
+    files = sorted((_as_labelled(file, targets_of) for file in files), key=lambda file: file.key)
     _check_names(dataset, files)
     decoys = [Decoy(dataset, file.target, file.decoy, str(file.path)) for file in files]
     if problem := mismatch(table, decoys):
@@ -93,15 +96,23 @@ def import_graphs(
     )
 
 
-def _with_target(file: GraphFile, table: list[Label]) -> GraphFile:
-    """The graph with its target, if need be from the only row of the label table that has its name."""
+def _as_labelled(file: GraphFile, targets_of: Mapping[str, set[str]]) -> GraphFile:
+    """The graph by the name that the label table has for it, with its target, if need be from there.
+
+    targets_of : by the name of a decoy, the targets under which the label table has it.
+    """
+    names = [file.decoy, file.file_name]
+    labelled_by = next((name for name in names if name in targets_of), file.decoy)
+    targets = targets_of.get(labelled_by, set())
+    if file.target in targets:
+        return file._replace(decoy=labelled_by)
     if file.target:
         return file
-    targets = {label.target for label in table if label.decoy == file.decoy}
     if len(targets) != 1:
         remedy = TWO_TARGETS if targets else NO_TARGET
         raise ConfigError("its target is not known", where=file.path, remedy=remedy)
-    return file._replace(target=targets.pop())
+    (target,) = targets
+    return file._replace(target=target, decoy=labelled_by)
 
 
 def _check_names(dataset: str, files: list[GraphFile]) -> None:
@@ -200,7 +211,10 @@ def _notes(files: list[GraphFile], table: dict[tuple[str, str], Label], labels: 
         " can be on both sides"
     )
     if not labels:
-        notes.append(f"no graph has a label, so the graphs are only scored ({EXPECTED}, with the DockQ as `y`)")
+        notes.append(
+            "no graph has a label, so these graphs are only scored: name the data sets to train on under"
+            " training.datasets"
+        )
     differing = [
         file
         for file in files

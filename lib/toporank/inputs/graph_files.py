@@ -18,13 +18,14 @@ class GraphFile(NamedTuple):
     """A graph of another pipeline.
 
     target : as its metadata or else its folder says, empty where neither does. decoy : as its metadata or else the name
-    of the file says. dockq : its `y`, nan without. sha256 : of the file. names_features : whether its metadata says
-    which feature modules of TopoRank made it.
+    of the file says, without endings. file_name : that of the file, without endings. dockq : its `y`, nan without.
+    sha256 : of the file. names_features : whether its metadata says which feature modules of TopoRank made it.
     """
 
     path: Path
     target: str
     decoy: str
+    file_name: str
     dockq: float
     sha256: str
     names_features: bool

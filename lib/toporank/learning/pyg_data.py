@@ -25,8 +25,8 @@ from toporank.errors import GraphError, printable
 from toporank.features.registry import DEFAULT_MODULES
 from toporank.files.packfile import BETWEEN
 from toporank.files.pyg_file import Graph
-from toporank.inputs.graph_files import EXPECTED, GraphFile
-from toporank.structures.identity import table_name
+from toporank.inputs.graph_files import EXPECTED, SUFFIX, GraphFile
+from toporank.structures.identity import split_suffix, table_name
 
 OF_PYG = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 """What a `Data` file names beside what PyTorch Geometric itself declares safe."""
@@ -66,11 +66,12 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
             first, widths = path, own_widths
         _check_widths(path, own_widths, first, widths)
         sub_folder = path.parent.name if path.parent != folder else ""
-        target = _name(saved, NAMES_OF_TARGET) or sub_folder
+        file_name = _without_folder_and_ending(path.stem)
         graph_file = GraphFile(
             path=path,
-            target=table_name(target),
-            decoy=table_name(_name(saved, NAMES_OF_DECOY) or path.stem),
+            target=_without_folder_and_ending(_text(saved, NAMES_OF_TARGET)) or table_name(sub_folder),
+            decoy=_without_folder_and_ending(_text(saved, NAMES_OF_DECOY)) or file_name,
+            file_name=file_name,
             dockq=graph.y,
             sha256=hashlib.sha256(content).hexdigest(),
             names_features="features" in graph.metadata,
@@ -111,7 +112,7 @@ def _saved(path: Path, content: bytes) -> dict[str, Any]:
         unsafe = re.search(r"GLOBAL (\S+)", str(error))
         if unsafe is None:
             raise _unreadable(path, error) from error
-        what = f"TopoRank does not open it: it needs {unsafe[1]}, and such a file could run any code"
+        what = f"TopoRank does not open it: it needs {unsafe[1]}, and a file with such objects could run any code"
         raise GraphError(what, where=path, remedy=SAVE_PLAIN) from error
     except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise _unreadable(path, error) from error
@@ -202,7 +203,13 @@ def _is_record(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("module"), str)
 
 
-def _name(saved: dict[str, Any], keys: Iterable[str]) -> str:
+def _without_folder_and_ending(name: str) -> str:
+    """Return the name of a file as tables show it, without folder and without the ending of a structure or graph."""
+    name = Path(name).name.removesuffix(SUFFIX)
+    return table_name((split_suffix(name) or (name,))[0])
+
+
+def _text(saved: dict[str, Any], keys: Iterable[str]) -> str:
     """Return the first text under one of these names, in the metadata or beside it; empty without."""
     metadata = saved.get("metadata")
     places = [metadata, saved] if isinstance(metadata, dict) else [saved]

@@ -201,7 +201,12 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
     scorer = Scorer.open(path)
     check_network(scorer.description, scorer.checkpoint)
     if not scorer.features:
-        raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
+        raise CheckpointError(
+            "does not say which features it was trained on, so it cannot score structures",
+            where=scorer.checkpoint,
+            remedy="one that was trained on `graphs` of another pipeline scores such graphs, as a further data set of"
+            " its study",
+        )
     try:
         return resolve_recorded(scorer.features)
     except ConfigError as error:
