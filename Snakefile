@@ -26,7 +26,6 @@ include: "rules/labels.smk"
 include: "rules/features.smk"
 include: "rules/decoy.smk"
 include: "rules/pack.smk"
-include: "rules/graphs.smk"
 
 
 if not JOBS.scoring_only:
@@ -50,8 +49,7 @@ rule all:
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
-        expand(layout.PUBLISHED, dataset=JOBS.of_decoys),
-        expand(layout.PACK, dataset=JOBS.of_graphs),
+        expand(layout.PUBLISHED, dataset=JOBS.of_decoys) + expand(layout.PACK, dataset=JOBS.of_graphs),
         JOBS.training_inputs(layout.COVERAGE_CHECK),
 
 

@@ -18,9 +18,9 @@ rule import_graphs:
     resources:
         mem_mb=jobs.raised(4000),
     params:
-        folder=lambda wildcards: JOBS.graphs_folder(wildcards, REPOSITORY),
-        tables=lambda wildcards: JOBS.label_tables(wildcards, REPOSITORY),
-        files=JOBS.graphs_state,
+        folder=lambda wildcards: graph_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
+        tables=lambda wildcards: graph_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
+        files=lambda wildcards: CHECK.graph_files.get(wildcards.dataset, "") if CHECK else "",
         code=jobs.step_code(REPOSITORY, "import_graphs.py"),
     shell:
         "import_graphs.py --dataset {wildcards.dataset} --graphs {params.folder:q} --label-tables {params.tables:q}"

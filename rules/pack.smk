@@ -1,6 +1,9 @@
 # All graphs of a data set → one pack, from which training slices batches.
 
 
+include: "graphs.smk"  # those of another pipeline
+
+
 rule pack_graphs:
     """All graphs of a data set in one memory-mapped file; those that were packed before are copied."""
     input:

@@ -155,20 +155,6 @@ class Jobs:
         """Names of the data sets that are decoys."""
         return [dataset.name for dataset in self.config.datasets if dataset.graphs is None]
 
-    def graphs_folder(self, wildcards: Any, repository: Path) -> Path:
-        """Where the graphs of a data set lie."""
-        return locate(self.config.dataset(wildcards.dataset).graphs, repository)
-
-    def graphs_state(self, wildcards: Any) -> str:
-        """The state of the graph files of a data set, as a digest."""
-        return self.check.graph_files.get(wildcards.dataset, "") if self.check else ""
-
-    def label_tables(self, wildcards: Any, repository: Path) -> str:
-        """The label table of each split of a data set, or of all splits under an empty name, as JSON."""
-        tables = self.config.dataset(wildcards.dataset).labels or {}
-        of_splits = tables if isinstance(tables, dict) else {"": tables}
-        return canonical({split: str(locate(path, repository)) for split, path in of_splits.items()})
-
     @property
     def scoring_only(self) -> bool:
         """Decoys are scored with an existing checkpoint; nothing is trained."""
@@ -345,8 +331,7 @@ class Jobs:
 
     def made_scorer(self) -> list[str]:
         """The scorer made from a cross-validation, where that is part of the study."""
-        made = self.config.training.cross_validate and not self.of_graphs
-        return [layout.MADE_MANIFEST] if made else []
+        return [layout.MADE_MANIFEST] if self.config.training.cross_validate and not self.of_graphs else []
 
     def fold_metrics(self) -> list[str]:
         """The metrics of a cross-validation, where it is part of the study."""

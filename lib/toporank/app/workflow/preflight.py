@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.app.workflow.graph_sets import NO_FEATURES, NO_SCORER, ONLY_GRAPHS, plan_graphs
 from toporank.app.workflow.to_sample import sampling_problems
 from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.chunks.published import damaged, place
@@ -28,7 +29,6 @@ from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
-from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import (
     Label,
     label_problems,
@@ -131,7 +131,7 @@ def preflight(
         _noting(result, mmseqs.check_installed)
     result.unmakeable = making_problems(installed=check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
-        result.unmakeable.append("make_scorer: it needs structures (score `graphs` with results/final of their study)")
+        result.unmakeable.append(NO_SCORER)
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
@@ -142,10 +142,10 @@ def preflight(
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
-        if dataset.graphs is not None:
+        if dataset.graphs is None:
+            _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
+        else:
             _noting(result, lambda dataset=dataset: _prepare_graphs(result, config, dataset, repository))
-            continue
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
     if not config.score_decoys:
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
@@ -201,12 +201,7 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
     scorer = Scorer.open(path)
     check_network(scorer.description, scorer.checkpoint)
     if not scorer.features:
-        raise CheckpointError(
-            "does not say which features it was trained on, so it cannot score structures",
-            where=scorer.checkpoint,
-            remedy="one that was trained on `graphs` of another pipeline scores such graphs, as a further data set of"
-            " its study",
-        )
+        raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
     try:
         return resolve_recorded(scorer.features)
     except ConfigError as error:
@@ -297,16 +292,11 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
 
 def _prepare_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
     """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
-    name, folder = dataset.name, locate(dataset.graphs, repository)
-    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
-    paths = find_graph_files(folder, name)
-    labels = labels_of(config, name, repository)
+    name, plan = dataset.name, plan_graphs(dataset, repository)
+    result.current[name], result.graph_files[name] = plan["current"], plan["graph_files"]
+    result.labels[name], result.decoys[name], result.gap[name] = labels_of(config, name, repository), [], []
+    result.summary[name] = f"{plan['summary']}; {len(result.labels[name])} labels in the table"
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
-    result.labels[name], result.decoys[name] = labels, []
-    result.graph_files[name] = state_of_files(paths)
-    result.current[name] = Current((dataset.graphs, str(folder.resolve())), [], [])
-    result.summary[name] = f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table"
-    result.gap[name] = []
 
 
 def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path) -> list[str]:

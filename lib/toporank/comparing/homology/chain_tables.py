@@ -12,7 +12,7 @@ from toporank.files.spreadsheets import read_rows, write_rows
 
 DAMAGED = "delete it and run again"
 UNKNOWN = "unknown"
-"""Kind of a chain of which nothing is known, of a target that has graphs and no structures."""
+"""Kind of a chain whose sequence is not known: that of a target with graphs and without structures."""
 
 
 class Chain(NamedTuple):
