@@ -122,7 +122,7 @@ def _saved(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def _unreadable(path: Path, error: Exception) -> GraphError:
-    reason = printable(str(error).partition("\n")[0]) or type(error).__name__
+    reason = printable(str(error).partition("\n")[0]) or "it is empty or cut off"
     return GraphError(f"not a readable graph: {reason}", where=path, remedy="write it again, or remove it")
 
 

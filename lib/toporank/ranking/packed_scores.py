@@ -46,13 +46,12 @@ def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow]) -> P
     if scorer.trees is not None:
         remedy = "take the scorer of the study, results/final"
         raise CheckpointError("the trees of this scorer need structures", where=scorer.trees, remedy=remedy)
-    coverage = list(coverage)
     scores = Networks(scorer).score(pack)
-    targets = {row.target for row in coverage}
+    table = ranking(coverage, scores)
     return PackedScores(
-        ranking=ranking(coverage, scores),
+        ranking=table,
         vectors=[((score.target, score.decoy), score.pooled) for score in scores],
-        leakage=_leakage(scorer, targets),
+        leakage=_leakage(scorer, {row.target for row in table}),
     )
 
 
