@@ -21,6 +21,7 @@ if not JOBS.scoring_only:
     include: "rules/features.smk"
     include: "rules/decoy.smk"
     include: "rules/pack.smk"
+    include: "rules/graphs.smk"
     include: "rules/training.smk"
     include: "rules/cross_validation.smk"
     include: "rules/evaluation.smk"
@@ -47,7 +48,7 @@ rule all:
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
-        expand(layout.PUBLISHED, dataset=JOBS.datasets),
+        expand(layout.PUBLISHED, dataset=JOBS.of_decoys) + expand(layout.PACK, dataset=JOBS.of_graphs),
         JOBS.training_inputs(layout.COVERAGE_CHECK),
 
 

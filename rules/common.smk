@@ -16,7 +16,7 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import jobs, locks, preflight, progress, scoring_jobs
+from toporank.app.workflow import graph_sets, jobs, locks, preflight, progress, scoring_jobs
 from toporank.app.workflow.environment import use_this_environment
 from toporank.app.workflow.to_sample import Sampling, natives_to_sample
 

@@ -9,7 +9,7 @@ localrules:
 rule coverage:
     """What is built and what is not, of every decoy; builds nothing."""
     input:
-        expand(layout.GAP, dataset=JOBS.datasets),
+        expand(layout.GAP, dataset=JOBS.of_decoys),
 
 
 rule decoy_graph:

@@ -44,6 +44,8 @@ rule write_coverage:
         chains=update(layout.CHAINS),
     log:
         "logs/coverage/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/features.yaml"
     params:
@@ -97,6 +99,8 @@ rule read_confidence:
         table=report(layout.CONFIDENCE, category="Ranking"),
     log:
         "logs/confidence/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/features.yaml"
     resources:

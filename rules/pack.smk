@@ -11,6 +11,8 @@ rule pack_graphs:
         pack=update(layout.PACK),
     log:
         "logs/pack/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/features.yaml"
     resources:

@@ -10,6 +10,8 @@ rule score_targets:
         results=layout.SCORED_PART,
     log:
         "logs/scoring/{dataset}/{part}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/learning.yaml"
     resources:
@@ -48,6 +50,8 @@ rule collect_scores:
         tables=[layout.COVERAGE, layout.CHAINS, layout.CONFIDENCE] if JOBS.scoring_only else [],
     log:
         "logs/scoring/{dataset}.log",
+    wildcard_constraints:
+        dataset=jobs.one_of(JOBS.of_decoys),
     conda:
         "../envs/learning.yaml"
     resources:

@@ -375,6 +375,13 @@ def provide(clone: Path) -> None:
     shutil.copy(clone / "config/study.yaml", clone / "study.yaml")
     datasets = yaml.safe_load((clone / "config/config.yaml").read_text())["datasets"]
     (clone / "datasets.yaml").write_text(yaml.safe_dump({"datasets": datasets}))
+    manual = (clone / "docs/training-your-own.md").read_text()
+    (of_graphs,) = (block for block in re.findall(r"```yaml\n(.*?)```", manual, re.DOTALL) if "graphs: graphs" in block)
+    (clone / "graphs.yaml").write_text(of_graphs)
+    (clone / "labels.csv").write_text("Target,Model,DockQ\n1AVZ,model_1,0.5\n")
+    for file in ("graphs/1AVZ/model_1.pt", "new_graphs/1GCQ/model_1.pt"):
+        (clone / file).parent.mkdir(parents=True)
+        (clone / file).touch()  # dry runs do not look into it
 
 
 def compiled_files(clone: Path) -> list[str]:

@@ -44,10 +44,15 @@ RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
-    """One set of decoys."""
+    """One set of decoys, or of graphs that another pipeline made of decoys: `decoys` or `graphs` must be given."""
 
     name: Name = Field(description="Name of the data set; its results lie under `results/<name>/`.")
-    decoys: str = Field(description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
+    decoys: str | None = Field(None, description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
+    graphs: str | None = Field(
+        None,
+        description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place of `decoys`; see"
+        " docs/training-your-own.md.",
+    )
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
         None,
         description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per split;"
@@ -70,10 +75,21 @@ class Dataset(Section):
 
     group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
 
+    @model_validator(mode="after")
+    def _decoys_or_graphs(self) -> Dataset:
+        if (self.decoys is None) == (self.graphs is None):
+            raise ValueError(f"data set {self.name!r}: give either `decoys` or `graphs`")
+        if self.graphs is not None:
+            of_structures = ("natives", "partners", "plddt", "mask_disorder", "group_by")
+            useless = [key for key in of_structures if getattr(self, key) is not None]
+            if useless:
+                raise ValueError(f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`")
+        return self
+
     @property
     def is_labelled(self) -> bool:
-        """Whether it can be trained on."""
-        return self.labels is not None or self.natives is not None
+        """Whether it can be trained on. Graphs have their labels in them, or in a table."""
+        return self.labels is not None or self.natives is not None or self.graphs is not None
 
     @property
     def labels_from_natives(self) -> bool:
@@ -81,13 +97,21 @@ class Dataset(Section):
         return self.labels is None and self.natives is not None
 
 
-class Features(Section):
-    """For each stage `module: ID` and its parameters; what is left out has its default."""
+def _module_by_name(stage: Any) -> Any:
+    """A stage that is only named, such as `edges/legacy_v11`, as a mapping."""
+    return {"module": stage} if isinstance(stage, str) else stage
 
-    interface: dict[str, Any] = Field({}, description="Which residues form the interface.")
-    topology: dict[str, Any] = Field({}, description="Persistent homology around each interface residue.")
-    nodes: dict[str, Any] = Field({}, description="Node features.")
-    edges: dict[str, Any] = Field({}, description="Edge features.")
+
+Stage = Annotated[dict[str, Any], BeforeValidator(_module_by_name)]
+
+
+class Features(Section):
+    """For each stage `module: ID` and its parameters, or the ID alone; what is left out has its default."""
+
+    interface: Stage = Field({}, description="Which residues form the interface.")
+    topology: Stage = Field({}, description="Persistent homology around each interface residue.")
+    nodes: Stage = Field({}, description="Node features.")
+    edges: Stage = Field({}, description="Edge features.")
 
 
 def _preset(section: Any) -> Any:
@@ -226,6 +250,17 @@ class Config(Section):
                 raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
             if not self.dataset(name).is_labelled:
                 raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
+        return self
+
+    @model_validator(mode="after")
+    def _one_kind_of_graphs(self) -> Config:
+        of_decoys = [d.name for d in self.datasets if d.graphs is None]
+        of_graphs = [d.name for d in self.datasets if d.graphs is not None]
+        if of_decoys and of_graphs:
+            raise ValueError(
+                f"data set {of_graphs[0]!r} has `graphs` and {of_decoys[0]!r} has `decoys`: no scorer takes both, so"
+                " give each a configuration and a folder of its own"
+            )
         return self
 
     @model_validator(mode="after")

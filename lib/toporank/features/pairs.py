@@ -19,15 +19,17 @@ class Edges:
     attributes: np.ndarray
 
 
-def node_pairs(complex_: Complex, nodes: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of nodes of different partners with 0 < CA distance < cutoff, row by row.
+def node_pairs(
+    complex_: Complex, nodes: np.ndarray, cutoff: float, nearest: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs i < j of nodes of different partners with 0 < CA distance and nearest <= CA distance < cutoff, row by row.
 
     Returns pairs, int, shape (P, 2), as positions in `nodes`, and distances in Å, shape (P,).
     Raises FeatureError when there is none.
     """
     ca = complex_.xyz[complex_.ca[nodes]]
     near, distance = pairs_between_groups(ca, complex_.body_of[nodes], cutoff)
-    joined = distance > 0
+    joined = (distance > 0) & (distance >= nearest)
     if not joined.any():
         raise FeatureError(
             f"no two nodes of different partners within {cutoff:g} Å and not in one place, so the graph has no edge",

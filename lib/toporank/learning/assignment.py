@@ -71,7 +71,9 @@ def _check_sides(
 ) -> None:
     """Raise ConfigError unless there are targets with a graph to train on and to validate on, and to fine-tune on."""
     study = {dataset for dataset, _ in given} - {*finetuned}
-    alike = "the targets with a graph share chains with each other: none can be set aside for validation"
+    with_graph = {target for _, target in given if target in chains}
+    why = "the targets with a graph share chains with each other" if len(with_graph) > 1 else "one target has graphs"
+    alike = f"{why}: none can be set aside for validation"
     held_out = "its targets with a graph share chains with those that are held out: none is left to fine-tune on"
     roles = [(study, {"train", "val"}, alike, "training.split_by")]
     roles += [({name}, {"train"}, held_out, f"data set {name!r}") for name in finetuned]

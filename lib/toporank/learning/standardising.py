@@ -37,8 +37,10 @@ class Standardise(nn.Module):
 
 def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
     """Whether the features of a stage, `nodes` or `edges`, are to be scaled by the training set. features : records
-    of the modules; None for graphs made elsewhere, which are taken as they are."""
-    return ((features or {}).get(stage) or {}).get("scaling") == "training_set"
+    of the modules; None for graphs of another pipeline, which may have any scale: these are scaled, too."""
+    if features is None:
+        return True
+    return (features.get(stage) or {}).get("scaling") == "training_set"
 
 
 def set_statistics(network: nn.Module, store: GraphStore, indices: Iterable[int]) -> None:

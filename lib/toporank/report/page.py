@@ -76,6 +76,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "residues_json": as_json(profiles) if profiles else "",
         "quality_is_probability": bool(study.scorer and study.scorer.quality),
+        "of_graphs": any(row.is_graph for row in study.results),
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],
         "toy": study.scorer.toy if study.scorer else toy(study.checkpoint),

@@ -15,6 +15,7 @@ from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.comparing.homology.chain_tables import antibodies, read_chains, read_splits, split_of_targets
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.confidence.table import Confidence, read_confidence
+from toporank.inputs.graph_files import SUFFIX
 from toporank.learning.assignment import decided
 from toporank.metrics import class_of, random_pick_loss
 from toporank.ranking.agreement import Disagreement, disagreements
@@ -79,6 +80,11 @@ class Result(NamedTuple):
     capri: str
 
     shown_dockq = RankedDecoy.shown_dockq
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether its file is a graph of another pipeline, and no structure is known."""
+        return self.path.endswith(SUFFIX)
 
     @property
     def shown_capri(self) -> str:

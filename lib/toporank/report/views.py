@@ -75,9 +75,12 @@ def file_to_show(scores: Path, row: Result) -> Path:
 
 
 def best_distinct(rows: Iterable[Result], most: int = MOST) -> list[tuple[int, Result]]:
-    """The decoys of a target that are looked at, with their places: the best that have a score, without copies."""
+    """The decoys of a target that are looked at, with their places: the best that have a score, without copies.
+
+    None of those that are graphs of another pipeline.
+    """
     scored = [(i, row) for i, row in enumerate(rows) if row.pred_dockq is not None and not row.duplicate_of]
-    return scored[:most]
+    return [(i, row) for i, row in scored[:most] if not row.is_graph]
 
 
 def embedded(study: Study, budget: int = BUDGET) -> dict[int, list[Shown]]:

@@ -71,6 +71,24 @@ def test_every_key_has_a_description():
     assert {"Config", "Dataset", "Phase", "SweepConfig"} <= {model.__name__ for model in seen}
 
 
+@pytest.mark.parametrize(
+    ("datasets", "says"),
+    [
+        ([{"name": "a"}], "data set 'a': give either `decoys` or `graphs`"),
+        ([{"name": "a", "decoys": "d", "graphs": "g"}], "data set 'a': give either `decoys` or `graphs`"),
+        ([{"name": "a", "graphs": "g", "natives": "n"}], "data set 'a': `natives` needs structures"),
+        ([{"name": "a", "graphs": "g"}, {"name": "b", "decoys": "d"}], "'a' has `graphs` and 'b' has `decoys`"),
+    ],
+)
+def test_a_data_set_is_decoys_or_graphs_and_a_study_has_one_kind(datasets, says):
+    assert says in message({"datasets": datasets})
+
+
+def test_a_stage_can_be_named_alone():
+    named = load_config({"features": {"edges": "edges/multiscale_v24"}}).choices()["edges"]
+    assert named.record() == load_config({"features": {"edges": {"module": "multiscale"}}}).choices()["edges"].record()
+
+
 def test_a_configuration_does_not_change():
     with pytest.raises(Exception, match="frozen"):
         load_config({}).training.split_seed = 3
@@ -140,7 +158,7 @@ def test_a_wrong_value_is_told_with_its_path_and_what_was_given(values, key, got
 
 
 def test_a_missing_key_is_told_with_its_path():
-    assert "datasets[0].decoys: required, but not given" in message({"datasets": [{"name": "a"}]})
+    assert "datasets[0].name: required, but not given" in message({"datasets": [{"decoys": "d"}]})
 
 
 def test_all_mistakes_are_told_at_once():

@@ -54,6 +54,7 @@ def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_le
         ("nodes", "dssp_topology", 32),
         ("topology", "persistence", 140),
         ("edges", "legacy", 11),
+        ("edges", "multiscale", 24),
         ("nodes", "contacts", 42),
         ("edges", "contacts", 42),
     ],

@@ -103,9 +103,14 @@ def test_every_module_of_nodes_and_edges_can_leave_scaling_to_the_training_set(s
             assert is_scaled({stage: record}, stage) == (scaling == "training_set")
 
 
-@pytest.mark.parametrize("features", [None, {}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}])
+@pytest.mark.parametrize("features", [{}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}])
 def test_graphs_that_say_nothing_of_scaling_are_taken_as_they_are(features):
     assert not is_scaled(features, "nodes")
+
+
+def test_graphs_of_another_pipeline_are_scaled_since_they_may_have_any_scale():
+    assert is_scaled(None, "nodes")
+    assert is_scaled(None, "edges")
 
 
 # ---- in a checkpoint --------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
@@ -60,10 +62,22 @@ def run_study(args: argparse.Namespace) -> int:
     if folder and not only_shows(args.snakemake_args):
         check_partners(args.partners, "native", chains_of_natives(args.natives, out))
     config = _for_natives(args, out) if folder else args.config
+    if args.command == "train" and _has_graphs(config):
+        target = "all"  # the scorer of a cross-validation needs structures
     if make(target, config, out, args):
         files = (str(path) for pattern in results for path in sorted(out.glob(pattern)))
         print("\n".join([*(labelled(out) if args.command == "label" else learned(out)), *files]))
     return 0
+
+
+def _has_graphs(config: Path) -> bool:
+    """Whether a data set of a configuration is graphs of another pipeline; what is wrong with it, the workflow says."""
+    try:
+        settings = yaml.safe_load(config.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return False
+    datasets = settings.get("datasets") if isinstance(settings, dict) else None
+    return any(isinstance(each, dict) and each.get("graphs") for each in datasets or ())
 
 
 def labelled(out: Path) -> list[str]:

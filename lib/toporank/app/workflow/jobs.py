@@ -146,6 +146,16 @@ class Jobs:
         return [dataset.name for dataset in self.config.datasets]
 
     @property
+    def of_graphs(self) -> list[str]:
+        """Names of the data sets that are graphs of another pipeline."""
+        return [dataset.name for dataset in self.config.datasets if dataset.graphs is not None]
+
+    @property
+    def of_decoys(self) -> list[str]:
+        """Names of the data sets that are decoys."""
+        return [dataset.name for dataset in self.config.datasets if dataset.graphs is None]
+
+    @property
     def scoring_only(self) -> bool:
         """Decoys are scored with an existing checkpoint; nothing is trained."""
         return self.config.score_decoys is not None
@@ -158,7 +168,7 @@ class Jobs:
 
     def published(self) -> list[str]:
         """The tables of published artefacts, where something is trained; scoring publishes none."""
-        return [] if self.scoring_only else [layout.PUBLISHED.format(dataset=name) for name in self.datasets]
+        return [] if self.scoring_only else [layout.PUBLISHED.format(dataset=name) for name in self.of_decoys]
 
     def contents(self, wildcards: Any) -> str:
         """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
@@ -218,7 +228,7 @@ class Jobs:
 
     def label_table(self, wildcards: Any) -> list[str]:
         """The labels of a data set as a file that a job writes, where they come from natives."""
-        made = wildcards.dataset in self.labelled_by_natives
+        made = wildcards.dataset in [*self.labelled_by_natives, *self.of_graphs]
         return [layout.LABELS.format(dataset=wildcards.dataset)] if made else []
 
     def natives_folder(self, wildcards: Any, repository: Path) -> Path:
@@ -316,7 +326,7 @@ class Jobs:
 
     def made_scorer(self) -> list[str]:
         """The scorer made from a cross-validation, where that is part of the study."""
-        return [layout.MADE_MANIFEST] if self.config.training.cross_validate else []
+        return [layout.MADE_MANIFEST] if self.config.training.cross_validate and not self.of_graphs else []
 
     def fold_metrics(self) -> list[str]:
         """The metrics of a cross-validation, where it is part of the study."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.app.workflow.graph_sets import NO_FEATURES, NO_SCORER, ONLY_GRAPHS, plan_graphs
 from toporank.app.workflow.to_sample import sampling_problems
 from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.chunks.published import damaged, place
@@ -63,6 +64,7 @@ class Preflight:
     decoys, labels : of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
     labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of them, if only some
     are asked for.
+    graph_files : of each data set of graphs of another pipeline, the state of its files.
     current : what `onstart` records for the jobs. again : what was published and differs now, although Snakemake takes
     it for finished.
     """
@@ -81,13 +83,14 @@ class Preflight:
     natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
     decoys: dict[str, list[Decoy]] = field(default_factory=dict)
     labelled_by_natives: set[str] = field(default_factory=set)
+    graph_files: dict[str, str] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             write_current(name, self.current[name])
-            if name not in self.labelled_by_natives:
+            if name not in self.labelled_by_natives and name not in self.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str) -> str:
@@ -125,6 +128,8 @@ def preflight(
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
     result.unmakeable = making_problems(installed=check_installed)
+    if any(dataset.graphs is not None for dataset in config.datasets):
+        result.unmakeable.append(NO_SCORER)
     result.unsampled = sampling_problems(config, repository, installed=check_installed)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
@@ -135,7 +140,10 @@ def preflight(
         result.problems.append("datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)")
     for dataset in config.datasets:
         result.chunks[dataset.name] = {}
-        _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
+        if dataset.graphs is None:
+            _noting(result, lambda dataset=dataset: _prepare(result, config, dataset, repository, choices))
+        else:
+            _noting(result, lambda dataset=dataset: _prepare_graphs(result, config, dataset, repository))
     if not config.score_decoys:
         _check_labels(result, config)
     for target in sorted(set(config.targets) - result.targets):
@@ -189,7 +197,7 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
         )
     scorer = Scorer.open(path)
     if not scorer.features:
-        raise CheckpointError("does not say which features it was trained on", where=scorer.checkpoint)
+        raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
     try:
         return resolve_recorded(scorer.features)
     except ConfigError as error:
@@ -274,6 +282,15 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
+
+
+def _prepare_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+    """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
+    name, plan = dataset.name, plan_graphs(dataset, repository)
+    result.current[name], result.graph_files[name] = plan["current"], plan["graph_files"]
+    result.labels[name], result.decoys[name], result.gap[name] = labels_of(config, name, repository), [], []
+    result.summary[name] = f"{plan['summary']}; {len(result.labels[name])} labels in the table"
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
 
 
 def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path) -> list[str]:

@@ -11,13 +11,15 @@ from toporank.errors import ConfigError, RecordError
 from toporank.files.spreadsheets import read_rows, write_rows
 
 DAMAGED = "delete it and run again"
+UNKNOWN = "unknown"
+"""Kind of a chain whose sequence is not known: that of a target with graphs and without structures."""
 
 
 class Chain(NamedTuple):
     """A row of chains.csv: one of the different sequences of a target.
 
     decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that have this sequence,
-    separated by blanks. kind : one of `kmers.KINDS`. sequence : one-letter codes, X for what is not one
+    separated by blanks. kind : one of `kmers.KINDS`, or `UNKNOWN`. sequence : one-letter codes, X for what is not one
     of the 20 amino acids.
     """
 

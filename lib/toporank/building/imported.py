@@ -1,0 +1,229 @@
+"""Graphs of another pipeline as a data set: targets, labels, coverage, and the members of its pack."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank.building.coverage import SAME_LABEL, CoverageRow
+from toporank.building.packing import Member
+from toporank.comparing.homology.chain_tables import UNKNOWN, Chain
+from toporank.errors import ConfigError, printable
+from toporank.files.pyg_file import Graph
+from toporank.inputs.graph_files import GraphFile
+from toporank.inputs.labels import Label, mismatch, of_decoys
+from toporank.structures.identity import Decoy, Status
+
+NO_TARGET = (
+    "put it into a folder that is named after its target, give the file the text `target`, or name target and file in"
+    " the labels"
+)
+TWO_TARGETS = "the labels name this file for several targets: put the files into a folder for each target"
+
+
+class ImportedGraphs(NamedTuple):
+    """A data set of graphs of another pipeline.
+
+    coverage : a row for each graph, and each label without graph. labels : as training and evaluation read them.
+    chains : a row for each target, without sequence. members : of the pack. notes : what the user should know.
+    """
+
+    coverage: list[CoverageRow]
+    labels: list[Label]
+    chains: list[Chain]
+    members: list[Member]
+    notes: list[str]
+
+
+def import_graphs(
+    dataset: str, files: Iterable[GraphFile], table: Iterable[Label], read: Callable[[Path], Graph]
+) -> ImportedGraphs:
+    """Join graphs of another pipeline with their labels.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    files : iterable of GraphFile
+        The graphs.
+    table : iterable of Label
+        Rows of the label table, if there is one. They name targets that files do not name, label files without `y`,
+        and say which split a target belongs to.
+    read : callable
+        Path of a file → its graph.
+
+    Returns
+    -------
+    ImportedGraphs
+
+    Raises
+    ------
+    ConfigError
+        Naming the file, when its target is not known or two files are one decoy; or when no row of the table belongs
+        to a file.
+    """
+    table = of_decoys(table)
+    targets_of: dict[str, set[str]] = {}
+    for label in table:
+        targets_of.setdefault(label.decoy, set()).add(label.target)
+    files = sorted((_as_labelled(file, targets_of) for file in files), key=lambda file: file.key)
+    _check_names(dataset, files)
+    decoys = [Decoy(dataset, file.target, file.decoy, str(file.path)) for file in files]
+    if problem := mismatch(table, decoys):
+        raise ConfigError(problem, where=f"dataset {dataset}")
+    of_table = {label[:2]: label for label in table}
+    split_of = {label.target: label.split for label in table}
+    labels, coverage, members = [], [], []
+    for file in files:
+        label = _label_of(file, of_table.get(file.key), split_of.get(file.target, ""))
+        if label is not None:
+            labels.append(label)
+        coverage.append(_coverage_row(file, label))
+        members.append(_member(file, label, read))
+    without_file = [label for key, label in of_table.items() if key not in {file.key for file in files}]
+    coverage += [_row_without_graph(label) for label in without_file]
+    return ImportedGraphs(
+        coverage=sorted(coverage, key=lambda row: (row.target, row.decoy)),
+        labels=sorted([*labels, *without_file], key=lambda label: label[:2]),
+        chains=_chains(files),
+        members=members,
+        notes=_notes(files, of_table, labels),
+    )
+
+
+def _as_labelled(file: GraphFile, targets_of: Mapping[str, set[str]]) -> GraphFile:
+    """The graph by the name that the label table has for it, with its target, if need be from there.
+
+    targets_of : by the name of a decoy, the targets under which the label table has it.
+    """
+    names = [file.decoy, file.file_name]
+    labelled_by = next((name for name in names if name in targets_of), file.decoy)
+    targets = targets_of.get(labelled_by, set())
+    if file.target in targets:
+        return file._replace(decoy=labelled_by)
+    if file.target:
+        return file
+    if len(targets) != 1:
+        remedy = TWO_TARGETS if targets else NO_TARGET
+        raise ConfigError("its target is not known", where=file.path, remedy=remedy)
+    (target,) = targets
+    return file._replace(target=target, decoy=labelled_by)
+
+
+def _check_names(dataset: str, files: list[GraphFile]) -> None:
+    """Raise ConfigError when two files are the same decoy. files : sorted by target and decoy."""
+    for first, second in pairwise(files):
+        if first.key == second.key:
+            raise ConfigError(
+                f"{printable(str(first.path))} and {printable(str(second.path))} are both graph {second.decoy!r} of"
+                f" target {second.target!r}",
+                where=f"dataset {dataset}",
+                remedy="rename or remove one of them",
+            )
+
+
+def _label_of(file: GraphFile, in_table: Label | None, split: str) -> Label | None:
+    """The label of a graph: its own DockQ or else that of the table; None without."""
+    if math.isnan(file.dockq):
+        return in_table
+    if in_table is None:
+        return Label(target=file.target, decoy=file.decoy, dockq=file.dockq, split=split)
+    return in_table._replace(dockq=file.dockq)
+
+
+def _coverage_row(file: GraphFile, label: Label | None) -> CoverageRow:
+    return CoverageRow(
+        target=file.target,
+        decoy=file.decoy,
+        status=Status.OK,
+        stage="",
+        reason="",
+        dockq=None if label is None else label.dockq,
+        split="" if label is None else label.split,
+        n_chains=None,
+        n_interface_residues=None,
+        path=str(file.path),
+    )
+
+
+def _row_without_graph(label: Label) -> CoverageRow:
+    return CoverageRow(
+        target=label.target,
+        decoy=label.decoy,
+        status=Status.NO_DECOY,
+        stage="",
+        reason="the label table names it, but there is no such file",
+        dockq=label.dockq,
+        split=label.split,
+        n_chains=None,
+        n_interface_residues=None,
+        path="",
+    )
+
+
+def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph]) -> Member:
+    dockq = math.nan if label is None else label.dockq
+    return Member(
+        target=file.target,
+        decoy=file.decoy,
+        split="" if label is None else label.split,
+        graph=file.path,
+        sha256=hashlib.sha256(f"{file.sha256} {dockq!r}".encode()).hexdigest(),
+        content=None,
+        read=partial(_read_labelled, read, file.path, dockq),
+    )
+
+
+def _read_labelled(read: Callable[[Path], Graph], path: Path, dockq: float) -> Graph:
+    return read(path)._replace(y=dockq)
+
+
+def _chains(files: list[GraphFile]) -> list[Chain]:
+    """A row for each target, which says that nothing is known of its chains."""
+    first = {file.target: file for file in reversed(files)}
+    return [
+        Chain(
+            target=target,
+            decoy=file.decoy,
+            structure_sha256=file.sha256,
+            chains="",
+            kind=UNKNOWN,
+            sequence="",
+        )
+        for target, file in sorted(first.items())
+    ]
+
+
+def _notes(files: list[GraphFile], table: dict[tuple[str, str], Label], labels: list[Label]) -> list[str]:
+    notes = []
+    if not all(file.names_features for file in files):
+        notes.append(
+            "the files do not say which feature modules made the graphs, so TopoRank cannot name the features: a scorer"
+            " that is trained on these graphs can score such graphs alone, and no structures"
+        )
+    notes.append(
+        "the graphs have no sequences, so there are no clusters: each target is split by itself, and similar targets"
+        " can be on both sides"
+    )
+    if not labels:
+        notes.append(
+            "no graph has a label, so these graphs are only scored: name the data sets to train on under"
+            " training.datasets"
+        )
+    differing = [
+        file
+        for file in files
+        if not math.isnan(file.dockq) and file.key in table and abs(table[file.key].dockq - file.dockq) > SAME_LABEL
+    ]
+    if differing:
+        example = differing[0]
+        notes.append(
+            f"warning: `y` and the label table differ for {len(differing)} graphs, such as {example.target}/"
+            f"{example.decoy} ({example.dockq:g} and {table[example.key].dockq:g}): `y` counts"
+        )
+    return notes
