@@ -20,6 +20,7 @@ from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.molecules import chains_in_question, far_apart, part_molecules
 from toporank.structures.residue_names import FORCE_FIELD_NAMES, amino_acid, with_short_names
 from toporank.structures.text import read_text
 
@@ -102,7 +103,9 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE)
+        structure = gemmi.read_pdb_string(
+            lines.alone(position), max_line_length=BEFORE_CHARGE, split_chain_on_ter=True
+        )
     lines.check(position)
     return _with_atoms(structure, "pdb")
 
@@ -166,21 +169,29 @@ class Residues(NamedTuple):
     parents: list[str]
 
 
-def residues_of(model: gemmi.Model) -> tuple[Residues, list[str]]:
-    """The residues of a model, and notes, after the copies of chains are removed from it. Raises StructureError."""
+def residues_of(model: gemmi.Model, *, whole: bool = True) -> tuple[Residues, list[str]]:
+    """The residues of a model, and notes, after the copies of chains are removed from it. Raises StructureError.
+
+    whole : whether a chain may still be several molecules under one name, which get names of their own.
+    """
     _check_names("chain name", {chain.name for chain in model})
     residues = [list(chain) for chain in model]  # taken once: gemmi makes a new object each time
     chains = [[chain.name] * len(of_chain) for chain, of_chain in zip(model, residues, strict=True)]
     names = [[residue.name for residue in of_chain] for of_chain in residues]
     parents = [list(map(_parent, *of_chain)) for of_chain in zip(residues, names, strict=True)]
-    joined = hetero.join([chain.name for chain in model], residues, names, parents)
+    in_question = chains_in_question(model, residues, parents)
+    new_names = part_molecules(model, in_question, residues, parents) if whole else []
+    if new_names:
+        parted, further = residues_of(model, whole=False)
+        return parted, new_names + further
+    joined = far_apart(model, in_question, parents) + hetero.join([chain.name for chain in model], residues, names, parents)
     original = copies(model, parents)
     if not original:
         return Residues(*(list(itertools.chain(*lists)) for lists in (residues, chains, names, parents))), joined
     for name in original:
         model.remove_chain(name)
     notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
-    found, joined = residues_of(model)
+    found, joined = residues_of(model, whole=False)
     return found, notes + joined
 
 
