@@ -119,7 +119,7 @@ def part_molecules(
             new_name = free_name(name, names)
             names.add(new_name)
             first, last = molecule[0].number, molecule[-1].number
-            notes.append(f"chain {name} is several molecules: TopoRank calls {name}:{first} to {name}:{last} {new_name}")
+            notes.append(f"chain {name!r} is several molecules: TopoRank calls {first} to {last} of it {new_name!r}")
             new_names.update({(amino_acid.part, amino_acid.place): new_name for amino_acid in molecule})
     _rename(model, residues, new_names)
     return notes
@@ -136,10 +136,13 @@ def far_apart(model: gemmi.Model, chains: dict[str, Piece], parents: list[list[s
         stops = [*(seam.after for seam in seams[1:]), len(chain)]
         for seam, stop in zip(seams, stops, strict=False):
             unlikely = seam.ter or seam.new or abs(seam.gap) > LONGEST_GAP or seam.distance > STEP * (seam.gap + 1)
-            if unlikely and seam.distance > FAR and stop - seam.after >= FEWEST:
+            piece = chain[seam.after : stop]
+            if not unlikely or seam.distance <= FAR or len(piece) < FEWEST:
+                continue
+            if not _belong_together(chain[: seam.after], piece):
                 before, behind = chain[seam.after - 1], chain[seam.after]
                 notes.append(
-                    f"chain {name} goes on at {name}:{behind.number}, {seam.distance:.0f} Å from {name}:{before.number}"
+                    f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from {before.number}"
                     " and without a peptide bond: read as one chain (if it is two molecules, give each its own name)"
                 )
     return notes

@@ -21,6 +21,7 @@ from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.molecules import chains_in_question, far_apart, part_molecules
+from toporank.structures.parts import join_parts
 from toporank.structures.residue_names import FORCE_FIELD_NAMES, amino_acid, with_short_names
 from toporank.structures.text import read_text
 
@@ -82,10 +83,14 @@ def _parsing(file_format: str) -> Iterator[None]:
 
 
 def pdb_text(text: str) -> PdbText:
-    """PDB text by lines, with residue names of three letters. Raises StructureError when it is mmCIF."""
+    """PDB text by lines, with residue names of three letters, without END between the parts of one complex.
+
+    Raises StructureError when it is mmCIF.
+    """
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    return with_short_names(PdbText(text.encode("ascii", errors="replace")))  # gemmi counts columns in bytes
+    lines = PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+    return join_parts(with_short_names(lines))
 
 
 def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
