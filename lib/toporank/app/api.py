@@ -320,7 +320,7 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     if config.masks_disorder(dataset.name):
         plan = with_disorder_masked(plan, config.plddt, Store(store))
     otherwise = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
-    return _Plan(plan, [*grouped.notes, *grouped.mutants, *otherwise, *skipped])
+    return _Plan(plan, [*grouped.notes, *grouped.mutants, *grouped.molecules, *otherwise, *skipped])
 
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:

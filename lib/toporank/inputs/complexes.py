@@ -46,6 +46,7 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
+    molecules : where one chain name stands for several molecules, in a sentence.
     contents : path → SHA-256 of each file that could be looked into.
     """
 
@@ -54,6 +55,7 @@ class Grouped(NamedTuple):
     kinds: dict[Key, dict[str, int]]
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
+    molecules: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
 
 

@@ -29,6 +29,8 @@ STEP = 3.8
 """Å between the CA atoms of two residues with a peptide bond."""
 SAME_PLACE = 5.0
 """Å, mean distance of CA atoms with the same residue numbers: up to this, two conformations of one molecule."""
+SEVERAL = "is several molecules"
+"""What a note says of a chain that was parted."""
 LAST_SERIAL = 99_000
 """Atom numbers may start anew beyond this because their column is full."""
 
@@ -119,7 +121,7 @@ def part_molecules(
             new_name = free_name(name, names)
             names.add(new_name)
             first, last = molecule[0].number, molecule[-1].number
-            notes.append(f"chain {name!r} is several molecules: TopoRank calls {first} to {last} of it {new_name!r}")
+            notes.append(f"chain {name!r} {SEVERAL}: TopoRank calls {first} to {last} of it {new_name!r}")
             new_names.update({(amino_acid.part, amino_acid.place): new_name for amino_acid in molecule})
     _rename(model, residues, new_names)
     return notes

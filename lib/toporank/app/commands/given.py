@@ -60,7 +60,8 @@ def look_at(given: Path, out: Path, by: str = BY_SEQUENCE) -> Given:
     targets = len({decoy.target for decoy in decoys})
     count = f"{_several(len(decoys), 'model')} of {_several(targets, 'target')}"
     first = f"{programs(decoys)}: {count} in {printable(str(folder))}"
-    notes = [*(f"  {note} ({OVERRULE})" for note in grouped.notes), *(f"  {note}" for note in grouped.mutants)]
+    of_folders = [f"  {note} ({OVERRULE})" for note in grouped.notes]
+    notes = [*of_folders, *(f"  {note}" for note in (*grouped.mutants, *grouped.molecules))]
     unread = [f"  {line} ({EXPECTED})" for line in describe_passed_over(folder, passed_over(folder, decoys))]
     return Given(folder, name_of(given), "\n".join([first, *notes, *unread]))
 
@@ -152,7 +153,9 @@ def check_partners(partners: str | None, what: str, known: Iterable[Chains], whe
             nearest = max(able, key=lambda each: len(each.names & named))
             missing = f"no {what}{f' of {target}' if target else ''} has the chains {', '.join(_written(named))}"
             there = f"{printable(nearest.file)} has {', '.join(_written(nearest.names))}"
-            remedy = "is a name misspelled? Nothing was changed"
+            letters = [chain for chain in sorted(named - nearest.names) if set(chain) <= nearest.names]
+            joined = f"join chains by +, such as {text.replace(letters[0], '+'.join(letters[0]))}" if letters else ""
+            remedy = f"{joined or 'is a name misspelled?'}{';' if joined else ''} Nothing was changed"
             raise ConfigError(f"{missing}; {there}", where=f"{where} {text}", remedy=remedy)
 
 
