@@ -16,7 +16,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.compared import ComparedDecoy, comparison_table, stored_contacts
 from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.packed import packed
-from toporank.building.target_chains import chain_maps_of
+from toporank.building.target_chains import correspondence_of
 from toporank.features.registry import Choice as Features
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, Confidence, of_copies, spoken
@@ -154,7 +154,7 @@ def score_plan(
     """
     fates = [run_decoy(decoy, choices, store) for decoy in plan]
     built = Built.of(plan, fates)
-    coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
+    coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
     with remembered(built, store) as look:
         stated = spoken(confidences(asked(coverage, built, store), ways.plddt, look))
     known = interface_table(coverage, built.fates)
