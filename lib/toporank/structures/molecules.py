@@ -63,10 +63,17 @@ Piece = list[_Residue]
 """The amino acids of a molecule, or of a part of it, in the order of the file."""
 
 
+class BrokenChain(NamedTuple):
+    """A chain that goes on without a peptide bond somewhere: its amino acids in the order of the file, and where."""
+
+    amino_acids: Piece
+    seams: list[_Seam]
+
+
 def chains_in_question(
     model: gemmi.Model, residues: list[list[gemmi.Residue]], parents: list[list[str]]
-) -> dict[str, Piece]:
-    """The amino acids of each chain whose residue or atom numbers jump, or that stands in several parts of the file.
+) -> dict[str, BrokenChain]:
+    """Each chain that goes on without a peptide bond where its numbers jump or another part of the file begins.
 
     Parameters
     ----------
@@ -74,7 +81,7 @@ def chains_in_question(
 
     Returns
     -------
-    Chain name → its amino acids in the order of the file. Empty if a residue has no number or no atoms.
+    Chain name → where it goes on. Empty if a residue has no number or no atoms.
     """
     parts: dict[str, list[int]] = defaultdict(list)
     for part, chain in enumerate(model):
@@ -87,12 +94,13 @@ def chains_in_question(
         if None in numbers or not all(map(len, protein)):
             return {}
         if len(of_chain) > 1 or _jump(numbers) or _start_anew([residue[0].serial for residue in protein]):
-            chains[name] = _amino_acids(of_chain, residues, parents)
-    return chains
+            amino_acids = _amino_acids(of_chain, residues, parents)
+            chains[name] = BrokenChain(amino_acids, list(_seams(amino_acids, parents, model)))
+    return {name: chain for name, chain in chains.items() if chain.seams}
 
 
 def part_molecules(
-    model: gemmi.Model, chains: dict[str, Piece], residues: list[list[gemmi.Residue]], parents: list[list[str]]
+    model: gemmi.Model, chains: dict[str, BrokenChain], residues: list[list[gemmi.Residue]], parents: list[list[str]]
 ) -> list[str]:
     """Give each molecule of a model a chain name of its own; the first one keeps the name.
 
@@ -107,10 +115,9 @@ def part_molecules(
     -------
     A note for each molecule that has another name now. None where nothing has changed.
     """
-    seams = {name: list(_seams(chain, parents, model)) for name, chain in chains.items()}
-    of_all_chains = chained.from_iterable(seams.values())
+    of_all_chains = chained.from_iterable(chain.seams for chain in chains.values())
     ter_at_gaps = not any(seam.gap > 1 and not seam.ter and not seam.new for seam in of_all_chains)
-    molecules = {name: _molecules(chain, seams[name], ter_at_gaps) for name, chain in chains.items()}
+    molecules = {name: _molecules(chain, ter_at_gaps) for name, chain in chains.items()}
     several = {name: of_chain for name, of_chain in molecules.items() if len(of_chain) > 1}
     if not several or _is_repeated(model, parents, several):
         return []
@@ -127,14 +134,13 @@ def part_molecules(
     return notes
 
 
-def far_apart(model: gemmi.Model, chains: dict[str, Piece], parents: list[list[str]]) -> list[str]:
+def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     """A note on each chain that goes on far away, without a peptide bond, and is read as one all the same.
 
-    chains : as from `chains_in_question`. parents : of each gemmi chain of the model, by residue.
+    chains : as from `chains_in_question`.
     """
     notes = []
-    for name, chain in chains.items():
-        seams = list(_seams(chain, parents, model))
+    for name, (chain, seams) in chains.items():
         stops = [*(seam.after for seam in seams[1:]), len(chain)]
         for seam, stop in zip(seams, stops, strict=False):
             unlikely = seam.ter or seam.new or abs(seam.gap) > LONGEST_GAP or seam.distance > STEP * (seam.gap + 1)
@@ -176,8 +182,7 @@ def _seams(chain: Piece, parents: list[list[str]], model: gemmi.Model) -> Iterat
     for after, (before, behind) in enumerate(pairwise(chain), 1):
         ter = before.part != behind.part
         gap = behind.number - before.number
-        serial, next_serial = before.residue[0].serial, behind.residue[0].serial
-        anew = next_serial < serial < LAST_SERIAL
+        anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
         if not (ter or anew or gap > 1 or gap < 0) or _bonded(before, behind):
             continue
         between = range(before.part + 1, behind.part)
@@ -201,8 +206,9 @@ def _distance(before: _Residue, behind: _Residue) -> float:
     return first.pos.dist(second.pos)
 
 
-def _molecules(chain: Piece, seams: list[_Seam], ter_at_gaps: bool) -> list[Piece]:
+def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
     """The molecules of a chain. ter_at_gaps : whether each gap of the file has a TER record, so that TER says little."""
+    chain, seams = broken
     cuts = [seam.after for seam in seams if seam.new or (seam.ter and (seam.gap > LONGEST_GAP or not ter_at_gaps))]
     molecules: list[Piece] = []
     for first, stop in pairwise([0, *cuts, len(chain)]):
