@@ -255,9 +255,7 @@ def _alike(first: Piece, second: Piece) -> bool:
     return 2 * len(named[0] & named[1]) > min(map(len, named))
 
 
-def _rename(
-    model: gemmi.Model, residues: list[list[gemmi.Residue]], new_names: dict[tuple[int, int], str]
-) -> None:
+def _rename(model: gemmi.Model, residues: list[list[gemmi.Residue]], new_names: dict[tuple[int, int], str]) -> None:
     """Put the amino acids with new names, and what stands between them, into chains of their own.
 
     new_names : of amino acids, by part and place.

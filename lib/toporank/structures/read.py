@@ -115,9 +115,7 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(
-            lines.alone(position), max_line_length=BEFORE_CHARGE, split_chain_on_ter=True
-        )
+        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
     lines.check(position)
     return _with_atoms(structure, "pdb")
 
