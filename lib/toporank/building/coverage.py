@@ -52,10 +52,10 @@ class CoverageRow(NamedTuple):
 
 
 ONE_BODY = (
-    "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is the receptor in another"
-    " file? (write receptor and ligand of each pose into one file)"
+    "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is the receptor in"
+    " another file? (write receptor and ligand of each pose into one file)"
 )
-"""Reason of a decoy of which most of its target are copies in other places."""
+"""Reason of a decoy that is the same complex as most decoys of its target, in another place."""
 COLUMNS = CoverageRow._fields
 _SEPARATOR = re.compile("[\t\r\n]")
 

@@ -15,8 +15,8 @@ import safetensors.numpy
 from toporank.comparing.superposition import interface_rmsd
 
 RIGID = 0.02
-"""Å, largest RMSD of CA atoms after superposition: what rounding to 0.001 Å, and rotations kept to four decimals, leave.
-Two samples of a predictor differ by ten times as much at least."""
+"""Å, largest RMSD of CA atoms after superposition. Rounding to 0.001 Å and rotations of four decimals leave less; two
+samples of a predictor differ by ten times as much at least."""
 MOVED = 0.1
 """Å, RMSD without superposition above which a complex lies somewhere else."""
 MOST = 0.8

@@ -49,9 +49,9 @@ class Disagreement(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.preference}, which is number {self.place} of {self.n} here with predicted DockQ {self.theirs.pred_dockq:.3f}"
-            f" ({self.theirs.pred_capri}); {self.ours.decoy} comes first with {self.ours.pred_dockq:.3f}"
-            f" ({self.ours.pred_capri})"
+            f"{self.preference}, which is number {self.place} of {self.n} here with predicted DockQ"
+            f" {self.theirs.pred_dockq:.3f} ({self.theirs.pred_capri}); {self.ours.decoy} comes first with"
+            f" {self.ours.pred_dockq:.3f} ({self.ours.pred_capri})"
         )
 
 

@@ -1,4 +1,4 @@
-"""Chains without side chains, such as RFdiffusion designs: what a model is scored by is missing."""
+"""Chains without side chains, such as RFdiffusion designs. The scorer looks at side chains, so it cannot judge these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 WITHOUT_SIDE_CHAINS = "the score means little"
 """What every note on missing side chains ends with."""
 FEWEST = 10
-"""Residues of a chain of which something can be said."""
+"""Residues of a chain that TopoRank judges, at least."""
 MOST_WITH = 0.1
 """Share of the residues of a chain that may have a side chain, and the chain still counts as one without."""
 SECOND_ATOMS = np.array([b"CG", b"CG1", b"OG", b"OG1", b"SG"], dtype="S8").view("<u8")

@@ -25,8 +25,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = (
-        "folder for everything that is written (toporank_<name of FOLDER> in the working directory, with a number behind"
-        " it where that has the results of another folder)"
+        "folder for everything that is written (toporank_<name of FOLDER> in the working directory; with a number, where"
+        " that has the results of another folder)"
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
@@ -75,7 +75,7 @@ def settings_of(
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
-def _out_of(folder: Path) -> Path:
+def out_of(folder: Path) -> Path:
     """The folder for results where none was given: that of the last run of this folder or archive, or a new one."""
     name = f"toporank_{name_of(folder)}"
     there = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
@@ -103,7 +103,7 @@ def score(args: argparse.Namespace) -> int:
 
     if not args.folder.exists():
         raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
-    out = args.out or _out_of(args.folder)
+    out = args.out or out_of(args.folder)
     given = look_at(args.folder, out, args.targets)
     print(given.said, flush=True)
     claimed(out)
