@@ -207,7 +207,7 @@ def _distance(before: _Residue, behind: _Residue) -> float:
 
 
 def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
-    """The molecules of a chain. ter_at_gaps : whether every gap of the file has a TER record, which then says little."""
+    """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which say little then."""
     chain, seams = broken
     cuts = [seam.after for seam in seams if seam.new or (seam.ter and (seam.gap > LONGEST_GAP or not ter_at_gaps))]
     molecules: list[Piece] = []

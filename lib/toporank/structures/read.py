@@ -21,14 +21,9 @@ from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.molecules import chains_in_question, far_apart, part_molecules
+from toporank.structures.oxygens import with_terminal_oxygens
 from toporank.structures.parts import join_parts
-from toporank.structures.residue_names import (
-    FORCE_FIELD_NAMES,
-    RARE_NAMES,
-    TERMINAL_OXYGENS,
-    amino_acid,
-    with_short_names,
-)
+from toporank.structures.residue_names import READ_AS, amino_acid, with_short_names
 from toporank.structures.side_chains import lacking_side_chains
 from toporank.structures.text import read_text
 
@@ -114,8 +109,9 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
 
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
+    text = lines.alone(position)
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
+        structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
     lines.check(position)
     return _with_atoms(structure, "pdb")
 
@@ -209,10 +205,8 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
         return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand, see `hetero`
-    if name in FORCE_FIELD_NAMES:
-        return FORCE_FIELD_NAMES[name]
-    if name in RARE_NAMES:
-        return RARE_NAMES[name]
+    if name in READ_AS:
+        return READ_AS[name]
     info = gemmi.find_tabulated_residue(name)
     if not info.found():
         return amino_acid(name) or "UNK" if all(atom in residue for atom in BACKBONE) else ""
@@ -237,11 +231,9 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
             raise StructureError(f"a residue {name} of chain {residue.chain!r} has no number", remedy="number it")
     flat = _flat(structure)
     atom_names = flat.atom_names.view("S8").ravel()
-    kinds_of_atoms = set(atom_names.tolist())
-    _check_names("atom name", {name.decode("utf-8", "replace") for name in kinds_of_atoms})
+    _check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
     residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
-    if not kinds_of_atoms.isdisjoint(TERMINAL_OXYGENS):
-        atom_names = _with_oxygens(atom_names, residue_of, protein)
+    atom_names = with_terminal_oxygens(atom_names, residue_of, protein)
     _check_places(flat.pos, ids, residue_of)
     same = _first_of(ids)
     ca = np.flatnonzero((atom_names == b"CA") & protein[residue_of])
@@ -273,24 +265,6 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
         notes=tuple(notes),
         labels=labels,
     )
-
-
-def _with_oxygens(atom_names: np.ndarray, residue_of: np.ndarray, protein: np.ndarray) -> np.ndarray:
-    """Atom names, bytes, (A,), where the end of a chain has the atoms O and OXT, whatever a force field calls them.
-
-    residue_of : int, (A,). protein : which residues are amino acids, bool, (R,).
-    """
-    renamed = atom_names.copy()
-    with_oxygen = np.zeros(len(protein), dtype=bool)
-    with_oxygen[residue_of[atom_names == b"O"]] = True
-    in_question = np.isin(atom_names, list(TERMINAL_OXYGENS)) & (protein & ~with_oxygen)[residue_of]
-    for residue in np.unique(residue_of[in_question]):
-        atoms = np.flatnonzero(in_question & (residue_of == residue))
-        names = [TERMINAL_OXYGENS[atom_names[atom]] for atom in atoms.tolist()]
-        if b"O" not in names:
-            names[0] = b"O"
-        renamed[atoms] = names
-    return renamed
 
 
 def _check_names(what: str, names: set[str]) -> None:

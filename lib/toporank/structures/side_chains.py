@@ -1,4 +1,4 @@
-"""Chains without side chains, such as RFdiffusion designs. The scorer looks at side chains, so it cannot judge these."""
+"""Chains without side chains, such as those of RFdiffusion: the scorer looks at side chains and cannot judge these."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = (
-        "folder for everything that is written (toporank_<name of FOLDER> in the working directory; with a number, where"
-        " that has the results of another folder)"
+        "folder for everything that is written (toporank_<name of FOLDER> in the working directory; with a number"
+        " where that has the results of another folder)"
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
