@@ -145,7 +145,7 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
         for seam, stop in zip(seams, stops, strict=False):
             unlikely = seam.ter or seam.new or abs(seam.gap) > LONGEST_GAP or seam.distance > STEP * (seam.gap + 1)
             piece = chain[seam.after : stop]
-            if not unlikely or seam.distance <= FAR or len(piece) < FEWEST:
+            if not unlikely or seam.distance <= FAR or len(chain) - seam.after < FEWEST:
                 continue
             if not _belong_together(chain[: seam.after], piece):
                 before, behind = chain[seam.after - 1], chain[seam.after]

@@ -186,8 +186,7 @@ def residues_of(model: gemmi.Model, *, whole: bool = True) -> tuple[Residues, li
     names = [[residue.name for residue in of_chain] for of_chain in residues]
     parents = [list(map(_parent, *of_chain)) for of_chain in zip(residues, names, strict=True)]
     in_question = chains_in_question(model, residues, parents)
-    new_names = part_molecules(model, in_question, residues, parents) if whole else []
-    if new_names:
+    if whole and (new_names := part_molecules(model, in_question, residues, parents)):
         parted, further = residues_of(model, whole=False)
         return parted, new_names + further
     joined = far_apart(in_question) + hetero.join([chain.name for chain in model], residues, names, parents)
