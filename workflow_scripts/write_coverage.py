@@ -12,7 +12,7 @@ from toporank.building.chunks.ledger import remove_old
 from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import counts, coverage_table, write_coverage
-from toporank.building.target_chains import chain_maps_of, target_chains
+from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.comparing.homology.chain_tables import read_chains, write_chains
 from toporank.errors import TopoRankError
 from toporank.inputs.labels import read_split_labels
@@ -32,7 +32,7 @@ def main() -> None:
         decoys = [*plan.values()]
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
         store = Store(args.store)
-        table = coverage_table(decoys, fates.values(), labels, chain_maps_of(decoys, fates, store))
+        table = coverage_table(decoys, fates.values(), labels, *correspondence_of(decoys, fates, store))
         remove_old(args.dataset, current)
         earlier = read_chains(args.chains) if args.chains.exists() else []
         write_chains(args.chains, target_chains(decoys, fates, earlier, store))

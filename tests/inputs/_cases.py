@@ -23,6 +23,7 @@ from _making import (
     archive,
     base,
     bomb,
+    called_a,
     chain,
     charmm_blank,
     chothia,
@@ -53,6 +54,7 @@ from _making import (
     numberless,
     odd_occupancy,
     oddly_named,
+    one_name_of_three,
     raw,
     renamed,
     shared_name,
@@ -60,6 +62,7 @@ from _making import (
     shifted_residue,
     table,
     ten_chains,
+    ter_at_gap,
     text,
     three_chains,
     touching_ligands,
@@ -99,13 +102,14 @@ class Case:
     says: str = ""
     remedy: str = NOTHING
     same: bool = False
-    chains: str = ""
+    chains: str | tuple[str, ...] = ""
     partners: str = ""
 
 
 # ---- the table --------------------------------------------------------------------------------------------
 
 READ = "read"
+IS_CALLED_A_2 = "chain 'A' is several molecules: TopoRank calls 626 to 637 of it 'A_2'"
 CASES: dict[str, list[Case]] = {
     "Formats": [
         Case("pdb", "PDB, `.pdb`; no HEADER, CRYST1, TER, END needed", in_pdb(base), OK, READ, same=True),
@@ -267,12 +271,30 @@ CASES: dict[str, list[Case]] = {
         ),
         Case(
             "end_inside",
-            "atoms after END",
+            "END between the parts of one complex (two files joined)",
             text("d.pdb", lambda: f"{pdb(chain('A'))}END\n{pdb(chain('B'))}END\n"),
+            OK,
+            "one model; the reason column says so",
+            "1 END between the parts of one complex, read as TER",
+            same=True,
+        ),
+        Case(
+            "cluspro",
+            "END and HEADER between receptor and ligand, both called A (ClusPro)",
+            text("d.pdb", lambda: f"HEADER rec.pdb\n{pdb(chain('A'))}END\nHEADER lig.pdb\n{called_a()}END\n"),
+            OK,
+            "one model; the ligand is called A_2",
+            "1 END between the parts of one complex, read as TER; " + IS_CALLED_A_2,
+            chains=("A", "A_2"),
+        ),
+        Case(
+            "end_models",
+            "END between models without MODEL records",
+            text("d.pdb", lambda: f"{pdb(base())}END\n{pdb(shifted(base(), 9.0))}END\n"),
             UNREADABLE,
-            "refused: other programs would drop the second part",
+            "refused: other programs would drop the second model",
             r"atoms after END in line \d+",
-            "remove END lines between the parts",
+            "write MODEL and ENDMDL around each, or a file for each",
         ),
         Case(
             "models",
@@ -419,6 +441,32 @@ CASES: dict[str, list[Case]] = {
             "give each chain its own name",
         ),
         Case(
+            "one_name",
+            "two molecules of one chain name, TER between them, as docking programs write them",
+            text("d.pdb", lambda: f"{pdb(chain('A'))}TER\n{called_a()}TER\n"),
+            OK,
+            "each is a chain; the second is called A_2, and the reason column says so",
+            IS_CALLED_A_2,
+            chains=("A", "A_2"),
+        ),
+        Case(
+            "one_name_of_three",
+            "the same beside a third chain (H, L and an antigen called L)",
+            text("d.pdb", one_name_of_three),
+            OK,
+            "the second is called B_2: `--partners A+B:B_2`",
+            "chain 'B' is several molecules: TopoRank calls 203 to 214 of it 'B_2'",
+            chains=("A", "B", "B_2"),
+        ),
+        Case(
+            "one_name_ter_at_gap",
+            "TER at a gap of a chain (pdb_tidy)",
+            text("d.pdb", ter_at_gap),
+            OK,
+            "it stays one chain",
+            chains="AB",
+        ),
+        Case(
             "dna",
             "a nucleic acid chain beside two of protein",
             in_pdb(lambda: base() + dna()),
@@ -427,6 +475,15 @@ CASES: dict[str, list[Case]] = {
             r"at the interface, but not looked at: DNA \(chain D\)",
             same=True,
             chains="AB",
+        ),
+        Case(
+            "one_protein_and_dna",
+            "one protein chain and a nucleic acid",
+            in_pdb(lambda: chain("A") + dna()),
+            UNREADABLE,
+            "there is no interface of proteins to score",
+            r"only one protein chain \('A'\).*DNA \(chain D\): TopoRank scores interfaces of proteins only",
+            "leave it out",
         ),
         Case(
             "only_dna",
@@ -666,6 +723,30 @@ CASES: dict[str, list[Case]] = {
             "1 DAL read as ALA",
         ),
         Case(
+            "rare",
+            "selenocysteine and pyrrolysine (SEC, PYL)",
+            in_pdb(lambda: with_residue(210, residue="SEC")),
+            OK,
+            "they count as CYS and LYS",
+            "1 SEC read as CYS",
+        ),
+        Case(
+            "oxygens",
+            "oxygen atoms at the end of a chain called OT1, OT2 (CHARMM) or O1, O2 (GROMACS)",
+            in_pdb(lambda: [replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a for a in base()]),
+            OK,
+            "they are read as O and OXT",
+            same=True,
+        ),
+        Case(
+            "no_side_chains",
+            "a backbone without side chains (RFdiffusion)",
+            in_pdb(lambda: [a for a in base() if a.name in ("N", "CA", "C", "O")]),
+            OK,
+            "scored, but the reason column and the answer say that the score means little",
+            r"no side chains in chains A and B \(backbone only\): the score means little",
+        ),
+        Case(
             "force_field",
             "names of Amber and CHARMM (HSD, CYX)",
             in_pdb(lambda: with_residue(210, residue="HSD")),
@@ -739,7 +820,8 @@ CASES: dict[str, list[Case]] = {
             in_pdb(lambda: [a for a in base() if a.name == "CA"]),
             FAILED,
             "DSSP needs the backbone",
-            "none of the 12 interface residues can become a node.*each residue needs its N, CA, C and O",
+            "none of the 12 interface residues can become a node.*each residue needs its N, CA, C and O.*"
+            r"no side chains in chains A and B \(CA atoms only\)",
             "rebuild the other atoms",
         ),
     ],

@@ -111,6 +111,24 @@ def shared_name() -> list[Atom]:
     return base() + shifted(chain("B"), 30.0)
 
 
+def called_a() -> str:
+    """Chain B under the name of chain A."""
+    return pdb(changed(chain("B"), chain="A"))
+
+
+def one_name_of_three() -> str:
+    """Chains A and B, and behind TER a third, which is called B, too."""
+    third = [a for a in three_chains() if a.chain == "C"]
+    return f"{pdb(base())}TER\n{pdb(changed(third, chain='B'))}TER\n"
+
+
+def ter_at_gap() -> str:
+    """TER where chain B lacks three residues."""
+    before = [a for a in chain("B") if a.number < 631]
+    behind = [a for a in chain("B") if a.number > 633]
+    return f"{pdb(chain('A'))}TER\n{pdb(before)}TER\n{pdb(behind)}TER\n"
+
+
 def two_models() -> list[Atom]:
     return [*base(), *changed(shifted(base(), 9.0), model=2)]
 

@@ -104,6 +104,7 @@ def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable
         notes=[
             *(f"{note} ({OVERRULE})" for note in grouped.notes),
             *grouped.mutants,
+            *grouped.molecules,
             *grouped.renamed,
             *of_archives,
             *renamed,

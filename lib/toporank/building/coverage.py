@@ -52,6 +52,11 @@ class CoverageRow(NamedTuple):
     model: int = 0
 
 
+ONE_BODY = (
+    "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is the receptor in"
+    " another file? (write receptor and ligand of each pose into one file)"
+)
+"""Reason of a decoy that is the same complex as most decoys of its target, in another place."""
 COLUMNS = CoverageRow._fields
 _SEPARATOR = re.compile("[\t\r\n]")
 
@@ -61,11 +66,13 @@ def coverage_table(
     ledger: Iterable[LedgerRow],
     labels: Iterable[Label],
     chains: Mapping[tuple[str, str], str] | None = None,
+    moved: Mapping[tuple[str, str], int] | None = None,
 ) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
     A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a ledger row was not
-    asked for. chains : (target, decoy) → its column `chains`. Raises ValueError when a decoy or label is given twice.
+    asked for. chains : (target, decoy) → its column `chains`. moved : (target, decoy) → how many decoys of its target
+    are the same complex, moved as a whole, of those that are. Raises ValueError when a decoy or label is given twice.
     """
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
@@ -77,6 +84,10 @@ def coverage_table(
         original = first.setdefault((row.target, *same), row.decoy) if same else row.decoy
         copy = original if original != row.decoy else ""
         rows[i] = row._replace(duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), ""))
+        n_alike = (moved or {}).get((row.target, row.decoy))
+        if n_alike and row.status == Status.OK:
+            reason = "; ".join(filter(None, [ONE_BODY.format(n=n_alike), row.reason]))
+            rows[i] = rows[i]._replace(status=Status.ONE_BODY, reason=reason, stage=layout.STAGES[0])
     return rows
 
 

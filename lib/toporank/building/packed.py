@@ -44,7 +44,9 @@ def packed(
         if row.status == Status.OK:
             joined += any("+" in name for meeting in meetings for name in meeting[:2])
             members.append(_member(built.plan[fate.key], fate, row.split, fate.graphs, choices, store))
-        if fate and fate.status == Status.OK:  # a graph stands for its one interface, if it stands for the decoy
+        if (
+            fate and fate.status == Status.OK and row.status != Status.ONE_BODY
+        ):  # a graph stands for its one interface, if it stands for the decoy
             touching = sum(meeting.contacts > 0 for meeting in meetings)
             several += [(built.plan[fate.key], fate)] if touching > 1 or row.status != Status.OK else []
     parts = () if whole else interface_graphs(sorted(several))

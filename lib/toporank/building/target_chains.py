@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
@@ -14,6 +15,7 @@ from toporank.comparing.correspondence import chain_map_text
 from toporank.comparing.decoys import maps_of_target
 from toporank.comparing.homology.chain_tables import Chain
 from toporank.comparing.homology.kmers import kind_of
+from toporank.comparing.moved import moved_as_whole
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.stored import from_bytes
@@ -51,22 +53,37 @@ def target_chains(
     return rows
 
 
-def chain_maps_of(
-    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], store: Store
-) -> dict[tuple[str, str], str]:
-    """(target, decoy) → which chains of the target its chains are, as `correspondence.chain_map_text` writes it.
+class Correspondence(NamedTuple):
+    """How the decoys of each target correspond.
 
-    Of decoys whose interface is known. Raises StructureError when a file is no longer what was built.
+    chains : (target, decoy) → which chains of the target its chains are, as `correspondence.chain_map_text` writes it,
+    of decoys whose interface is known. moved : (target, decoy) → how many decoys of its target are the same complex,
+    moved as a whole, of those that are.
     """
-    found = {}
+
+    chains: dict[tuple[str, str], str]
+    moved: dict[tuple[str, str], int]
+
+
+def correspondence_of(
+    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], store: Store
+) -> Correspondence:
+    """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was built."""
+    chains: dict[tuple[str, str], str] = {}
+    moved: dict[tuple[str, str], int] = {}
     built = (decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256)
     for target, decoys in groupby(built, key=attrgetter("target")):
         known = {d: fates[d.key] for d in decoys}
         made = {d: making(d, row.structure_sha256, {}, store, atoms_known=row.complex) for d, row in known.items()}
         contents = {d.decoy: of_decoy.contacts.content for d, of_decoy in made.items()}
         for name, chain_map in maps_of_target(contents.items()).items():
-            found[target, name] = chain_map_text(chain_map)
-    return found
+            chains[target, name] = chain_map_text(chain_map)
+        scored = {d.decoy: row.atoms_sha256 for d, row in known.items() if row.status == Status.OK}
+        of_atoms = {atoms: name for name, atoms in reversed(scored.items())}  # copies count once
+        bodies = moved_as_whole({name: contents[name] for name in sorted(of_atoms.values())})
+        of_bodies = {scored[name] for name in bodies}
+        moved.update({(target, name): len(bodies) for name, atoms in scored.items() if atoms in of_bodies})
+    return Correspondence(chains, moved)
 
 
 def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:

@@ -12,6 +12,7 @@ REACH = 5.0
 """Å between heavy atoms: the first shell around a residue."""
 WATERS = frozenset(("HOH", "DOD", "WAT", "H2O", "OH2", "SOL", "TIP", "TIP3", "TIP4", "TP3"))
 MOST_NAMED = 6
+DNA, RNA = "DNA", "RNA"
 
 
 def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
@@ -26,6 +27,13 @@ def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
     named = _names(complex_, _touching(complex_, np.array(others), interface))
     more = [f"{len(named) - MOST_NAMED} others"] if len(named) > MOST_NAMED else []
     return [f"at the interface, but not looked at: {', '.join([*named[:MOST_NAMED], *more])}"] if named else []
+
+
+def nucleic_acids(complex_: Complex) -> list[str]:
+    """One phrase that names the chains of DNA and RNA, such as `DNA (chains C, D)`, or none."""
+    others = [r for r, parent in enumerate(complex_.parents) if not parent and complex_.names[r] not in WATERS]
+    acids = [name for name in _names(complex_, others) if name.startswith((f"{DNA} (", f"{RNA} ("))]
+    return [" and ".join(acids)] if acids else []
 
 
 def _touching(complex_: Complex, others: np.ndarray, interface: np.ndarray) -> list[int]:
@@ -48,7 +56,7 @@ def _names(complex_: Complex, residues: list[int]) -> list[str]:
     for r in residues:
         kind = gemmi.find_tabulated_residue(complex_.names[r])
         if kind.is_nucleic_acid():
-            acids["DNA" if kind.kind == gemmi.ResidueKind.DNA else "RNA"].add(complex_.residues[r].chain)
+            acids[DNA if kind.kind == gemmi.ResidueKind.DNA else RNA].add(complex_.residues[r].chain)
         else:
             others[complex_.names[r]].append(r)
     chains = [f"{acid} ({'chain' if len(of) == 1 else 'chains'} {', '.join(sorted(of))})" for acid, of in acids.items()]

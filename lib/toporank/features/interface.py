@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
+from toporank.features.bystanders import nucleic_acids
 from toporank.features.registry import Parameters, register
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import members, pairs_between_groups, smallest_distance
@@ -133,7 +134,9 @@ def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
         raise StructureError(f"no protein chain{needed}", remedy=remedy)
     if len(there) == 1:
         (chain,) = complex_.bodies[there[0]]
-        raise StructureError(f"only one protein chain ({chain!r}){needed}", remedy=remedy, facts={"n_chains": 1})
+        acids = "".join(f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_))
+        what = f"only one protein chain ({chain!r}){needed}{acids}"
+        raise StructureError(what, remedy=remedy if not acids else None, facts={"n_chains": 1})
 
 
 def _meetings(

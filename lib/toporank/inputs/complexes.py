@@ -40,6 +40,7 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
+    molecules : where one chain name stands for several molecules, in a sentence.
     contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
     target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
     ambiguous : target and name of files that are called alike and differ.
@@ -50,6 +51,7 @@ class Grouped(NamedTuple):
     kinds: dict[Key, dict[str, int]]
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
+    molecules: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
     copies: Mapping[Key, str] = MappingProxyType({})
     renamed: Sequence[str] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toporank.code import code_of
-from toporank.errors import StructureError
+from toporank.errors import StructureError, printable
 from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
@@ -43,7 +43,17 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     contents = {path: sketch.content for path, sketch in seen.items() if sketch}
     copies = copies_among(grouped.decoys, seen)
     of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
-    return grouped._replace(mutants=of_mutants, contents=contents, copies=copies)
+    return grouped._replace(mutants=of_mutants, molecules=_several_molecules(seen), contents=contents, copies=copies)
+
+
+def _several_molecules(sketches: Sketches) -> list[str]:
+    """Which chains are several molecules under one name: a sentence about the first such file, or none."""
+    files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
+    if not files:
+        return []
+    first, n_others = files[0], len(files) - 1
+    others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
+    return [f"in {printable(os.path.basename(first))}{others}: {'; '.join(sketches[first].notes)}"]
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
@@ -88,9 +98,16 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             return {}
         texts = content["sequences"]
         known = {}
-        for name, (size, version, digest, places, models, chains) in content["files"].items():
+        for name, (size, version, digest, places, models, chains, notes) in content["files"].items():
             first, *further = [tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]
-            sketch = Sketch(tuple(models), first, tuple(further), content=digest, places=tuple(places))
+            sketch = Sketch(
+                models=tuple(models),
+                chains=first,
+                further=tuple(further),
+                content=digest,
+                places=tuple(places),
+                notes=tuple(notes),
+            )
             known[name] = FileState(size, version), sketch
         return known
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
@@ -106,7 +123,7 @@ def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> 
         return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
 
     files = {
-        name: [*state, seen.content, seen.places, seen.models, kept(seen)]
+        name: [*state, seen.content, seen.places, seen.models, kept(seen), seen.notes]
         for name, (state, seen) in known.items()
         if seen
     }

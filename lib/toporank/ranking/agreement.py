@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
@@ -16,8 +17,14 @@ COMMON = ("iptm", "interface_plddt")
 """What can be compared between predictors, by and large."""
 
 
+RANK = "rank"
+"""The measure of predictors that say only in the names of their models which they prefer."""
+_RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
+_RELAXED = re.compile(r"_(un)?relaxed")
+
+
 class Disagreement(NamedTuple):
-    """A target on which the two disagree. measure : of `MEASURES`; theirs, ours : the decoys preferred.
+    """A target on which the two disagree. measure : of `MEASURES`, or `RANK`; theirs, ours : the decoys preferred.
 
     place : of theirs in our ranking of the `n` decoys that have a score, from 1. Copies do not count.
     """
@@ -30,12 +37,21 @@ class Disagreement(NamedTuple):
     place: int
     n: int
 
+    @property
+    def preference(self) -> str:
+        """Which decoy it is about and why: what a predictor ranks by is its preference, all else is a measure."""
+        if self.measure == RANK:
+            return f"the predictor prefers {self.theirs.decoy} (as its name says)"
+        value = f"{self.value:.3g}"
+        if self.measure in OWN:
+            return f"the predictor prefers {self.theirs.decoy} ({MEASURES[self.measure]} {value})"
+        return f"{self.theirs.decoy} has the highest {MEASURES[self.measure]} ({value})"
+
     def __str__(self) -> str:
         return (
-            f"the predictor prefers {self.theirs.decoy} ({MEASURES[self.measure]} {self.value:.3g}), which is number"
-            f" {self.place} of {self.n} here with predicted DockQ {self.theirs.pred_dockq:.3f}"
-            f" ({self.theirs.pred_capri}); {self.ours.decoy} comes first with {self.ours.pred_dockq:.3f}"
-            f" ({self.ours.pred_capri})"
+            f"{self.preference}, which is number {self.place} of {self.n} here with predicted DockQ"
+            f" {self.theirs.pred_dockq:.3f} ({self.theirs.pred_capri}); {self.ours.decoy} comes first with"
+            f" {self.ours.pred_dockq:.3f} ({self.ours.pred_capri})"
         )
 
 
@@ -44,8 +60,9 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
 
     They do when the decoy that the predictor prefers and the one ranked first differ in predicted CAPRI class, or the
     former is in the lower half of our ranking. Copies count once. What the predictor prefers is decided by its own
-    ranking score or HADDOCK's, where all decoys of the target are of one predictor, else by ipTM, else by interface
-    pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing.
+    ranking score or HADDOCK's or by the ranks in the names of its models, where all decoys of the target are of one
+    predictor. Where it says nothing of the kind, the decoy with the highest ipTM counts, else the one with the highest
+    interface pLDDT; a measure that two decoys do not have, or that is the same for all, decides nothing.
     """
     ranking = list(ranking)
     copies = {(row.target, row.decoy): row.duplicate_of for row in ranking if row.duplicate_of}
@@ -59,7 +76,7 @@ def disagreements(ranking: Iterable[RankedDecoy], confidence: Iterable[Confidenc
             theirs = max(able, key=lambda row: values[row.decoy])  # of equals the one that comes first here
             ours, place, n = decoys[0], decoys.index(theirs) + 1, len(decoys)
             if place > 1 and (theirs.pred_capri != ours.pred_capri or 2 * place > n + 1):
-                value = getattr(known[target, theirs.decoy], measure)
+                value = abs(values[theirs.decoy]) if measure == RANK else getattr(known[target, theirs.decoy], measure)
                 found.append(Disagreement(target, measure, value, theirs, ours, place, n))
     return found
 
@@ -70,8 +87,28 @@ def _preferred(
     """The measure that decides for a target, and its values by decoy, higher is better."""
     said = [known[row.target, row.decoy] for row in decoys if (row.target, row.decoy) in known]
     one = len({row.predictor for row in said if row.predictor}) == 1
-    for measure in (*OWN, *COMMON) if one else COMMON:
-        values = {row.decoy: value for row in said if (value := oriented(row, measure)) is not None}
+    for measure in (*OWN, RANK, *COMMON) if one else COMMON:
+        if measure == RANK:
+            values = _ranks([row.decoy for row in said])
+        else:
+            values = {row.decoy: value for row in said if (value := oriented(row, measure)) is not None}
         if len(set(values.values())) > 1:
             return measure, values
     return None
+
+
+def _ranks(decoys: list[str]) -> dict[str, float]:
+    """The ranks in the names of decoys, negative, so that higher is better; none where two models have the same rank.
+
+    The relaxed and the unrelaxed model of a rank are one model.
+    """
+    ranks: dict[str, float] = {}
+    model_of_rank: dict[int, str] = {}
+    for decoy in decoys:
+        if match := _RANK_IN_NAME.search(decoy):
+            rank = int(match[1])
+            model = _RELAXED.sub("", decoy)
+            if model_of_rank.setdefault(rank, model) != model:
+                return {}
+            ranks[decoy] = -float(rank)
+    return ranks

@@ -88,6 +88,8 @@ def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> Inte
     meeting, own = met
     found = meeting.residues, meeting.contacts, meeting.closest
     status = Status.OK if meeting.contacts else APART
+    if decoy.status == Status.ONE_BODY:
+        status = decoy.status
     return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
 
 

@@ -19,7 +19,7 @@ from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import coverage_table
 from toporank.building.packed import Packed, packed
 from toporank.building.packing import write_pack
-from toporank.building.target_chains import chain_maps_of, target_chains
+from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.features.registry import Choice as Features
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.job import confidences
@@ -110,7 +110,7 @@ class TargetScorer:
         """The result for a target whose features are there."""
         scorer, store, options = self.scorer, self.store, self.options
         built = Built.of(plan, fates)
-        coverage = coverage_table(plan, fates, (), chain_maps_of(plan, built.fates, store))
+        coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         contacts = stored_contacts(built, coverage, store)
         comparison = comparison_table(coverage, contacts)

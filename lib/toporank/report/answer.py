@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toporank.inputs.confidence.table import INCOMPLETE, MEASURES
+from toporank.inputs.confidence.table import INCOMPLETE
 from toporank.metrics import CAPRI_NAMES, class_of
 from toporank.ranking.agreement import Disagreement
 from toporank.ranking.leakage import SEEN, LeakageRow
@@ -17,6 +17,7 @@ from toporank.ranking.ranked import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
 from toporank.report.rankings import partners_hints
 from toporank.report.results import Result, Study, by_target, models_among
+from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 
 DISAGREE = 0.15
 """Standard deviation over the networks that is a caveat by itself, or more."""
@@ -105,6 +106,8 @@ def caveats(
         found["disagreement"] = f"the networks disagree about it by {spread:.2f}"
     if contrast := apart(best):
         found["apart"] = contrast
+    if without := next((note for note in best.reason.split("; ") if WITHOUT_SIDE_CHAINS in note), ""):
+        found["no_side_chains"] = without
     if best.pred_network is not None:
         alone = class_of(best.pred_network)
         if alone != class_of(best.pred_dockq if best.pred_structure is None else best.pred_structure):
@@ -112,10 +115,7 @@ def caveats(
     if best.cluster_rank and best.cluster_rank > 1:
         found["cluster"] = f"its cluster ranks only number {best.cluster_rank}"
     if differs:
-        value = f"{MEASURES[differs.measure]} {differs.value:.3g}"
-        found["predictor_prefers"] = (
-            f"the predictor prefers {differs.theirs.decoy} ({value}), here number {differs.place} of {differs.n}"
-        )
+        found["predictor_prefers"] = f"{differs.preference}, here number {differs.place} of {differs.n}"
     if not contrast and iptm is not None and iptm < DOUBTFUL and best.shown_capri != CAPRI_NAMES[0]:
         found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
     if partly := of_some(best, *others):

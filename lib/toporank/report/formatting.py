@@ -17,6 +17,7 @@ FATES = {
     Status.PARTNER_APART: "partner apart",
     Status.CHAIN_MISSING: "chain missing",
     Status.NO_INTERFACE: "no interface",
+    Status.ONE_BODY: "moved as a whole",
     Status.UNREADABLE: "unreadable",
     Status.FAILED: "failed",
     Status.INTERMEDIATE: "intermediate",

@@ -87,6 +87,16 @@ class PdbText:
         """The text of some lines."""
         return self.text[self.starts[first] : self.starts[stop]]
 
+    @property
+    def ends(self) -> np.ndarray:
+        """The lines that are END records, int, in rising order."""
+        return np.flatnonzero((self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0")))
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether there are MODEL or ENDMDL records."""
+        return len(self._marks) > 0
+
     def chain_names(self) -> set[str]:
         """The names of the chains of all models, as they stand in their columns."""
         return {int(name).to_bytes(2, "little").decode("ascii") for name in np.unique(self.numbers(CHAIN, self.atoms))}
@@ -123,8 +133,7 @@ class PdbText:
             return
         _, first, stop = self.models[position]
         atoms = self.atoms[slice(*np.searchsorted(self.atoms, [first, stop]))]
-        ends = np.flatnonzero((self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0")))
-        ends = ends[(ends < self._header) | (ends >= first)]
+        ends = self.ends[(self.ends < self._header) | (self.ends >= first)]
         if len(ends) and atoms[-1] > ends[0]:
             raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():

@@ -36,6 +36,7 @@ class Status:
 
     OK = "ok"
     NO_INTERFACE = "no_interface"
+    ONE_BODY = "one_body"
     PARTNER_APART = "partner_apart"
     CHAIN_MISSING = "chain_missing"
     UNREADABLE = "unreadable"

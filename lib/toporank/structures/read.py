@@ -20,7 +20,11 @@ from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.copies import copies
 from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
-from toporank.structures.residue_names import FORCE_FIELD_NAMES, amino_acid, with_short_names
+from toporank.structures.molecules import chains_in_question, far_apart, part_molecules
+from toporank.structures.oxygens import with_terminal_oxygens
+from toporank.structures.parts import join_parts
+from toporank.structures.residue_names import READ_AS, amino_acid, with_short_names
+from toporank.structures.side_chains import lacking_side_chains
 from toporank.structures.text import read_text
 
 BEFORE_CHARGE = 78
@@ -81,10 +85,14 @@ def _parsing(file_format: str) -> Iterator[None]:
 
 
 def pdb_text(text: str) -> PdbText:
-    """PDB text by lines, with residue names of three letters. Raises StructureError when it is mmCIF."""
+    """PDB text by lines, with residue names of three letters, without END between the parts of one complex.
+
+    Raises StructureError when it is mmCIF.
+    """
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
-    return with_short_names(PdbText(text.encode("ascii", errors="replace")))  # gemmi counts columns in bytes
+    lines = PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+    return join_parts(with_short_names(lines))
 
 
 def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, list[str]]:
@@ -101,8 +109,9 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
 
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
+    text = lines.alone(position)
     with _parsing("pdb"):
-        structure = gemmi.read_pdb_string(lines.alone(position), max_line_length=BEFORE_CHARGE)
+        structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
     lines.check(position)
     return _with_atoms(structure, "pdb")
 
@@ -166,21 +175,28 @@ class Residues(NamedTuple):
     parents: list[str]
 
 
-def residues_of(model: gemmi.Model) -> tuple[Residues, list[str]]:
-    """The residues of a model, and notes, after the copies of chains are removed from it. Raises StructureError."""
+def residues_of(model: gemmi.Model, *, whole: bool = True) -> tuple[Residues, list[str]]:
+    """The residues of a model, and notes, after the copies of chains are removed from it. Raises StructureError.
+
+    whole : whether a chain may still be several molecules under one name, which get names of their own.
+    """
     _check_names("chain name", {chain.name for chain in model})
     residues = [list(chain) for chain in model]  # taken once: gemmi makes a new object each time
     chains = [[chain.name] * len(of_chain) for chain, of_chain in zip(model, residues, strict=True)]
     names = [[residue.name for residue in of_chain] for of_chain in residues]
     parents = [list(map(_parent, *of_chain)) for of_chain in zip(residues, names, strict=True)]
-    joined = hetero.join([chain.name for chain in model], residues, names, parents)
+    in_question = chains_in_question(model, residues, parents)
+    if whole and (new_names := part_molecules(model, in_question, residues, parents)):
+        parted, further = residues_of(model, whole=False)
+        return parted, new_names + further
+    joined = far_apart(in_question) + hetero.join([chain.name for chain in model], residues, names, parents)
     original = copies(model, parents)
     if not original:
         return Residues(*(list(itertools.chain(*lists)) for lists in (residues, chains, names, parents))), joined
     for name in original:
         model.remove_chain(name)
     notes = [f"chain {copy} is a copy of chain {name} in the same place: left out" for copy, name in original.items()]
-    found, joined = residues_of(model)
+    found, joined = residues_of(model, whole=False)
     return found, notes + joined
 
 
@@ -188,8 +204,8 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
         return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand, see `hetero`
-    if name in FORCE_FIELD_NAMES:
-        return FORCE_FIELD_NAMES[name]
+    if name in READ_AS:
+        return READ_AS[name]
     info = gemmi.find_tabulated_residue(name)
     if not info.found():
         return amino_acid(name) or "UNK" if all(atom in residue for atom in BACKBONE) else ""
@@ -216,6 +232,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     atom_names = flat.atom_names.view("S8").ravel()
     _check_names("atom name", {name.decode("utf-8", "replace") for name in set(atom_names.tolist())})
     residue_of = np.repeat(np.arange(len(residues)), [len(residue) for residue in residues])
+    atom_names = with_terminal_oxygens(atom_names, residue_of, protein)
     _check_places(flat.pos, ids, residue_of)
     same = _first_of(ids)
     ca = np.flatnonzero((atom_names == b"CA") & protein[residue_of])
@@ -234,6 +251,7 @@ def _complex(structure: gemmi.Structure, notes: list[str], *, with_labels: bool)
     without = np.count_nonzero(present & protein & (ca < 0))
     if without:
         notes.append(f"{without} amino acids without CA atom")
+    notes += lacking_side_chains([residue.chain for residue in ids], parents, atom_names, residue_of)
     return Complex(
         residues=tuple(ids),
         names=tuple(names),

@@ -24,6 +24,10 @@ FORCE_FIELD_NAMES = {
     "ARN": "ARG",
 }
 """Names that Amber, CHARMM and GROMACS give to protonation states; no dictionary of residues has them."""
+RARE_NAMES = {"SEC": "CYS", "PYL": "LYS"}
+"""Amino acids of the genetic code beside the twenty, and those that they are most like."""
+READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
+"""Names in the columns of a file → standard amino acids."""
 _AMINO_ACIDS = {name: name for name in STANDARD} | FORCE_FIELD_NAMES
 ATOM, NAME, LONG_NAME = slice(12, 16), slice(17, 20), slice(17, 21)
 LETTER, OF_CHAIN = 20, 21

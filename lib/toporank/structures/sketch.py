@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from toporank.errors import StructureError
 from toporank.structures.columns import COORDINATES, RESIDUE, PdbText
 from toporank.structures.complex import STANDARD
+from toporank.structures.molecules import SEVERAL
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 from toporank.structures.stored import PER_ANGSTROM
 
@@ -37,6 +38,7 @@ class Sketch(NamedTuple):
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
     places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none where it is not known
+    notes : which of its chains are several molecules, a sentence each
     """
 
     models: tuple[int, ...]
@@ -44,6 +46,7 @@ class Sketch(NamedTuple):
     further: tuple[Chains, ...] = ()
     content: str = ""
     places: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of_model(self, place: int) -> Chains:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
@@ -64,22 +67,25 @@ def sketch(path: Path) -> Sketch:
             return _of_pdb(pdb_text(text))
         structure = gemmi_mmcif(text)[1]
         first, *others = structure
-        further = [_chains(model) for model in others]
-        found = _sketch((first.num, *(model.num for model in others)), _chains(first), further)
+        chains, notes = _chains(first)
+        further = [_chains(model)[0] for model in others]
+        found = _sketch((first.num, *(model.num for model in others)), chains, further, notes)
         return found._replace(places=_places_of(structure))
 
 
 def _of_pdb(lines: PdbText) -> Sketch:
-    first, further = _chains(model_of(lines, 0)[0]), []
+    first, notes = _chains(model_of(lines, 0)[0])
+    further = []
     like_first = _residues(lines, 0) if len(lines.models) > 1 and len(first) > 1 else b""
     for place in range(1, len(lines.models) if like_first else 0):
         further.append(first if _residues(lines, place) == like_first else _chains_if_read(lines, place))
-    found = _sketch(tuple(model.number for model in lines.models), first, further)
+    found = _sketch(tuple(model.number for model in lines.models), first, further, notes)
     return found._replace(places=_places(lines))
 
 
-def _sketch(models: tuple[int, ...], first: Chains, further: list[Chains]) -> Sketch:
-    return Sketch(models, first, tuple(further) if any(chains != first for chains in further) else ())
+def _sketch(models: tuple[int, ...], first: Chains, further: list[Chains], notes: tuple[str, ...]) -> Sketch:
+    differ = any(chains != first for chains in further)
+    return Sketch(models, first, tuple(further) if differ else (), notes=notes)
 
 
 def _places(lines: PdbText) -> tuple[str, ...]:
@@ -142,15 +148,17 @@ def _residues(lines: PdbText, place: int) -> bytes:
 
 def _chains_if_read(lines: PdbText, place: int) -> Chains:
     try:
-        return _chains(model_of(lines, place)[0])
+        return _chains(model_of(lines, place)[0])[0]
     except StructureError:  # reading this model fails later, with the reason
         return ()
 
 
-def _chains(model: gemmi.Model) -> Chains:
-    found, _ = residues_of(model)
+def _chains(model: gemmi.Model) -> tuple[Chains, tuple[str, ...]]:
+    """The chains of a model, and which of the names in the file stand for several molecules."""
+    found, notes = residues_of(model)
     chains: dict[str, list[str]] = {}
     for name, parent in zip(found.chains, found.parents, strict=True):
         if parent:
             chains.setdefault(name, []).append(STANDARD.get(parent, "X"))
-    return tuple((name, "".join(letters)) for name, letters in chains.items())
+    several = tuple(note for note in notes if SEVERAL in note)
+    return tuple((name, "".join(letters)) for name, letters in chains.items()), several

@@ -66,6 +66,30 @@ def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
     return rows_of_command(mixed, out), out
 
 
+# ---- what has no score ----------------------------------------------------------------------------------------
+
+
+def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_has_one(tmp_path):
+    """Two chains of one complex, turned about each axis; coordinates keep their three decimals."""
+    turns = {"x": (0, 2, 1), "y": (2, 1, 0), "z": (1, 0, 2)}
+    for name, axes in turns.items():
+        lines = []
+        for line in FAR.read_text().splitlines():
+            if line.startswith("ATOM"):
+                xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
+                turned = [xyz[axis] for axis in axes]
+                turned[0] *= -1  # two axes exchanged are a mirror
+                line = line[:30] + "".join(f"{x:8.3f}" for x in turned) + line[54:]
+            lines.append(line)
+        (tmp_path / f"pose_{name}.pdb").write_text("\n".join(lines) + "\n")
+    frame = toporank.score(tmp_path)
+    assert set(frame["status"]) == {"one_body"}
+    assert frame["pred_dockq"].isna().all()
+    assert (
+        frame.filter(like="interface").drop(columns="n_interface_residues").select_dtypes("float").isna().all(axis=None)
+    )
+
+
 # ---- score ----------------------------------------------------------------------------------------------------
 
 

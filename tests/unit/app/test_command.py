@@ -29,6 +29,7 @@ from toporank.app.commands import doctor, score, study
 from toporank.app.commands.given import name_of
 from toporank.app.commands.running import (
     RUNNING,
+    SETTINGS,
     Progress,
     claimed,
     go_on,
@@ -369,6 +370,22 @@ def test_a_single_file_is_linked(tmp_path):
     assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]
 
 
+def test_the_results_of_another_folder_of_the_same_name_stay(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a/models", "b/models"):
+        Path(folder).mkdir(parents=True)
+    assert score.out_of(Path("a/models")) == Path("toporank_models")
+    Path("toporank_models/.toporank").mkdir(parents=True)
+    settings = Path("toporank_models", SETTINGS)
+    settings.write_text(json.dumps({"score_decoys": str(tmp_path / "a/models/1_rigidbody")}))
+    assert score.out_of(Path("a/models")) == Path("toporank_models")
+    assert capsys.readouterr().out == ""
+    assert score.out_of(Path("b/models")) == Path("toporank_models_2")
+    assert "has the results of another folder of this name" in capsys.readouterr().out
+    settings.write_text(json.dumps({"score_decoys": str(tmp_path / "toporank_models/input/models")}))
+    assert score.out_of(Path("b/models")) == Path("toporank_models_2")
+
+
 @pytest.mark.parametrize("name", ["model.pdb", "model.zip"])
 def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path, name):
     for folder in ("a", "b"):
@@ -687,6 +704,11 @@ def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_a
     table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
     for partners in ("A:B", "B:A", None, str(table)):
         look_at(decoys, tmp_path / "out", partners)
+
+
+def test_letters_that_are_chains_are_to_be_joined_by_a_plus(decoys, tmp_path):
+    with pytest.raises(ConfigError, match=r"join chains by \+, such as A\+B:C; Nothing was changed"):
+        look_at(decoys, tmp_path / "out", "AB:C")
 
 
 # ---- in a wheel ---------------------------------------------------------------------------------------------

@@ -303,6 +303,18 @@ def test_a_file_without_a_result_is_a_copy_of_the_same_file_under_another_name()
     assert {name: first for name, first in found.items() if first} == {"unrelaxed_4": "ranked_3"}
 
 
+def test_models_that_are_one_complex_moved_have_a_status_of_their_own():
+    plan = planned(*(("A", name) for name in ("pose_1", "pose_2", "apart", "other")))
+    fates = [fate("A", name, reason="1 MSE read as MET") for name in ("pose_1", "pose_2", "other")]
+    moved = {("A", name): 3 for name in ("pose_1", "pose_2", "apart")}
+    table = {row.decoy: row for row in coverage_table(plan, fates, [], None, moved)}
+    assert [table[name].status for name in ("pose_1", "pose_2", "apart", "other")] == [
+        *2 * [Status.ONE_BODY], Status.NOT_BUILT, Status.OK
+    ]  # fmt: skip
+    assert table["pose_1"].reason.startswith("3 models of the target are one complex, moved as a whole")
+    assert table["pose_1"].reason.endswith("; 1 MSE read as MET")
+
+
 @pytest.mark.parametrize("content", ["", "x\n", "target\tdecoy\n", "\xff"])
 def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
     path = write(table)

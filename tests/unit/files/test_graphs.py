@@ -38,6 +38,16 @@ PYG_TYPES = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 MATRICES = ("x", "edge_index", "edge_attr")
 
 
+def test_a_graph_is_opened_as_the_documentation_says(repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("graph.pt").write_bytes(file_content(random_graph(0)))
+    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
+    (code,) = [block for block in page.split("```python\n")[1:] if "torch.load" in block]
+    names: dict[str, object] = {}
+    exec(code.partition("```")[0], names)
+    assert isinstance(names["graph"], Data)
+
+
 @pytest.fixture
 def file(tmp_path) -> Path:
     return tmp_path / "graph.pt"

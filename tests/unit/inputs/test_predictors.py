@@ -904,6 +904,40 @@ def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
     assert (found.theirs.decoy, found.ours.decoy, found.place, found.n) == ("e", "a", 5, 5)
 
 
+@pytest.mark.parametrize(
+    ("names", "predictor"),
+    [
+        (["ranked_1", "ranked_2", "ranked_0"], "AlphaFold-Multimer"),
+        (["x_unrelaxed_rank_002_m", "x_unrelaxed_rank_003_m", "x_unrelaxed_rank_001_m"], "ColabFold"),
+        (["pred.rank_1", "pred.rank_2", "pred.rank_0"], "Chai-1"),
+        (["pred.model_idx_4.rank_1", "pred.model_idx_0.rank_2", "pred.model_idx_3.rank_0"], "Chai-1"),
+    ],
+)
+def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(names, predictor):
+    table = ranked((names[0], 0.7, "medium"), (names[1], 0.6, "medium"), (names[2], 0.2, "incorrect"))
+    said = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(reversed(names))]
+    (found,) = disagreements(table, said)
+    assert (found.theirs.decoy, found.place) == (names[2], 3)
+    assert found.preference == f"the predictor prefers {names[2]} (as its name says)"
+    scored = [row._replace(ranking_score=0.9 if row.decoy == names[1] else 0.5) for row in said]
+    assert all(each.measure == "ranking_score" for each in disagreements(table, scored))
+
+
+@pytest.mark.parametrize(
+    ("names", "predictor"),
+    [
+        (["a", "b", "c"], "Boltz"),
+        (["run1_ranked_0", "run2_ranked_0", "run1_ranked_1"], "AlphaFold-Multimer"),
+        (["ranking_0_a", "franked_1", "ranks_2"], "Boltz"),
+    ],
+)
+def test_without_a_ranking_of_its_own_the_highest_measure_is_named_as_what_it_is(names, predictor):
+    table = ranked((names[0], 0.7, "medium"), (names[1], 0.6, "medium"), (names[2], 0.2, "incorrect"))
+    said = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(names)]
+    (found,) = disagreements(table, said)
+    assert found.preference == f"{names[2]} has the highest interface pLDDT (82)"
+
+
 def test_scores_of_different_predictors_are_not_compared():
     said = [Confidence("T", name, by, iptm=iptm, ranking_score=own) for name, by, iptm, own in (
         ("a", "Boltz", 0.9, 0.1), ("e", "AlphaFold 3", 0.2, 0.95),

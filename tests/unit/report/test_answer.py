@@ -134,7 +134,16 @@ def test_a_cluster_that_is_not_the_best_is_told():
 
 def test_a_predictor_that_prefers_another_decoy_is_heard():
     found = answer([0.7, 0.3, 0.25], iptm=[0.7, 0.9, 0.6])["caveats"]
-    assert found == ["the predictor prefers b (ipTM 0.9), here number 2 of 3"]
+    assert found == ["b has the highest ipTM (0.9), here number 2 of 3"]
+
+
+def test_a_best_model_without_side_chains_is_named_once():
+    given = study([0.7, 0.3])
+    note = "no side chains in chain A (all glycine), chain B (backbone only): the score means little"
+    bare = replace(given, results=[row._replace(reason=f"1 MSE read as MET; {note}") for row in given.results])
+    (entry,) = answers(bare)
+    assert entry["caveats"]["no_side_chains"] == note
+    assert "no_side_chains" not in answers(given)[0]["caveats"]
 
 
 def test_a_predictor_that_doubts_what_the_scorer_likes_is_heard():

@@ -150,7 +150,7 @@ def test_thousands_of_models_take_time_by_their_size_only(tmp_path):
         ("d.cif", mmcif(pair(), without=["Cartn_x"])),
         ("d.pdb", b"\x1f\x8b damaged"),
         ("d.pdb", pdb(changed(pair(), x="********"))),
-        ("d.pdb", f"{pdb(alanine('A', 1, 0.0))}END\n{pdb(alanine('B', 1, 5.0))}"),
+        ("d.pdb", f"{pdb(pair())}END\n{pdb(changed(pair(), x=9.0))}"),
         ("d.pdb", in_models(pdb(changed(pair(), x="********")), pdb(pair()))),
         ("d.pdb", in_models(pdb(pair())[:40] + "\n", pdb(pair()))),
     ],

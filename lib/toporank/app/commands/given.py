@@ -161,7 +161,9 @@ def check_partners(partners: str | None, what: str, known: Iterable[Chains], whe
             nearest = max(able, key=lambda each: len(each.names & named))
             missing = f"no {what}{f' of {target}' if target else ''} has the chains {', '.join(_written(named))}"
             there = f"{printable(nearest.file)} has {', '.join(_written(nearest.names))}"
-            remedy = "is a name misspelled? Nothing was changed"
+            letters = [chain for chain in sorted(named - nearest.names) if set(chain) <= nearest.names]
+            joined = f"join chains by +, such as {text.replace(letters[0], '+'.join(letters[0]))}" if letters else ""
+            remedy = f"{joined or 'is a name misspelled?'}{';' if joined else ''} Nothing was changed"
             raise ConfigError(f"{missing}; {there}", where=f"{where} {text}", remedy=remedy)
 
 

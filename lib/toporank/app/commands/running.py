@@ -226,12 +226,12 @@ def _run(arguments: list[str], out: Path, progress: Progress, unlock: str) -> li
 
 def _snakemake(arguments: list[str], out: Path, write_end: int) -> None:
     """What `python -m snakemake` does, printed into a pipe."""
-    from snakemake.cli import main
-
     for stream in (1, 2):
         os.dup2(write_end, stream)
     os.close(write_end)
     os.environ.update(_cache_of_its_own(out))
+    from snakemake.cli import main  # what its plug-ins warn of goes into the log, too
+
     main(arguments)
 
 

@@ -28,6 +28,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.confidence.table import ALWAYS, NEVER
 from toporank.layout import THOROUGH_SCORER, repository
+from toporank.structures.identity import free_name
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
@@ -36,7 +37,10 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser = commands.add_parser("score", help=said, description=said, parents=[running])
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
-    where = "folder for everything that is written (toporank_<name of FOLDER> in the working directory)"
+    where = (
+        "folder for everything that is written (toporank_<name of FOLDER> in the working directory; with a number"
+        " where that has the results of another folder)"
+    )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
     what = "models with the same chains are a target (sequence), or those in one folder (folder)"
@@ -80,6 +84,28 @@ def settings_of(
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
+def out_of(folder: Path) -> Path:
+    """The folder for results where none was given: that of the last run of this folder or archive, or a new one."""
+    name = f"toporank_{name_of(folder)}"
+    there = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
+    chosen = free_name(name, there)
+    if chosen != name:
+        print(f"{name} has the results of another folder of this name: these are written to {chosen}", flush=True)
+    return Path(chosen)
+
+
+def _is_of_another(out: Path, folder: Path) -> bool:
+    """Whether a folder has the results of another folder or archive than this one, as far as can be seen."""
+    try:
+        settings = json.loads((out / SETTINGS).read_text(encoding="utf-8"))
+        scored = Path(settings["score_decoys"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if scored.is_relative_to(out.resolve()):  # of an archive or a file, which is compared when it is unpacked
+        return folder.is_dir()
+    return not scored.is_relative_to(folder.resolve())
+
+
 def score(args: argparse.Namespace) -> int:
     """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be done."""
     from toporank.app.commands.shown import about_scorer, answer  # imports numpy, for which --help need not wait
@@ -87,7 +113,7 @@ def score(args: argparse.Namespace) -> int:
 
     if not args.folder.exists():
         raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
-    out = args.out or Path(f"toporank_{name_of(args.folder)}")
+    out = args.out or out_of(args.folder)
     folder, of_archives = folder_to_score(args.folder, lambda: claimed(out).resolve() / INPUT)
     claimed(out)
     settings = settings_of(

@@ -238,7 +238,8 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     store = Path(config.workflow.reuse_store)
     grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
-    decoys, notes = grouped.decoys, [*grouped.notes, *grouped.mutants, *grouped.renamed]
+    decoys = grouped.decoys
+    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
     skipped = passed_over(folder, decoys)
     if not decoys:
         raise no_decoys(name, folder, skipped)

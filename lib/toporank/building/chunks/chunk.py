@@ -38,6 +38,7 @@ from toporank.structures.dssp import DsspMissingError
 from toporank.structures.identity import INTERMEDIATE, Status
 from toporank.structures.masking import masked_places
 from toporank.structures.partners import parse_partners
+from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
 
 log = logging.getLogger(__name__)
@@ -137,6 +138,8 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         status, reason = _verdict(error)
         if status in (Status.NO_INTERFACE, Status.CHAIN_MISSING) and member.masked:
             reason = f"{reason}; {len(masked_places(member.masked))} disordered residues are left out of it"
+        if bare := [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]:
+            reason = "; ".join([reason, *bare])
         known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         row = row._replace(status=status, reason=reason, **known)
     if made:

@@ -1,0 +1,74 @@
+"""Decoys that are one and the same complex, moved as a whole: poses of a ligand whose receptor is in another file.
+
+Within them nothing differs, so nothing about them can be ranked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+import safetensors.numpy
+
+from toporank.comparing.superposition import interface_rmsd
+
+RIGID = 0.02
+"""Å, largest RMSD of CA atoms after superposition. Rounding to 0.001 Å and rotations of four decimals leave less; two
+samples of a predictor differ by ten times as much at least."""
+MOVED = 0.1
+"""Å, RMSD without superposition above which a complex lies somewhere else."""
+MOST = 0.8
+"""Share of the decoys of a target that are one complex, at least, if that is to mean anything."""
+PROBES = 8
+"""CA atoms, spread over the complex, whose distances are compared before anything is superposed."""
+SAMPLE = 50
+"""Decoys of a target that are looked at first."""
+AT_ONCE = 256
+"""Decoys superposed at a time."""
+
+
+def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
+    """Names of the decoys of a target that are one complex in different places; empty if these are not most of them.
+
+    contents : name → `contacts.contact_bytes`, of decoys of one target. Copies count once: leave them out.
+    """
+    names = list(contents)
+    if len(names) < 2:
+        return set()
+    sample = names[:: -(-len(names) // SAMPLE)]
+    if len(_alike(contents, sample)) < MOST / 2 * len(sample):
+        return set()
+    alike = _alike(contents, names)
+    if len(alike) < max(2, MOST * len(names)):
+        return set()
+    first = next(iter(alike.values()))
+    every = np.ones(len(first), dtype=bool)
+    rigid, is_moved = [], False
+    for start in range(0, len(alike), AT_ONCE):
+        some = list(alike)[start : start + AT_ONCE]
+        xyz = np.array([alike[name] for name in some])
+        counted = np.ones(xyz.shape[:2], dtype=bool)
+        rmsd = interface_rmsd(first, every, xyz, counted)
+        displaced = np.sqrt(np.nanmean(np.sum((xyz - first) ** 2, axis=2), axis=1))
+        rigid += [name for name, value in zip(some, rmsd.tolist(), strict=True) if value <= RIGID]
+        is_moved |= bool((displaced[rmsd <= RIGID] > MOVED).any())
+    return set(rigid) if is_moved and len(rigid) >= MOST * len(names) else set()
+
+
+def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndarray]:
+    """Name → CA atoms, float64, (n, 3), of the decoys with the most frequent residues and distances between probes."""
+    tensors = {name: safetensors.numpy.load(contents[name]) for name in names}
+    residues = {name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()}
+    most_frequent = Counter(residues.values()).most_common(1)[0][0]
+    xyz = {name: tensors[name]["ca"].astype(np.float64) for name in names if residues[name] == most_frequent}
+    is_known = np.isfinite(next(iter(xyz.values()))).all(axis=1)
+    known = np.flatnonzero(is_known)
+    if len(known) < PROBES:
+        return {}
+    probes = known[np.linspace(0, len(known) - 1, PROBES).astype(int)]
+    pairs = np.array(list(combinations(probes.tolist(), 2)))
+    distances = np.array([np.linalg.norm(ca[pairs[:, 0]] - ca[pairs[:, 1]], axis=1) for ca in xyz.values()])
+    differences = np.abs(distances - np.median(distances, axis=0)).max(axis=1)
+    return {name: ca for (name, ca), value in zip(xyz.items(), differences, strict=True) if value <= 3 * RIGID}

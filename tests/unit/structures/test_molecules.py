@@ -1,0 +1,168 @@
+"""Molecules that share a chain name, parts with END between them, and what stays one chain."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from structures_text import Atom, changed, pdb, write
+from toporank.building.target_chains import sequences
+from toporank.errors import StructureError
+from toporank.structures.complex import Complex
+from toporank.structures.read import read_complex
+from toporank.structures.sketch import sketch
+
+EXAMPLE = Path(__file__).parents[3] / "resources" / "example" / "decoys" / "1EMV" / "near1.pdb.gz"
+TER, END = "TER\n", "END\n"
+
+
+def example() -> dict[str, list[Atom]]:
+    """Chains A (83 residues) and B (131) of a decoy, each numbered from 1."""
+    chains: dict[str, list[Atom]] = {"A": [], "B": []}
+    first: dict[str, int] = {}
+    for line in gzip.decompress(EXAMPLE.read_bytes()).decode().splitlines():
+        if line.startswith("ATOM"):
+            name, number = line[21], int(line[22:26])
+            number -= first.setdefault(name, number) - 1
+            xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
+            chains[name].append(Atom(line[12:16].strip(), line[17:20], name, number, *xyz, element=line[76:78].strip()))
+    return chains
+
+
+A, B = example().values()
+
+
+def called(atoms: list[Atom], chain: str, first: int = 1, x: float = 0.0) -> list[Atom]:
+    """The atoms with another chain name, numbered from another number on, and moved by x Å."""
+    return [replace(a, chain=chain, number=a.number + first - 1, x=round(a.x + x, 3)) for a in atoms]
+
+
+def numbered(atoms: list[Atom], start: int = 1) -> str:
+    """PDB text whose atoms are numbered from `start` on."""
+    lines = pdb(atoms).splitlines(keepends=True)
+    return "".join(f"{line[:6]}{serial:5d}{line[11:]}" for serial, line in enumerate(lines, start))
+
+
+def without(atoms: list[Atom], first: int, last: int) -> list[Atom]:
+    return [atom for atom in atoms if not first <= atom.number <= last]
+
+
+def read(folder: Path, *parts: str | list[Atom]) -> Complex:
+    texts = []
+    for part in parts:
+        n_before = "".join(texts).count("ATOM")
+        texts.append(part if isinstance(part, str) else numbered(part, n_before + 1))
+    path = write(folder / "d.pdb", "".join(texts))
+    complex_ = read_complex(path)
+    assert dict(sketch(path).chains) == sequences(complex_)
+    return complex_
+
+
+def sizes(complex_: Complex) -> dict[str, int]:
+    return {chain: len(sequence) for chain, sequence in sequences(complex_).items()}
+
+
+@pytest.mark.parametrize(
+    ("parts", "chains"),
+    [
+        pytest.param([called(A, "A"), TER, called(B, "A", 333)], {"A": 83, "A_2": 131}, id="nanobody and antigen"),
+        pytest.param([called(A, "A"), TER, called(B, "A")], {"A": 83, "A_2": 131}, id="overlapping numbers"),
+        pytest.param([called(A, " "), TER, called(B, " ")], {"": 83, "_2": 131}, id="no chain names"),
+        pytest.param([called(A, "A", 333), called(B, "A")], {"A": 83, "A_2": 131}, id="numbers go back, no TER"),
+        pytest.param([numbered(called(A, "A")), numbered(called(B, "A", 90))], {"A": 83, "A_2": 131}, id="two files"),
+        pytest.param(
+            [called(A, "H"), TER, called(A, "L", 1, 50), TER, called(B, "L", 333)],
+            {"H": 83, "L": 83, "L_2": 131},
+            id="antibody and antigen",
+        ),
+        pytest.param(
+            [called(A, "H"), called(A, "L", 1, 50), called(B, "H", 150)],
+            {"H": 83, "L": 83, "H_2": 131},
+            id="another chain between",
+        ),
+        pytest.param([called(A, "A"), TER, called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer"),
+        pytest.param(
+            [called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)],
+            {"A": 83, "A_2": 83, "B": 131},
+            id="a third copy",
+        ),
+        pytest.param(
+            ["HEADER rec.pdb\n", called(A, "A"), END, "HEADER lig.pdb\n", called(A, "A", 1, 40), END],
+            {"A": 83, "A_2": 83},
+            id="ClusPro, homodimer",
+        ),
+        pytest.param(
+            ["HEADER rec.pdb\n", called(A, "A"), END, "HEADER lig.pdb\n", called(B, "A"), END],
+            {"A": 83, "A_2": 131},
+            id="ClusPro",
+        ),
+        pytest.param(
+            [called(A, "A"), END, called(B, "B"), END, called(A, "C", 1, 50), END],
+            {"A": 83, "B": 131, "C": 83},
+            id="three files joined",
+        ),
+    ],
+)
+def test_each_molecule_gets_a_chain_name_of_its_own(tmp_path, parts, chains):
+    complex_ = read(tmp_path, *parts)
+    assert sizes(complex_) == chains
+    if new := [chain for chain in chains if chain.endswith("_2")]:
+        (note,) = [note for note in complex_.notes if "is several molecules" in note]
+        assert note.endswith(f"{new[0]!r}")
+
+
+GAP = without(A, 30, 45)
+LOOP = [atom for atom in A if 30 <= atom.number <= 45]
+
+
+def with_code(atom: Atom) -> Atom:
+    """Residues 40, 41, 42 … as 39A, 39B, 39C …"""
+    return atom if atom.number < 40 else replace(atom, number=39, insertion_code=chr(ord("A") + atom.number - 40))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([GAP, TER, B], id="a gap"),
+        pytest.param([without(A, 30, 99), TER, without(A, 1, 45), TER, B], id="TER at a gap"),
+        pytest.param([GAP, TER, LOOP, TER, B], id="a loop behind all others"),
+        pytest.param([A, TER, changed(A[:8], residue="LIG", number=900, het=True), TER, B], id="a ligand"),
+        pytest.param([A, TER, called(A, "A", 1, 0.3), TER, B], id="a second conformation"),
+        pytest.param([without(A, 40, 99), called(without(A, 1, 39), "A", 501), TER, B], id="numbers jump"),
+        pytest.param([without(A, 40, 99), TER, without(A, 1, 39), B], id="TER in a chain"),
+        pytest.param([without(A, 40, 99), B, without(A, 1, 39)], id="a chain in two parts"),
+        pytest.param([[with_code(atom) for atom in A if atom.number < 60], B], id="insertion codes"),
+    ],
+)
+def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, parts):
+    assert set(sizes(read(tmp_path, *parts))) == {"A", "B"}
+
+
+def test_a_chain_that_goes_on_far_away_is_named(tmp_path):
+    """Two molecules without TER, as HADDOCK joins the chains of one partner."""
+    complex_ = read(tmp_path, called(A, "A"), called(B, "A", 501), TER, called(A, "B", 1, 30))
+    assert sizes(complex_) == {"A": 214, "B": 83}
+    (note,) = complex_.notes
+    assert note.startswith("chain 'A' goes on at 501, 58 Å from 83 and without a peptide bond: read as one chain")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([A, B, END, called(A, "A", 1, 9), called(B, "B", 1, 9), END], "atoms after END"),
+        ([A, END, called(A, "A", 1, 9), END], "atoms after END"),
+        ([A, TER, B, TER, called(A, "A", 1, 50), TER, called(B, "B", 1, 60), TER], "stands twice in the file"),
+    ],
+    ids=["complexes", "monomers", "complexes without END"],
+)
+def test_models_one_after_another_are_not_one_complex(tmp_path, parts, message):
+    with pytest.raises(StructureError, match=message):
+        read(tmp_path, *parts)
+
+
+def test_what_was_joined_or_parted_is_in_the_sketch(tmp_path):
+    path = write(tmp_path / "d.pdb", f"{pdb(called(A, 'A'))}TER\n{pdb(called(B, 'A', 333))}")
+    assert sketch(path).notes == ("chain 'A' is several molecules: TopoRank calls 333 to 463 of it 'A_2'",)
