@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
+from toporank.files.compressed import compression_of, without_compression
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
-"""Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+"""Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
 
 
 LONGEST_NAME = 240
@@ -123,18 +124,18 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
     Only known suffixes are removed; nothing else in the name is interpreted.
     """
-    stem, zipped = (filename[:-3], filename[-3:]) if filename.lower().endswith(".gz") else (filename, "")
-    base, suffix = os.path.splitext(stem)
+    plain = without_compression(filename)
+    base, suffix = os.path.splitext(plain)
     if base and suffix.lower() in FORMATS:
-        return base, suffix + zipped
+        return base, filename[len(base) :]
     return None
 
 
-def structure_format(path: Path) -> tuple[str, bool]:
-    """Format (`pdb` or `mmcif`) of a structure file and whether it is gzipped, by its suffix."""
+def structure_format(path: Path) -> tuple[str, str]:
+    """Format (`pdb` or `mmcif`) of a structure file and its compression (`.gz`, or empty for none), by its suffix."""
     known = split_suffix(path.name)
     if known is None:
         endings = ", ".join(FORMATS)
         raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
     suffix = known[1].lower()
-    return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
+    return FORMATS[without_compression(suffix)], compression_of(suffix)
