@@ -45,7 +45,7 @@ def unpacked(content: bytes, compression: str, most: int) -> bytes:
     Parameters
     ----------
     content : of the file
-    compression : one of `ENDINGS`, or empty for a plain file
+    compression : one of `ENDINGS`
     most : bytes that are allowed
 
     Raises
@@ -53,8 +53,6 @@ def unpacked(content: bytes, compression: str, most: int) -> bytes:
     OSError, EOFError, zlib.error, lzma.LZMAError
         `DAMAGED`: when the content is damaged or something else
     """
-    if not compression:
-        return content[: most + 1]
     if compression == ZSTANDARD:
         return _of_zstandard(content, most)
     with OPENERS[compression](io.BytesIO(content)) as file:

@@ -17,7 +17,7 @@ SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
 SERVER_MODEL = re.compile(r"fold_.+_model_\d+\.cif")
 """A model of the AlphaFold Server, beside which its `templates` lie, which are no decoys."""
 
-COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank|model)_\d+_")
+COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
 
 STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)

@@ -87,4 +87,4 @@ def _unpacked(data: bytes, compression: str) -> bytes:
             text = whole.decompress(data, MAX_BYTES + 1)
             if whole.eof and not whole.unused_data:
                 return text
-    return unpacked(data, compression, MAX_BYTES)
+    return unpacked(data, compression, MAX_BYTES) if compression else data

@@ -410,7 +410,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     rows = confidences([Asked("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
@@ -497,7 +497,7 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     del beside["result_model_3_pred_0.pkl"]
     kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
     paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     rows = confidences([Asked("T", path.stem, path) for path in paths])
     assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
     assert sum(row.status == "ok" for row in rows) == 27
@@ -511,7 +511,7 @@ def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, 
         Asked("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)) for i in range(50)
     ]
     (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
     assert opened == ["capri_ss.tsv"]
 
@@ -754,7 +754,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     """What makes the workflow read them again."""
 
     def state() -> list:
-        side_files._names_in.cache_clear()
+        side_files.names_in.cache_clear()
         side_files._steps.cache_clear()
         return side_files.state({tmp_path / "models"})
 

@@ -78,11 +78,13 @@ def read_bytes(path: Path) -> bytes:
     """The content of a file, unpacked if its name says that it is compressed. Raises ConfidenceError."""
     if state_of(path).size > MAX_BYTES:
         raise _too_large(path)
+    compression = compression_of(path.name)
     try:
-        content = unpacked(path.read_bytes(), compression_of(path.name), MAX_BYTES)
+        content = path.read_bytes()
+        content = unpacked(content, compression, MAX_BYTES) if compression else content
     except DAMAGED_COMPRESSION as error:
         raise unreadable(path, error) from error
-    if len(content) > MAX_BYTES:
+    if compression and len(content) > MAX_BYTES:
         raise _too_large(path)
     return content
 

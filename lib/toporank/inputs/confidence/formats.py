@@ -271,17 +271,21 @@ def _name(beside: Beside) -> str:
     runs = ranked_runs(beside.folder)
     if beside.names["prefix"] and len(runs) > 1:
         several = " and ".join(f"{run}ranked" for run in sorted(runs)[:2])
-        what = f"{beside.scores.name} ranks the models of one run, and here are models called {several}"
+        what = f"ranking_debug.json ranks the models of one run, and here are models called {several}"
         raise ConfidenceError(what, remedy="put the models of each run into a folder with its ranking_debug.json")
     if place >= len(order):
-        raise ConfidenceError(f"{beside.scores.name} orders {len(order)} models, so there is no ranked_{place}")
+        raise ConfidenceError(f"ranking_debug.json orders {len(order)} models, so there is no ranked_{place}")
     return str(order[place])
 
 
 def _alphafold2_result(beside: Beside) -> Parts:
     """`result_<name>.pkl`: all there is. MassiveFold puts it into a folder, or calls it after the model."""
     name = f"result_{_name(beside)}.pkl"
-    places = ((beside.folder, name), (beside.folder / LIGHT_PICKLES, name), (beside.folder, f"{beside.stem}.pkl"))
+    places = (
+        (beside.folder, name),
+        (beside.folder / LIGHT_PICKLES, name),
+        (beside.folder, f"{beside.names['stem']}.pkl"),
+    )
     path = next(filter(None, (file_called(*place) for place in places)), None)
     values = read_values(path) if path else {}
     scores = _numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")

@@ -34,7 +34,7 @@ class Naming(NamedTuple):
     ----------
     predictor : its name
     model : of the name of the model's file without ending
-    scores, pae, plddt : of the others, in order of preference, in terms of the groups of `model`
+    scores, pae, plddt : of the others, in order of preference, in terms of what `names_of` gives
     needs_scores : whether the model is of this predictor only where there are scores
     """
 
@@ -60,7 +60,7 @@ NAMINGS = (
             r"|(?:un)?relaxed_(?P<name>(?:.*_)?model_\d+.*)"
         ),
         ("ranking_debug.json",),
-        ("pae_{name}{listed}.json", "result_{name}{listed}.pkl", "confidence_{name}{listed}.json"),
+        ("pae_{name}{listed}.json", "result_{name}{listed}.pkl", "confidence_{name}{listed}.json", "{stem}.pkl"),
     ),
     Naming(
         "OpenFold3",
@@ -126,14 +126,12 @@ class Beside(NamedTuple):
     ----------
     predictor : its name
     folder : in which the files lie
-    stem : the name of the model's file without ending
-    names : the groups of that name
+    names : the groups of the name of the model's file, and `stem`: all of it, without ending
     scores, pae, plddt : the files
     """
 
     predictor: str
     folder: Path
-    stem: str
     names: dict[str, str]
     scores: Path | None
     pae: Path | None
@@ -144,14 +142,24 @@ def files_beside(model: Path) -> Beside | None:
     """The files of the first predictor that has any beside this model; None without any."""
     stem = stem_of(model.name)
     for naming in NAMINGS:
-        if match := naming.model.fullmatch(stem):
-            names = {name: text or "" for name, text in match.groupdict().items()}
+        if names := names_of(naming, stem):
             scores = _first_there(naming.scores, names, model.parent)
             pae = _first_there(naming.pae, names, model.parent)
             plddt = _first_there(naming.plddt, names, model.parent)
             if scores or (not naming.needs_scores and (pae or plddt)):
-                return Beside(naming.predictor, model.parent, stem, names, scores, pae, plddt)
+                return Beside(naming.predictor, model.parent, names, scores, pae, plddt)
     return None
+
+
+def names_of(naming: Naming, stem: str) -> dict[str, str]:
+    """What stands in the names of the files of a model, by group; empty where the model is called otherwise.
+
+    stem : the name of its file without ending
+    """
+    match = naming.model.fullmatch(stem)
+    if not match:
+        return {}
+    return {"stem": stem} | {name: text or "" for name, text in match.groupdict().items()}
 
 
 def _first_there(patterns: Iterable[str], names: Mapping[str, str], folder: Path) -> Path | None:

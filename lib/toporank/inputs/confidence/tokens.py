@@ -6,6 +6,7 @@ the order of the model's file. What the names, the numbers, the order and pLDDT 
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
@@ -25,6 +26,8 @@ MOST_DIFFERING = 0.1
 chains in another order 0.5 or more."""
 SAME_MEAN = 0.01
 """Difference of two mean differences of pLDDT that are the same but for rounding."""
+LETTERS = string.ascii_uppercase
+"""What AlphaFold 3.0.0 and 3.0.1 call the first chains of tokens, whatever they are called."""
 MOST_NAMED = 6
 """Chains in a message."""
 WHOSE_FILES = "were these files written for this model?"
@@ -185,9 +188,11 @@ def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) ->
     readings = [(chains, _fitted(complex_, known, chains)) for chains in _by_their_names(known)]
     in_order = _in_order(complex_, known)
     by_order = (in_order, _fitted(complex_, known, in_order)) if in_order else ([], None)
-    if not known.atom_chains:
+    runs = [name for name, _ in _runs([chain for chain, _ in known.tokens])]
+    if not known.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
         readings.append(by_order)
     fitting = [(chains, fit) for chains, fit in readings if fit is not None]
+    fitting = [(chains, fit) for chains, fit in fitting if fit.whole] or fitting
     agreeing = [(chains, fit) for chains, fit in fitting if _agrees(fit, b_factors)]
     if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
         agreeing = [by_order]
@@ -195,7 +200,6 @@ def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) ->
     if len({fit.token.tobytes() for _, fit in found}) != 1:
         raise ConfidenceError(_disagreement(complex_, known), remedy=WHOSE_FILES)
     chains, fit = found[0]
-    runs = [name for name, _ in _runs([chain for chain, _ in known.tokens])]
     in_model = [chain.name for chain in chains]
     return Placed(fit.token, fit.plddt, in_model, _called(runs, known.atom_chains, in_model))
 
@@ -235,10 +239,11 @@ def _atoms_have_plddt(known: Stated) -> bool:
 
 
 class _Fit(NamedTuple):
-    """As in `Placed`."""
+    """token, plddt : as in `Placed`. whole : whether each token is one of a residue of the model."""
 
     token: np.ndarray
     plddt: np.ndarray | None
+    whole: bool
 
 
 def _agrees(fit: _Fit, b_factors: np.ndarray | None, *, surely: bool = False) -> bool:
@@ -258,6 +263,7 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | No
     plddt = np.full(len(complex_.residues), np.nan)
     heavy = complex_.without_hydrogens()
     chain_of = np.array([residue.chain for residue in complex_.residues])
+    whole = set(by_name) <= set(chain_of.tolist())
     for name in dict.fromkeys(chain_of.tolist()):
         residues = np.flatnonzero(chain_of == name)
         if name not in by_name:
@@ -269,11 +275,13 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | No
         if of_residues is None:
             return None
         token[residues] = of_residues
+        n_numbers = len({*numbers[tokens].tolist()})
+        whole = whole and n_numbers == np.count_nonzero(of_residues >= 0)
         own = np.isin(heavy.residue_of, residues)
         if atoms is not None and len(atoms) == np.count_nonzero(own):
             sums = np.bincount(heavy.residue_of[own], known.atom_plddt[atoms], len(token))
             plddt[residues] = sums[residues] / np.bincount(heavy.residue_of[own], minlength=len(token))[residues]
-    return _Fit(token, None if np.isnan(plddt[complex_.is_protein]).any() else plddt)
+    return _Fit(token, None if np.isnan(plddt[complex_.is_protein]).any() else plddt, whole)
 
 
 def _tokens_of_chain(
@@ -439,6 +447,6 @@ def _alike(chains: _Numbered, of_file: np.ndarray, of_model: np.ndarray) -> np.n
 
 
 def _padded(pae: np.ndarray, n_rows: int) -> bool:
-    """Whether all further rows and columns of PAE hold one number, as those do that a model of fixed length appends."""
+    """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed length append."""
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
-    return len(further) > 0 and bool(np.ptp(further) == 0)
+    return len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0
