@@ -19,7 +19,7 @@ from toporank.building.packed import packed
 from toporank.building.target_chains import chain_maps_of
 from toporank.features.registry import Choice as Features
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, Choice, Confidence, of_copies, spoken
+from toporank.inputs.confidence.table import AUTO, Choice, Confidence, best_measured, of_copies, spoken
 from toporank.layout import STAGES
 from toporank.ranking.answers import OF_DECOYS, OF_ROWS, Answer, Answers, Given, by_target, given_by_target, made_of
 from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
@@ -114,9 +114,11 @@ def _answered(
     found, new = judged(scorer, packed(coverage, built, choices, store), store)
     for digest in {built.fates[key].complex for key in new} if store.thin else ():
         store.box(digest).forget(GRAPHS)
+    copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+    copies = best_measured(copies, stated)
+    coverage = [row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage]
     contacts = stored_contacts(built, coverage, store)
     comparison = comparison_table(coverage, contacts)
-    copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
     stated = of_copies(stated, copies)
     features, scores = graph_metadata(choices)["features"], [one.score for one in found]
     scores = combine(scores, descriptors_of(found), features, contacts, copies, scorer.trees)

@@ -349,8 +349,8 @@ def _chains_of_pairs(known: Stated, place: Placed, chains: list[str]) -> list[st
 
 def _shifted(share: float, file: str) -> str:
     return (
-        f"{share:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model: behind a modified residue or a"
-        " ligand Boltz writes the pLDDT of other residues there, so TopoRank uses the file"
+        f"the B factors are not the pLDDT of {file} for {share:.0%} of the residues: behind a modified residue or a"
+        " ligand Boltz writes that of other residues into them, so TopoRank uses the file"
     )
 
 
