@@ -9,7 +9,7 @@ from string import Formatter
 
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
-from toporank.inputs.confidence.side_files import KINDS, NAMINGS, Naming, names_in, names_of, stem_of
+from toporank.inputs.confidence.side_files import KINDS, NAMINGS, RANKED, names_in, names_of, stem_of
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
@@ -33,6 +33,9 @@ COPIES = re.compile(r".+_predicted_aligned_error_v\d+\.json")
 """Files of ColabFold with what its other files have, too."""
 UNREAD = "TopoRank does not read"
 """How the sentence begins."""
+SCORES = "scores"
+KINDS_OF_FILES = (SCORES, "pae", "plddt")
+"""Fields of `side_files.Naming`."""
 NAMED = 3
 """Files that a message names."""
 
@@ -40,20 +43,20 @@ NAMED = 3
 def unread(folder: Path) -> str:
     """A sentence on what looks like a predictor's file beside the models in a folder and is not read; empty if nothing.
 
-    Files of models that are not in the folder count only where a model has no files of its own: it may have been
+    Files of models that are not in the folder count only where a model has no such file of its own: it may have been
     renamed.
     """
-    models = {stem_of(name) for name in names_in(folder) if split_suffix(name)}
-    like_files = {name for name in names_in(folder) if _looks_like(name, models)}
-    if not like_files:
+    there = names_in(folder)
+    models = {stem_of(name) for name in there if split_suffix(name)}
+    left = [name for name in sorted(there) if _looks_like(name, models)]
+    if not left:
         return ""
-    files_of = {stem: _files_of(stem) for stem in models}
-    taken = {name for names in files_of.values() for name in names}
-    left = sorted(name for name in like_files if without_compression(name) not in taken)
-    there = {without_compression(name) for name in names_in(folder)}
-    if all(there & names for names in files_of.values()):
-        known = _patterns(naming for naming in NAMINGS if any(naming.model.fullmatch(stem) for stem in models))
-        left = [name for name in left if not any(each.fullmatch(without_compression(name)) for each in known)]
+    there = {without_compression(name) for name in there}
+    for kind in KINDS_OF_FILES:
+        read = {name for stem in models for name in _files_of(stem, kind)}
+        of_others = _patterns(models, kind) if all(_has(stem, kind, there) for stem in models) else []
+        left = [name for name in left if without_compression(name) not in read]
+        left = [name for name in left if not any(each.fullmatch(without_compression(name)) for each in of_others)]
     if not left:
         return ""
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
@@ -82,20 +85,30 @@ def _is_called_after(stem: str, models: Iterable[str]) -> bool:
     return not (heads | tails).isdisjoint(models)
 
 
-def _files_of(stem: str) -> set[str]:
-    """The names that files of a model may have, without compression."""
+def _files_of(stem: str, kind: str) -> set[str]:
+    """The names that files of a model may have, without compression. kind : of `KINDS_OF_FILES`."""
     found: set[str] = set()
     for naming in NAMINGS:
         if names := names_of(naming, stem):
-            found |= {pattern.format(**names) for pattern in (*naming.scores, *naming.pae, *naming.plddt)}
+            found |= {pattern.format(**names) for pattern in getattr(naming, kind)}
     return found
 
 
-def _patterns(namings: Iterable[Naming]) -> list[re.Pattern[str]]:
-    """What all files of these predictors are called."""
+def _has(stem: str, kind: str, there: set[str]) -> bool:
+    """Whether a model has a file of a kind, or a file that has it all, or one that says which file it is."""
+    files = _files_of(stem, kind)
+    in_scores = not files or RANKED.fullmatch(stem)
+    return bool(there & files) or (in_scores and kind != SCORES and _has(stem, SCORES, there))
+
+
+def _patterns(models: Iterable[str], kind: str) -> list[re.Pattern[str]]:
+    """What all files of a kind are called by the predictors of these models."""
     found = [COPIES]
-    for naming in namings:
-        for pattern in (*naming.scores, *naming.pae, *naming.plddt):
-            parts = ((re.escape(text), name) for text, name, *_ in Formatter().parse(pattern))
-            found.append(re.compile("".join(text + (".*" if name is not None else "") for text, name in parts)))
+    for naming in NAMINGS:
+        if any(naming.model.fullmatch(stem) for stem in models):
+            for pattern in getattr(naming, kind):
+                if pattern.startswith("{stem}"):  # anything could be called so
+                    continue
+                parts = [(re.escape(text), name) for text, name, *_ in Formatter().parse(pattern)]
+                found.append(re.compile("".join(text + (".*" if name is not None else "") for text, name in parts)))
     return found
