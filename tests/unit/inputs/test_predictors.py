@@ -172,14 +172,14 @@ def of_three(folder: Path, program: str, partners: tuple, atoms=THREE, **other: 
     model, file, pairs = OF_PAIRS_OF_CHAINS[program]
     path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
     (row,) = confidences([Asked("T", "d", path, partners)])
-    assert (row.status, row.predictor, row.iptm) == ("ok", program, 0.72)
+    assert (row.predictor, row.iptm) == (program, 0.72)
     return row
 
 
 @pytest.mark.parametrize("program", OF_PAIRS_OF_CHAINS)
 def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
     row = of_three(tmp_path, program, JOINED)
-    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
+    assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", ALL_CHAINS, 0.2)
     row = of_three(tmp_path, program, EACH)
     assert (row.iptm_of, row.interface_iptm) == ("", None)
     apart = [*THREE[:10], *changed(THREE[10:], x=90.0)]
@@ -199,6 +199,9 @@ def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(t
 def test_where_iptm_between_the_partners_is_not_known_there_is_none(tmp_path, odd):
     row = of_three(tmp_path, "Boltz", JOINED, pair_chains_iptm=odd)
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
+    of_one_chain = odd in ([[0.5]], {"0": {"0": 0.5}})
+    why = "ipTM of pairs of chains is of 1 chains, but the model has H, L, C: TopoRank does not use it"
+    assert row.reason == (why if of_one_chain else "")
     assert of_three(tmp_path, "Boltz", EACH, pair_chains_iptm=odd).iptm_of == ""
 
 
@@ -580,7 +583,10 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
     for row in rows("a_ranked_0", "b_ranked_0"):
         assert (row.iptm, row.ranking_score, row.plddt, row.status) == (None, None, 80, "incomplete")
-        assert row.reason.startswith("ranking_debug.json ranks one model as 0, and here are a_ranked_0 and b_ranked_0")
+        assert row.reason.startswith(
+            "ranking_debug.json ranks the models of one run, and here are models called a_ranked"
+        )
+    assert [row.iptm for row in rows("a_ranked_0", "b_ranked_1")] == [None, None]
     assert [row.iptm for row in rows("a_ranked_0", "ranked_0")] == [None, 0.7]
     assert [row.iptm for row in rows("a_ranked_0", "a_ranked_1")] == [0.7, 0.3]
 
@@ -608,7 +614,9 @@ def test_tokens_of_another_model_are_noticed(tmp_path):
     model, beside, _ = LAYOUTS["AlphaFold 3, early"]
     other = {**beside, "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]}}
     row = confidence_of("T", "d", laid(tmp_path, model, other))
-    assert row.reason == "the predictor's files do not have all residues of the model"
+    assert row.reason.startswith("the predictor's files do not say which tokens are those of the model")
+    assert "token_chain_ids A (2), C (1), the model A (2), B (1)" in row.reason
+    assert (row.status, row.interface_pae, row.iptm) == ("incomplete", None, 0.5)
 
 
 def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
