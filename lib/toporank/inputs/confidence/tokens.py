@@ -312,12 +312,13 @@ def _tokens_of_chain(
 
 def _disagreement(complex_: Complex, known: Stated) -> str:
     """What the lists of the predictor and the model say of the chains."""
-    lists = {"token_chain_ids": [chain for chain, _ in known.tokens], "atom_chain_ids": known.atom_chains or ()}
-    said = [f"{name} {_sizes(chains)}" for name, chains in lists.items() if chains]
+    of_tokens = _sizes([chain for chain, _ in known.tokens])
+    atom_runs = _runs(known.atom_chains or ())
+    of_atoms = f", atom_chain_ids {', '.join(name for name, _ in atom_runs[:MOST_NAMED])}" if atom_runs else ""
     of_model = _sizes([residue.chain for residue in complex_.residues])
     return (
-        f"the predictor's files do not say which tokens are those of the model: {', '.join(said)}, the model {of_model}"
-        " (residues); token_res_ids do not decide, so TopoRank uses neither PAE nor pLDDT of the files"
+        "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
+        f"{of_tokens}{of_atoms}, and the model {of_model}; TopoRank uses neither PAE nor pLDDT of these files"
     )
 
 
