@@ -81,7 +81,7 @@ def test_where_structures_lie_deeper_the_folder_to_give_is_named(tmp_path, monke
     assert no_decoys("set", Path("."), passed_over(Path("."), [])).remedy == f"give {better}"
 
 
-@pytest.mark.parametrize("files", [(), ("T/a.pdb.zst",), ("deep/T/a.bcif",)])
+@pytest.mark.parametrize("files", [(), ("T/a.pdb.7z",), ("deep/T/a.bcif",)])
 def test_where_nothing_can_be_read_deeper_down_the_form_of_a_data_set_is_told(tmp_path, files):
     folder = laid(tmp_path, files)
     assert "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy

@@ -23,7 +23,7 @@ COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafol
 STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
 """Names of files that are meant to be structures, whether or not they can be read."""
 
-EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
+EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst)"
 
 
 def _structure_files(folder: Path) -> Iterator[tuple[str, str, str]]:

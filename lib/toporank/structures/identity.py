@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.files.compressed import compression_of, without_compression
+from toporank.files.compressed import ENDINGS, compression_of, without_compression
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
@@ -136,6 +136,8 @@ def structure_format(path: Path) -> tuple[str, str]:
     known = split_suffix(path.name)
     if known is None:
         endings = ", ".join(FORMATS)
-        raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
+        raise ConfigError(
+            "not a structure file name", where=path, remedy=f"use {endings}, compressed or not ({', '.join(ENDINGS)})"
+        )
     suffix = known[1].lower()
     return FORMATS[without_compression(suffix)], compression_of(suffix)

@@ -84,12 +84,12 @@ def test_jobs_in_a_tar_file_are_targets(tmp_path):
 
 
 def test_what_looks_like_a_model_and_is_not_read_is_said_at_once(tmp_path):
-    for name in ("a.pdb", "b.pdb.bz2", "t/deeper/c.cif", "notes.txt"):
+    for name in ("a.pdb", "b.pdb.7z", "t/deeper/c.cif", "notes.txt"):
         path = tmp_path / "models" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     _, line = look_at(tmp_path / "models", tmp_path / "out").said.splitlines()
-    assert line.startswith("  2 files are not read, such as b.pdb.bz2 (expected <target>/<decoy>.pdb, .ent, .cif")
+    assert line.startswith("  2 files are not read, such as b.pdb.7z (expected <target>/<decoy>.pdb, .ent, .cif")
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
@@ -351,7 +351,7 @@ def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_f
 
 @pytest.mark.parametrize(
     ("name", "what_to_do"),
-    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.zst", "unpack it")],
+    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.7z", "unpack it")],
 )
 def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(tmp_path, name, what_to_do):
     (tmp_path / name).touch()

@@ -155,13 +155,13 @@ def test_one_decoy_is_planned_by_itself():
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():
-    for name in ("decoys/A/deeper/x.pdb", "decoys/A/y.pdb.zst"):
+    for name in ("decoys/A/deeper/x.pdb", "decoys/A/y.pdb.7z"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     lines = check(GOOD).gap["good"]
     assert [line for line in lines if "not read" in line] == [
         "2 files are not read, such as A/deeper/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
-        " each with or without .gz)"
+        " compressed or not (.gz, .bz2, .xz, .zst))"
     ]
 
 

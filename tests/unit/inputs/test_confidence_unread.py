@@ -37,7 +37,8 @@ WHOLE = {
     "ColabFold, the best model alone": [*COLABFOLD[:2], *COLABFOLD[3:]],
     "AlphaFold 2": [
         "ranked_0.pdb", "ranked_1.pdb", "unrelaxed_model_1_multimer_v3_pred_0.pdb", "ranking_debug.json",
-        "timings.json", "relax_metrics.json", "features.pkl", "result_model_1_multimer_v3_pred_0.pkl", "result_model_2_pred_0.pkl",
+        "timings.json", "relax_metrics.json", "features.pkl",
+        "result_model_1_multimer_v3_pred_0.pkl", "result_model_2_pred_0.pkl",
         "pae_model_1_multimer_v3_pred_0.json", "pae_model_2_pred_0.json", "confidence_model_1_multimer_v3_pred_0.json",
     ],
     "AlphaPulldown": ["ranked_0.pdb", "ranking_debug.json.gz", "P1_feature_metadata_2025-01-01.json", "P1.pkl.xz"],
