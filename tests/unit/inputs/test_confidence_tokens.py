@@ -384,6 +384,26 @@ def test_without_modified_residues_both_agree_and_files_of_another_model_are_not
     assert "another pLDDT in plddt_p_model_0.npz" in row.reason
 
 
+def test_protenix_rounds_the_plddt_of_atoms_in_its_file_and_not_in_the_model(tmp_path):
+    model = MODELS[0]
+    of_residue = dict(zip(model.residues, model.plddt.tolist(), strict=True))
+    by_atom = [round(of_residue[a.chain, a.number] / 100, 2) for a in model.atoms]
+    (tmp_path / "x_sample_0.cif").write_text(cif(model))
+    values = {"atom_plddt": by_atom, "token_pair_pae": model.pae.tolist()}
+    (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.predictor, row.status, row.plddt_source) == ("Protenix", "ok", "b_factor")
+    assert_measured(row, model)
+    (tmp_path / "x_sample_0.cif").write_text(cif(model, constant=True))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.plddt_source, row.plddt) == ("file", pytest.approx(model.plddt.mean(), abs=0.3))
+    other = [round(value * 0.7, 2) for value in by_atom]
+    (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values | {"atom_plddt": other}))
+    (tmp_path / "x_sample_0.cif").write_text(cif(model))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
+
+
 # ---- rows of residues without atoms ----------------------------------------------------------------------------------
 
 

@@ -58,6 +58,8 @@ from toporank.structures.text import read_text
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
 DECIMALS = 4
+WHOLE = 1e-3
+"""Difference to a whole number of one that was rounded to it."""
 PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
 """Predictors whose models have other chains only if these were added since."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
@@ -281,7 +283,7 @@ def _of_structure(
         of_model = None
         problems.append(NO_FILE_OF_BOLTZ)
     plddt = source = None
-    if of_file is not None:
+    if of_file is not None and not (of_model is not None and _is_coarse(known, of_model[own])):
         plddt, source = of_file[own], OF_FILE
     elif of_model is not None:
         plddt, source = of_model[own], OF_B_FACTORS
@@ -298,6 +300,16 @@ def _of_structure(
     of_all[own] = plddt
     low = mask_text(disordered(complex_, of_all))
     return _Measured({**measured, "plddt_source": source}, low, notes, problems)
+
+
+def _is_coarse(known: Stated, of_model: np.ndarray) -> bool:
+    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds them, and the B factors have decimals."""
+    if known.atom_plddt is None:
+        return False
+    of_file, of_model = known.atom_plddt, of_model[~np.isnan(of_model)]
+    file_has_decimals = (np.abs(of_file - np.round(of_file)) >= WHOLE).any()
+    model_has_decimals = (np.abs(of_model - np.round(of_model)) >= WHOLE).any()
+    return bool(model_has_decimals and not file_has_decimals)
 
 
 def _behind_modified(complex_: Complex) -> bool:

@@ -167,9 +167,12 @@ def _of_atoms(name: str) -> Callable[[Beside], Parts]:
 
 
 def _of_plddt(beside: Beside) -> Parts:
-    """pLDDT of tokens in a file of its own."""
+    """pLDDT of tokens in a file of its own, rounded as Boltz does it in mmCIF: a score does not depend on the file."""
     values = read_values(beside.plddt) if beside.plddt else {}
-    return _plddt(values, beside.plddt, ARRAY if ARRAY in values else "plddt")
+    name = ARRAY if ARRAY in values else "plddt"
+    if not beside.plddt or name not in values:
+        return {}
+    return {"plddt": lambda: plddt(values, name).astype(float).round(3), "plddt_file": lambda: beside.plddt.name}
 
 
 def _openfold3_pae(beside: Beside) -> Parts:
