@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import zstandard
 
+from toporank.files.compressed import compression_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.identity import ResidueId
 
+COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"
 
 
@@ -109,9 +114,9 @@ def mmcif(atoms: Iterable[Atom], *, without: Iterable[str] = (), order: Iterable
 
 
 def write(path: Path, text: str | bytes) -> Path:
-    """Write a file, gzipped when its name says so."""
+    """Write a file, compressed when its name says so."""
     data = text if isinstance(text, bytes) else text.encode()
-    path.write_bytes(gzip.compress(data) if path.name.lower().endswith(".gz") else data)
+    path.write_bytes(COMPRESS.get(compression_of(path.name), bytes)(data))
     return path
 
 

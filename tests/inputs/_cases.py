@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import lzma
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import _layouts
 import _tables
+import zstandard
 from _making import (
     ALPHAFOLD3,
     BOLTZ,
@@ -121,6 +123,17 @@ CASES: dict[str, list[Case]] = {
             OK,
             "the same graph, byte for byte",
             same=True,
+        ),
+        *(
+            Case(
+                f"cif{ending.replace('.', '_')}",
+                f"mmCIF, compressed as `{ending}`",
+                text(f"d.cif{ending}", lambda: mmcif(base())),
+                OK,
+                "the same graph, byte for byte",
+                same=True,
+            )
+            for ending in (".bz2", ".xz", ".zst")
         ),
         Case("cif", "mmCIF, `.cif`", in_mmcif(base), OK, "the same graph, byte for byte", same=True),
         Case(
@@ -1042,6 +1055,24 @@ CASES: dict[str, list[Case]] = {
             "rename it",
         ),
         Case(
+            "cut_zst",
+            "Zstandard file cut off",
+            raw("d.cif.zst", lambda: zstandard.compress(mmcif(base()).encode())[:-200]),
+            UNREADABLE,
+            "refused",
+            r"damaged Zstandard file: it ends too early \(",
+            "make or fetch it again",
+        ),
+        Case(
+            "is_xz",
+            "xz file not called `.xz`",
+            raw("d.pdb", lambda: lzma.compress(pdb(base()).encode())),
+            UNREADABLE,
+            "refused",
+            r"it is compressed by xz \(rename it to end in \.xz\)",
+            "rename it",
+        ),
+        Case(
             "twice_gz",
             "compressed twice",
             text("d.pdb.gz", zipped),
@@ -1117,6 +1148,15 @@ CASES: dict[str, list[Case]] = {
             "bomb",
             "file that unpacks to more than 256 MiB",
             bomb,
+            UNREADABLE,
+            "refused before it fills the memory",
+            r"more than 256 MiB of text \(",
+            "leave it out",
+        ),
+        Case(
+            "bomb_zst",
+            "the same, of Zstandard",
+            raw("d.pdb.zst", lambda: zstandard.compress(bytes(1 << 20), 19) * 300),
             UNREADABLE,
             "refused before it fills the memory",
             r"more than 256 MiB of text \(",

@@ -52,6 +52,13 @@ LAYOUTS = [
         {"given": ("job_model", "seed-1_sample-0_model", "seed-1_sample-1_model")},
     ),
     Layout(
+        "AlphaFold 3, compressed",
+        "the same",
+        "the same; so `--compress_large_output_files` leaves them",
+        ("one/one_model.cif.zst", "one/seed-1_sample-0/one_seed-1_sample-0_model.cif.zst"),
+        {"one": ("one_model", "one_seed-1_sample-0_model")},
+    ),
+    Layout(
         "AlphaFold-Multimer",
         "`--output_dir`",
         "each complex is a target; the `ranked_` files are copies of others, and mmCIF files copies of PDB files",
@@ -98,12 +105,14 @@ LAYOUTS = [
             f"barnase_barstar_{MULTIMER}.pdb",
             f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}.pdb",
             "other_unrelaxed_model_1_rank_1.pdb",
+            "last_unrelaxed_alphafold2_multimer_v3_model_1_seed_000.pdb",
             "other_env/templates_101/1abc.cif",
         ),
         {
             "barnase_barstar": (
                 f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}", f"barnase_barstar_{MULTIMER}",
             ),
+            "last": ("last_unrelaxed_alphafold2_multimer_v3_model_1_seed_000",),
             "other": ("other_unrelaxed_model_1_rank_1",),
         },
         ("other_env/templates_101/1abc.cif",),
@@ -114,6 +123,13 @@ LAYOUTS = [
         "the models of the last step that has some are one target; earlier steps are not read, with a message",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
+    ),
+    Layout(
+        "OpenFold3",
+        "the output folder",
+        "each query is a target, with the samples of all its seeds",
+        ("q/seed_42/q_seed_42_sample_1_model.cif", "q/seed_43/q_seed_43_sample_1_model.cif", "experiment_config.json"),
+        {"q": ("q_seed_42_sample_1_model", "q_seed_43_sample_1_model")},
     ),
     Layout(
         "Protenix",
@@ -131,10 +147,10 @@ LAYOUTS = [
         "anything else",
         "a folder of `<target>/<decoy>` files, or of `<decoy>` files, at any depth",
         "what lies below a target's folder is of this target, called `<folder>_<decoy>`; files that are compressed"
-        " otherwise than by gzip are counted, one is named, and none is read",
-        ("T/a.pdb", "T/b.cif.zst", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
+        " otherwise than by gzip, bzip2, xz or Zstandard are counted, one is named, and none is read",
+        ("T/a.pdb", "T/b.cif.7z", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
         {"T": ("a", "more_d")},
-        ("T/b.cif.zst", "T/c.bcif", "T/f.pdb1.gz"),
+        ("T/b.cif.7z", "T/c.bcif", "T/f.pdb1.gz"),
     ),
 ]  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_jobs_of_the_alphafold_server_in_one_folder_are_called_after_themselves(
     }
 
 
-@pytest.mark.parametrize("files", [(), ("T/a.pdb.zst",), ("deep/T/a.bcif",)])
+@pytest.mark.parametrize("files", [(), ("T/a.pdb.7z",), ("deep/T/a.bcif",)])
 def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
     folder = laid(tmp_path, files)
     assert "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy

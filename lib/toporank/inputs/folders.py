@@ -18,7 +18,7 @@ SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
 COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)")
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
 
-EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, each with or without .gz"
+EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst)"
 
 
 # ---- targets --------------------------------------------------------------------------------------------------

@@ -10,7 +10,10 @@ from toporank.structures.identity import split_suffix, table_name
 
 STEM = "native"
 """Name, without suffix, of a native in the folder of its target."""
-EXPECTED = "expected <target>.pdb, .ent, .cif or .mmcif, each with or without .gz, or <target>/native.pdb and so on"
+EXPECTED = (
+    "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or <target>/native.pdb and"
+    " so on"
+)
 
 
 def find_natives(folder: Path) -> dict[str, Path]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from toporank.files.compressed import ENDINGS
 from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, no_decoys, passed_over
 from toporank.inputs.listing import last_step
 from toporank.structures.identity import Decoy, split_suffix
@@ -19,10 +20,13 @@ PROGRAMS = {
     "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
     "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
-    "Boltz": re.compile(r"(?:.*/)?predictions/([^/]+)/\1_model_\d+"),
-    "Chai-1": re.compile(r"(?:.*/)?pred\.model_idx_\d+"),
+    "OpenFold3": re.compile(r"(?:.*/)?seed_\d+/[^/]+_seed_\d+_sample_\d+_model"),
+    "Boltz": re.compile(r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"),
+    "Chai-1": re.compile(r"(?:.*/)?pred\.(?:model_idx|rank)_\d+[^/]*"),
     "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
-    "AlphaFold-Multimer": re.compile(r"(?:.*/)?(?:ranked_\d+|(?:un)?relaxed_model_\d+_[^/]+)"),
+    "AlphaFold-Multimer": re.compile(
+        r"(?:.*/)?(?:ranked_\d+|(?:ranked_\d+_)?(?:un)?relaxed_(?:[^/]*_)?model_\d+_[^/]+)"
+    ),
     "HADDOCK": re.compile(
         r"(?:.*/)?(?:(?:rigidbody|flexref|emref|mdref|emscoring|mdscoring)_\d+|cluster_?\d+_(?:model_)?\d+"
         r"|complex_(?:it[01]_)?\d+w?)"
@@ -40,7 +44,7 @@ def program_of(path: str | os.PathLike) -> str:
     folder, file = os.path.split(os.fspath(path))
     known = split_suffix(file)
     stem = known[0] if known else file
-    if any(os.path.exists(os.path.join(folder, f"confidence_{stem}.json{zipped}")) for zipped in ("", ".gz")):
+    if any(os.path.exists(os.path.join(folder, f"confidence_{stem}.json{zipped}")) for zipped in ("", *ENDINGS)):
         return "Boltz"
     found = (program for program, pattern in PROGRAMS.items() if pattern.fullmatch(os.path.join(folder, stem)))
     return next(found, PLAIN)

@@ -105,7 +105,7 @@ def ranking(
 
     A decoy that lacks a chain, or has a partner that touches no other, is ranked below every scored decoy of its
     target, one without any interface below these: they are certainly wrong. One that could not be read or computed
-    comes last and has no rank. Copies share the rank of the first. Ties go by decoy name.
+    comes last and has no rank. Copies share the rank of their original, which stands first. Ties go by decoy name.
     interfaces : of the decoys, scored. rank_by : a key of `RANKED_BY`. comparison : of decoys with a graph.
     estimates : by target and decoy, of those that are scored, if the scorer has a calibration. Raises ValueError when a
     decoy has two scores.
@@ -181,7 +181,8 @@ def _cluster_ranks(rows: list[RankedDecoy]) -> dict[int, int]:
 
 def _order(value: Callable[[RankedDecoy], float | None], row: RankedDecoy) -> tuple:
     found = value(row)
-    return row.target, _PLACE.get(row.status, len(_PLACE)), found is None, -(found or 0.0), row.decoy
+    place = _PLACE.get(row.status, len(_PLACE))
+    return row.target, place, found is None, -(found or 0.0), bool(row.duplicate_of), row.decoy
 
 
 def columns_of(table: Sequence[RankedDecoy]) -> list[str]:

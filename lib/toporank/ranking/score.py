@@ -23,7 +23,7 @@ from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.features.registry import Choice as Features
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, Choice, of_copies
+from toporank.inputs.confidence.table import AUTO, Choice, best_measured, of_copies
 from toporank.ranking.interfaces import interface_table, scored_interfaces
 from toporank.ranking.ranked import COMPLEX, ranking
 from toporank.ranking.residues import contact_lines, residue_lines
@@ -111,13 +111,15 @@ class TargetScorer:
         scorer, store, options = self.scorer, self.store, self.options
         built = Built.of(plan, fates)
         coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
-        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
-        contacts = stored_contacts(built, coverage, store)
-        comparison = comparison_table(coverage, contacts)
         confidence = confidences(asked(coverage, built, store), options.plddt)
-        stated = of_copies(confidence, copies)
-
         graphs = packed(coverage, built, self.choices, store)
+        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+        copies = best_measured(copies, confidence)
+        ranked = [row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage]
+        stated = of_copies(confidence, copies)
+        contacts = stored_contacts(built, ranked, store)
+        comparison = comparison_table(ranked, contacts)
+
         scores, descriptors = self._predicted(graphs)
         scores = combine(scores, descriptors, self.features, contacts, copies, scorer.trees)
         scores = weigh_confidence(scores, stated if options.use_confidence else [], copies, scorer.own_confidence)
@@ -125,9 +127,9 @@ class TargetScorer:
         scores = with_agreement(scores, contacts, copies, quality)
 
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(scorer, coverage, scores, stated)
+        estimates = how_far_to_trust(scorer, ranked, scores, stated)
         table = ranking(
-            coverage,
+            ranked,
             scores,
             interfaces,
             options.rank_by,

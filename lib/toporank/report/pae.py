@@ -11,7 +11,7 @@ import numpy as np
 
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.decoy import Pae, pae_of
-from toporank.inputs.confidence.side_files import files_beside, place_of
+from toporank.inputs.confidence.side_files import Beside, files_beside, place_of
 from toporank.report.results import Result, Study, by_target
 from toporank.report.slides.canvas import blended, data_address
 from toporank.report.views import best_distinct, partners_of_decoys
@@ -78,8 +78,8 @@ def picture(pae: Pae, side: int = SMALL) -> np.ndarray:
 
 def pae_of_result(row: Result, partners: Partners) -> Pae:
     """The PAE of a model. Raises TopoRankError or OSError when there is none, or the file of the model is gone."""
-    path = Path(row.path)
-    return pae_of(path, read_complex(path, row.model - 1 if row.model else None).with_partners(partners))
+    path, place = Path(row.path), row.model - 1 if row.model else None
+    return pae_of(path, read_complex(path, place).with_partners(partners), place)
 
 
 def pictures(study: Study) -> dict[int, list[dict[str, Any]]]:
@@ -106,10 +106,14 @@ def pictures(study: Study) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
+def _files(beside: Beside | None) -> list[Path]:
+    return [file for file in (beside.scores, beside.pae, beside.plddt) if file] if beside else []
+
+
 def _readable(row: Result, partners: Partners) -> Pae | None:
     try:
         beside = files_beside(place_of(Path(row.path)))
-        large = any(file.stat().st_size > LARGEST for file in (beside or ())[3:] if file)
+        large = any(file.stat().st_size > LARGEST for file in _files(beside))
         return None if large else pae_of_result(row, partners)
     except (TopoRankError, OSError):  # moved or changed since it was scored: its structure is missing, too
         return None

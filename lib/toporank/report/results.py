@@ -249,6 +249,7 @@ def joined_row(dataset: str, row: CoverageRow, ranked: RankedDecoy | None) -> Re
     scored = ranked is not None and ranked.pred_dockq is not None
     known = {name: value for name, value in row._asdict().items() if name in Result._fields}
     known |= {name: getattr(ranked, name, None) for name in OF_RANKING}
+    known |= {"duplicate_of": ranked.duplicate_of} if ranked else {}
     fate = SCORED if scored else NOT_SCORED if row.status == Status.OK else row.status
     capri = "" if row.dockq is None else class_of(row.dockq)
     return Result(dataset, **known, pred_capri=ranked.pred_capri if ranked else "", fate=fate, capri=capri)

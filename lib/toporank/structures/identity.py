@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError
+from toporank.files.compressed import ENDINGS, compression_of, without_compression
 from toporank.structures.recognition import format_of_content, may_be_structure
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
-"""Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+"""Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
 
 
 LONGEST_NAME = 240
@@ -120,10 +121,10 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
     Only known suffixes are removed; nothing else in the name is interpreted.
     """
-    stem, zipped = (filename[:-3], filename[-3:]) if filename.lower().endswith(".gz") else (filename, "")
-    base, suffix = os.path.splitext(stem)
+    plain = without_compression(filename)
+    base, suffix = os.path.splitext(plain)
     if base and suffix.lower() in FORMATS:
-        return base, suffix + zipped
+        return base, filename[len(base) :]
     return None
 
 
@@ -136,22 +137,23 @@ def model_name(filename: str) -> str:
     known = split_suffix(filename)
     if known:
         return known[0]
-    whole = filename[:-3] if filename.lower().endswith(".gz") else filename
+    whole = without_compression(filename)
     renamed = split_suffix(whole[:-4]) if whole.lower().endswith(".txt") else None
     return renamed[0] if renamed else whole
 
 
-def structure_format(path: Path) -> tuple[str, bool]:
-    """Format (`pdb` or `mmcif`) of a structure file and whether it is gzipped, by its suffix.
+def structure_format(path: Path) -> tuple[str, str]:
+    """Format (`pdb` or `mmcif`) of a structure file and its compression (`.gz`, or empty for none), by its suffix.
 
     The content says the format of a file whose name does not, such as those of CASP. Raises ConfigError.
     """
     known = split_suffix(path.name)
     if known:
         suffix = known[1].lower()
-        return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
+        return FORMATS[without_compression(suffix)], compression_of(suffix)
     by_content = format_of_content(path) if may_be_structure(path.name) else ""
     if by_content:
-        return by_content, path.name.lower().endswith(".gz")
+        return by_content, compression_of(path.name)
     endings = ", ".join(FORMATS)
-    raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
+    remedy = f"use {endings}, compressed or not ({', '.join(ENDINGS)})"
+    raise ConfigError("not a structure file name", where=path, remedy=remedy)

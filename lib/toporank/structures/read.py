@@ -1,4 +1,4 @@
-"""Structure files into `Complex`: PDB and mmCIF, plain or gzipped, through gemmi."""
+"""Structure files into `Complex`: PDB and mmCIF, plain or compressed, through gemmi."""
 
 from __future__ import annotations
 

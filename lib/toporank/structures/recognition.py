@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from pathlib import Path
+
+from toporank.files.compressed import DAMAGED, compression_of, unpacked, without_compression
 
 HEAD = 1 << 16
 """Bytes at the beginning of a file in which its first atoms are looked for."""
@@ -25,18 +25,19 @@ def may_be_structure(filename: str) -> bool:
     """
     if STRUCTURE_LIKE.search(filename) or filename.startswith("."):
         return False
-    suffix = Path(filename.removesuffix(".gz")).suffix
+    suffix = Path(without_compression(filename)).suffix
     return _UNTELLING.fullmatch(suffix) is not None
 
 
 def format_of_content(path: Path) -> str:
-    """`pdb` or `mmcif`, by the first lines of a file, gzipped or not; empty where it is neither, or cannot be read."""
+    """`pdb` or `mmcif`, by the first lines of a file, compressed or not; empty where it is neither."""
     try:
         if not path.is_file():
             return ""
-        with (gzip.open if path.name.lower().endswith(".gz") else open)(path, "rb") as file:
-            head = file.read(HEAD)
-    except (OSError, EOFError, zlib.error):
+        compression = compression_of(path.name)
+        with open(path, "rb") as file:
+            head = unpacked(file.read(), compression, HEAD) if compression else file.read(HEAD)
+    except DAMAGED:
         return ""
     if _PDB_ATOM.search(head):
         return "pdb"

@@ -400,7 +400,7 @@ def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_f
 
 @pytest.mark.parametrize(
     ("name", "what_to_do"),
-    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.zst", "unpack it")],
+    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.7z", "unpack it")],
 )
 def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(tmp_path, name, what_to_do):
     (tmp_path / name).touch()

@@ -182,7 +182,7 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
     lines = check(GOOD).gap["good"]
     assert [line for line in lines if "not read" in line] == [
         "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
-        " each with or without .gz)"
+        " compressed or not (.gz, .bz2, .xz, .zst))"
     ]
 
 

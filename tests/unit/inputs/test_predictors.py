@@ -20,6 +20,7 @@ from hypothesis.extra import numpy as arrays
 from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
+from toporank.files.compressed import without_compression
 from toporank.inputs.confidence import content, decoy, haddock, side_files
 from toporank.inputs.confidence.alphafold_pickles import read_pickle
 from toporank.inputs.confidence.content import read_values
@@ -53,14 +54,15 @@ def laid(folder: Path, model: str, beside: dict[str, object], text: str | None =
     """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's path."""
     for name, values in beside.items():
         path = folder / name
-        if name.endswith(".npz"):
+        path.parent.mkdir(exist_ok=True)
+        plain = without_compression(name)
+        if plain.endswith(".npz"):
             np.savez(path, **values)
-        elif name.endswith(".pkl"):
-            path.write_bytes(pickle.dumps(values, protocol=4))
-        elif name.endswith(".gz"):
-            path.write_bytes(gzip.compress(json.dumps(values).encode()))
+        elif plain.endswith(".npy"):
+            np.save(path, values)
         else:
-            path.write_text(values if isinstance(values, str) else json.dumps(values))
+            as_json = values if isinstance(values, str) else json.dumps(values, default=lambda value: value.tolist())
+            write(path, pickle.dumps(values, protocol=4) if plain.endswith(".pkl") else as_json)
     return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else with_b([90.0, 80.0, 70.0])))
 
 
@@ -80,8 +82,27 @@ LAYOUTS = {
     "ColabFold, early": (
         "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": {**IPTM_PTM, "pae": PAE}}, 0.55,
     ),
+    "ColabFold, stopped before it ranked": (
+        f"q_unrelaxed_{TAG[9:]}.pdb", {f"q_scores_{TAG[9:]}.json.bz2": {**IPTM_PTM, "pae": PAE}}, 0.55,
+    ),
     "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}, 0.55),
     "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}, 0.55),
+    "AlphaFold-Multimer, MassiveFold": (
+        "ranked_3_unrelaxed_model_2_pred_0.pdb",
+        {"ranking_debug.json": ORDER, "light_pkl/result_model_2_pred_0.pkl": RESULT},
+        0.55,
+    ),
+    "AlphaFold-Multimer, several runs of MassiveFold": (
+        "ranked_0_afm_basic_model_2_pred_0.pdb",
+        {
+            "ranking_debug.json": {"iptm+ptm": {"afm_basic_model_2_pred_0": 0.1}},
+            "ranked_0_afm_basic_model_2_pred_0.pkl": RESULT,
+        },
+        0.55,
+    ),
+    "AlphaFold-Multimer, another order of words": (
+        "unrelaxed_multimer_v3_model_1_pred_0.pdb", {"result_multimer_v3_model_1_pred_0.pkl.xz": RESULT}, 0.55,
+    ),
     "AlphaFold 3": (
         "job_seed-1_sample-0_model.cif",
         {
@@ -98,6 +119,38 @@ LAYOUTS = {
         },
         0.55,
     ),
+    "AlphaFold 3, compressed": (
+        "job_model.cif.zst",
+        {
+            "job_summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "job_confidences.json.zst": {"pae": PAE, **OF_TOKENS},
+        },
+        0.55,
+    ),
+    "AlphaFold 3, slim AlphaPulldown": (
+        "model.cif",
+        {
+            "summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "confidences.json.xz": {"pae": PAE, **OF_TOKENS},
+        },
+        0.55,
+    ),
+    "OpenFold3": (
+        "q_seed_42_sample_1_model.cif",
+        {
+            "q_seed_42_sample_1_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
+            "q_seed_42_sample_1_confidences.json": {"pae": PAE, "pde": PAE, "plddt": [90.0] * 15},
+        },
+        0.55,
+    ),
+    "OpenFold3, renamed": (
+        "best_model.cif",
+        {
+            "best_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
+            "best_confidences.npz": {"pae": PAE, "plddt": [0.9] * 15},
+        },
+        0.55,
+    ),
     "AlphaFold 3, server": (
         "fold_x_model_2.cif",
         {
@@ -110,6 +163,41 @@ LAYOUTS = {
         "x_model_0.cif",
         {"confidence_x_model_0.json": {**IPTM_PTM, "confidence_score": 0.9}, "pae_x_model_0.npz": {"pae": PAE}},
         0.9,
+    ),
+    "Boltz, service": (
+        "sample_1_predicted_structure.cif",
+        {
+            "metrics.json": {
+                "best_sample": {"sample": 0, "metrics": {"iptm": 0.9}},
+                "all_sample_results": [
+                    {"sample": 0, "metrics": {"ptm": 0.9, "iptm": 0.9, "structure_confidence": 0.9}},
+                    {"sample": 1, "metrics": {**IPTM_PTM, "structure_confidence": 0.55}},
+                ],
+            },
+            "sample_1_pae.npz": {"pae": PAE},
+        },
+        0.55,
+    ),
+    "Boltz, service by names": (
+        "sample_0_predicted_structure.cif",
+        {
+            "metrics.json": {"sample_results": {"sample_0": {**IPTM_PTM, "structure_confidence": 0.55}}},
+            "sample_0_pae.npz": {"pae": PAE},
+        },
+        0.55,
+    ),
+    "Chai-1, server": (
+        "pred.rank_2.cif",
+        {"scores.rank_2.json": {**IPTM_PTM, "aggregate_score": 0.55}, "pae.rank_2.npy": PAE},
+        0.55,
+    ),
+    "Chai-1, server before": (
+        "pred.model_idx_3.rank_2.cif",
+        {
+            "scores.model_idx_3.rank_2.json": {**IPTM_PTM, "aggregate_score": [0.55]},
+            "pae.model_idx_3.rank_2.npy": PAE,
+        },
+        0.55,
     ),
     "Chai-1": (
         "pred.model_idx_0.cif",
@@ -172,14 +260,14 @@ def of_three(folder: Path, program: str, partners: tuple, atoms=THREE, **other: 
     model, file, pairs = OF_PAIRS_OF_CHAINS[program]
     path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
     (row,) = confidences([Asked("T", "d", path, partners)])
-    assert (row.status, row.predictor, row.iptm) == ("ok", program, 0.72)
+    assert (row.predictor, row.iptm) == (program, 0.72)
     return row
 
 
 @pytest.mark.parametrize("program", OF_PAIRS_OF_CHAINS)
 def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
     row = of_three(tmp_path, program, JOINED)
-    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
+    assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", ALL_CHAINS, 0.2)
     row = of_three(tmp_path, program, EACH)
     assert (row.iptm_of, row.interface_iptm) == ("", None)
     apart = [*THREE[:10], *changed(THREE[10:], x=90.0)]
@@ -199,6 +287,9 @@ def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(t
 def test_where_iptm_between_the_partners_is_not_known_there_is_none(tmp_path, odd):
     row = of_three(tmp_path, "Boltz", JOINED, pair_chains_iptm=odd)
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
+    of_one_chain = odd in ([[0.5]], {"0": {"0": 0.5}})
+    why = "ipTM of pairs of chains is of 1 chains, but the model has H, L, C: TopoRank does not use it"
+    assert row.reason == (why if of_one_chain else "")
     assert of_three(tmp_path, "Boltz", EACH, pair_chains_iptm=odd).iptm_of == ""
 
 
@@ -410,7 +501,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     rows = confidences([Asked("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
@@ -497,7 +588,7 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     del beside["result_model_3_pred_0.pkl"]
     kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
     paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     rows = confidences([Asked("T", path.stem, path) for path in paths])
     assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
     assert sum(row.status == "ok" for row in rows) == 27
@@ -511,7 +602,7 @@ def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, 
         Asked("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)) for i in range(50)
     ]
     (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
-    side_files._names_in.cache_clear()
+    side_files.names_in.cache_clear()
     assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
     assert opened == ["capri_ss.tsv"]
 
@@ -580,7 +671,10 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
     for row in rows("a_ranked_0", "b_ranked_0"):
         assert (row.iptm, row.ranking_score, row.plddt, row.status) == (None, None, 80, "incomplete")
-        assert row.reason.startswith("ranking_debug.json ranks one model as 0, and here are a_ranked_0 and b_ranked_0")
+        assert row.reason.startswith(
+            "ranking_debug.json ranks the models of one run, and here are models called a_ranked"
+        )
+    assert [row.iptm for row in rows("a_ranked_0", "b_ranked_1")] == [None, None]
     assert [row.iptm for row in rows("a_ranked_0", "ranked_0")] == [None, 0.7]
     assert [row.iptm for row in rows("a_ranked_0", "a_ranked_1")] == [0.7, 0.3]
 
@@ -608,7 +702,9 @@ def test_tokens_of_another_model_are_noticed(tmp_path):
     model, beside, _ = LAYOUTS["AlphaFold 3, early"]
     other = {**beside, "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]}}
     row = confidence_of("T", "d", laid(tmp_path, model, other))
-    assert row.reason == "the predictor's files do not have all residues of the model"
+    assert row.reason.startswith("the predictor's files do not say which tokens are those of the model")
+    assert "token_chain_ids has A (2), C (1), and the model A (2), B (1)" in row.reason
+    assert (row.status, row.interface_pae, row.iptm) == ("incomplete", None, 0.5)
 
 
 def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
@@ -754,7 +850,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     """What makes the workflow read them again."""
 
     def state() -> list:
-        side_files._names_in.cache_clear()
+        side_files.names_in.cache_clear()
         side_files._steps.cache_clear()
         return side_files.state({tmp_path / "models"})
 
@@ -841,13 +937,14 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
         inner.mkdir()
         asked.append(Asked("T", program, laid(inner, model, beside)))
     (folder / "capri_ss.tsv").write_text(table)
-    side = [path for path in sorted(tmp_path.rglob("*.*")) if path.name.removesuffix(".gz").endswith(side_files.KINDS)]
+    files = [path for path in sorted(tmp_path.rglob("*.*")) if path.is_file()]
+    side = [path for path in files if without_compression(path.name).endswith(side_files.KINDS)]
     whole = {path: path.read_bytes() for path in side}
     assert all(row.status == "ok" for row in confidences(asked))
     for tried in range(MUTATED):
         path = side[tried % len(side)]
         path.write_bytes(mutated(whole[path], draw))
-        of_it = next(each for each in asked if each.path.parent == path.parent)
+        of_it = next(each for each in asked if each.path.parent in path.parents)
         other = next(each for each in asked if each is not of_it)
         rows = confidences([of_it, other])
         path.write_bytes(whole[path])

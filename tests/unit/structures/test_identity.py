@@ -72,10 +72,13 @@ def test_stem_and_suffix_put_together_are_the_name_again(stem, suffix):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("a.pdb", ("pdb", False)),
-        ("a.ENT.GZ", ("pdb", True)),
-        ("a.cif", ("mmcif", False)),
-        ("a.MMCIF.gz", ("mmcif", True)),
+        ("a.pdb", ("pdb", "")),
+        ("a.ENT.GZ", ("pdb", ".gz")),
+        ("a.cif", ("mmcif", "")),
+        ("a.cif.zst", ("mmcif", ".zst")),
+        ("a.pdb.XZ", ("pdb", ".xz")),
+        ("a.pdb.bz2", ("pdb", ".bz2")),
+        ("a.MMCIF.gz", ("mmcif", ".gz")),
     ],
 )
 def test_the_suffix_tells_the_format_in_any_case(name, expected):

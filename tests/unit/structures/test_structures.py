@@ -67,10 +67,11 @@ def test_pdb_and_mmcif_of_the_same_atoms_give_the_same_complex(read):
     assert_same(read(pdb(A_BIT_OF_ALL)), replace(read(mmcif(A_BIT_OF_ALL), "decoy.cif"), labels=()))
 
 
-@pytest.mark.parametrize(("plain", "zipped"), [("d.pdb", "d.pdb.gz"), ("d.ent", "d.ENT.GZ"), ("d.cif", "d.CIF.gz")])
-def test_gzipped_equals_plain_in_any_case_of_the_suffix(read, plain, zipped):
-    text = mmcif(A_BIT_OF_ALL) if "cif" in plain else pdb(A_BIT_OF_ALL)
-    assert_same(read(text, plain), read(text, zipped))
+@pytest.mark.parametrize("plain", ["d.pdb", "d.ent", "d.CIF"])
+@pytest.mark.parametrize("compression", [".gz", ".GZ", ".bz2", ".xz", ".zst", ".ZST"])
+def test_compressed_equals_plain_in_any_case_of_the_suffix(read, plain, compression):
+    text = mmcif(A_BIT_OF_ALL) if "CIF" in plain else pdb(A_BIT_OF_ALL)
+    assert_same(read(text, plain), read(text, plain + compression))
 
 
 def test_a_real_decoy_has_the_atoms_that_its_lines_tell():

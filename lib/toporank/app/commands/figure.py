@@ -139,15 +139,16 @@ def _draw_pae(chosen: Chosen) -> Iterator[tuple[str, Any]]:
     from toporank.report.pae import pae_of_result, runs
     from toporank.report.slides.drawings import pae_slide
 
-    if not Path(chosen.row.path).is_file():
+    row = next((row for row in chosen.rows if row.decoy == chosen.row.duplicate_of), chosen.row)  # has most files
+    if not Path(row.path).is_file():
         what = "the file of the model is gone, and so is its PAE"
-        raise ConfigError(what, where=chosen.row.path, remedy="put both back where they were scored")
-    said = chosen.study.confidence.get(chosen.row.dataset, [])
-    key = chosen.row.target, chosen.row.decoy
+        raise ConfigError(what, where=row.path, remedy="put both back where they were scored")
+    said = chosen.study.confidence.get(row.dataset, [])
+    key = row.target, row.decoy
     reason = next((each.reason for each in said if (each.target, each.decoy) == key), "")
     if NOT_OF_THIS_MODEL in reason:
-        raise ConfidenceError(reason, where=chosen.row.path)
-    pae = pae_of_result(chosen.row, chosen.partners)
+        raise ConfidenceError(reason, where=row.path)
+    pae = pae_of_result(row, chosen.partners)
     place = {(residue.chain, f"{residue.number}{residue.insertion_code}"): i for i, residue in enumerate(pae.residues)}
     ends = [((c.chain_1, c.residue_1), (c.chain_2, c.residue_2)) for c in _contacts(chosen)]
     pairs = [(place[a], place[b]) for a, b in ends if a in place and b in place]

@@ -11,7 +11,8 @@ from toporank import layout
 from toporank.building.coverage import read_coverage
 from toporank.comparing.homology.chain_tables import antibodies, read_chains
 from toporank.errors import ConfigError
-from toporank.inputs.confidence.table import read_confidence
+from toporank.inputs.confidence.table import Confidence, read_confidence
+from toporank.inputs.confidence.unread import UNREAD
 from toporank.ranking.agreement import disagreements
 from toporank.ranking.interfaces import for_command, hints, read_interfaces
 from toporank.ranking.leakage import SEEN, read_leakage
@@ -55,6 +56,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         lines = [_in_short(by_target[row.target]) for row in rows[:LISTED]]
         counts = Counter(row.verdict for row in rows)
         kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in ("likely", "doubtful", "wrong") if counts[kind])
+        lines += _unread(study.confidence[dataset])
         lines.append(f"of {len(rows):,} targets the best model is acceptable or better: {kinds or 'unknown'}")
         more = [f"{len(found) - LISTED:,} more targets in targets.csv"] if len(found) > LISTED else []
         outside = sum(bool(entry["best"] and entry["best"].domain) for entry in found)
@@ -110,6 +112,14 @@ def study_of(out: Path, dataset: str) -> Study:
         "disagreements": {dataset: disagreements(table, said)},
     }
     return Study([dataset], results, {}, None, {}, {}, **known)
+
+
+def _unread(rows: list[Confidence]) -> list[str]:
+    """Which files of predictors are not read, a line for each folder; one more where there are many folders."""
+    parts = [part for row in rows for part in row.reason.split("; ") if part.startswith(UNREAD)]
+    lines = [*dict.fromkeys(parts)]
+    more = [f"so it is in {len(lines) - LISTED:,} more folders (confidence.csv)"] if len(lines) > LISTED else []
+    return [*lines[:LISTED], *more]
 
 
 def _in_detail(entry: dict[str, Any]) -> list[str]:

@@ -6,7 +6,6 @@ process, whatever the number of models that share it.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import math
@@ -22,6 +21,8 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.files import state as files_state
+from toporank.files.compressed import DAMAGED as DAMAGED_COMPRESSION
+from toporank.files.compressed import compression_of, unpacked, without_compression
 from toporank.inputs.confidence.alphafold_pickles import read_pickle
 
 MAX_BYTES = 1 << 30
@@ -30,6 +31,8 @@ KEPT_BYTES = 1 << 30
 """Of all files that are kept in case another model shares them: 25 models of 3,000 residues with PAE."""
 MOST_PAE = 100.0
 """Å. Predictors write up to 32."""
+ARRAY = "array"
+"""What the array of a `.npy` file is called, which has no name."""
 NPY_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Those in which NumPy writes npz archives."""
@@ -72,17 +75,16 @@ def unreadable(path: Path, error: Exception) -> ConfidenceError:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, unpacked if its name ends in `.gz`. Raises ConfidenceError."""
+    """The content of a file, unpacked if its name says that it is compressed. Raises ConfidenceError."""
     if state_of(path).size > MAX_BYTES:
         raise _too_large(path)
+    compression = compression_of(path.name)
     try:
-        if path.suffix != ".gz":
-            return path.read_bytes()
-        with gzip.open(path) as unpacked:
-            content = unpacked.read(MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
+        content = path.read_bytes()
+        content = unpacked(content, compression, MAX_BYTES) if compression else content
+    except DAMAGED_COMPRESSION as error:
         raise unreadable(path, error) from error
-    if len(content) > MAX_BYTES:
+    if compression and len(content) > MAX_BYTES:
         raise _too_large(path)
     return content
 
@@ -122,16 +124,17 @@ _kept = _Kept()
 def read_values(path: Path) -> dict[str, Any]:
     """What a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by name; for reading only.
 
-    A list that holds one object, as AlphaFold 2 writes its PAE, counts as that object. Raises ConfidenceError.
+    The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2 writes its PAE, counts as
+    that object. Raises ConfidenceError.
     """
     return _kept.obtain(state_of(path), _parsed)
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], int]:
     """The values of a file by name, and how many bytes they take, roughly. Raises ConfidenceError."""
-    content, kind = read_bytes(path), Path(path.name.removesuffix(".gz")).suffix
+    content, kind = read_bytes(path), Path(without_compression(path.name)).suffix.lower()
     try:
-        found = {".npz": _arrays, ".pkl": read_pickle}.get(kind, json.loads)(content)
+        found = {".npz": _arrays, ".npy": _one_array, ".pkl": read_pickle}.get(kind, json.loads)(content)
     except ConfidenceError as error:
         raise ConfidenceError(f"{path.name}: {error.what}", remedy=error.remedy) from error
     except DAMAGED as error:
@@ -165,6 +168,11 @@ def _arrays(content: bytes) -> dict[str, np.ndarray]:
         if any(member.compress_type not in COMPRESSIONS for member in members):
             raise ConfidenceError("it is not compressed as NumPy does it", remedy="save it with numpy.savez again")
         return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+
+
+def _one_array(content: bytes) -> dict[str, np.ndarray]:
+    """The array of a `.npy` file."""
+    return {ARRAY: _array(content)}
 
 
 def _array(content: bytes) -> np.ndarray:

@@ -37,7 +37,17 @@ from toporank.inputs.confidence.table import (
     Choice,
     Confidence,
 )
-from toporank.structures.complex import STANDARD, Complex
+from toporank.inputs.confidence.tokens import (
+    MOST_DIFFERING,
+    WHOSE_FILES,
+    Placed,
+    described,
+    differing,
+    n_tokens,
+    placed,
+    shifted_b_factors,
+)
+from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.masking import mask_text, masked_places
 from toporank.structures.neighbours import pairs_between_groups
@@ -47,16 +57,16 @@ from toporank.structures.text import read_text
 
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
-NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
 DECIMALS = 4
-ALIKE = 1.0
-"""Largest difference of two pLDDT of a residue that are the same but for rounding, such as 0.97 and 97.4."""
-MOST_DIFFERING = 0.1
-"""Largest share of residues that differ by more. Over 21 models of ColabFold and AlphaPulldown it is 0, with their
-chains in another order 0.5 or more."""
+WHOLE = 1e-3
+"""Difference to a whole number of one that was rounded to it."""
 PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
 """Predictors whose models have other chains only if these were added since."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
+NO_FILE_OF_BOLTZ = (
+    "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and its plddt_….npz does"
+    " not lie beside this model: TopoRank uses no pLDDT (put that file beside the model)"
+)
 CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
 
 
@@ -130,6 +140,12 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     except TopoRankError as error:
         return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row)
     known, problems = stated(beside) if beside else Stated(), []
+    place, misplaced = Placed(token=None, plddt=None), ""
+    if complex_:
+        try:
+            place = placed(complex_, known, found.of(complex_) if found else None)
+        except ConfidenceError as error:
+            misplaced = error.reason
     rise = rise_into_core(found, complex_) if found else None
     by_numbers = found and not (found.declared or beside or named or choice == ALWAYS)
     if by_numbers and rise is None:
@@ -142,13 +158,22 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         iptm=known.iptm,
         ranking_score=known.ranking_score,
     )
+    low, notes, more = "", [], [misplaced] if misplaced else []
     if complex_ and row.iptm is not None:
-        row = row._replace(**_between_partners(complex_, asked.partners, known.pair_iptm, row.predictor))
-    measured, low, more = _of_structure(complex_, asked, known, found) if complex_ else ({}, "", [])
-    row, problems = row._replace(**measured), [*known.problems, *problems, *more, *[OF_TOPORANK] * again]
+        of_pairs, unknown = _between_partners(complex_, asked.partners, known, place, row.predictor)
+        row, more = row._replace(**of_pairs), [*more, *unknown]
+    if complex_:
+        measured = _of_structure(complex_, asked, known, place, found, row.predictor)
+        row, low, notes, more = (
+            row._replace(**measured.values),
+            measured.disordered,
+            measured.notes,
+            [*more, *measured.problems],
+        )
+    problems = [*known.problems, *problems, *more, *[OF_TOPORANK] * again]
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
-    row = row._replace(**numbers, status=status, reason="; ".join(problems))
+    row = row._replace(**numbers, status=status, reason="; ".join([*problems, *notes]))
     if row.plddt_source != OF_B_FACTORS:
         return Examined(row, disordered=low)
     return Examined(row, rise, profiles(found, complex_) if by_numbers else (), low)
@@ -163,22 +188,27 @@ class Pae(NamedTuple):
     residues: tuple[ResidueId, ...]
 
 
-def pae_of(path: Path, complex_: Complex) -> Pae:
+def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     """The PAE that the predictor of a model wrote beside it.
 
-    path : of the model. complex_ : the model, with its partners. Raises ConfidenceError when there is no PAE, or none
-    that fits the model.
+    path : of the model. complex_ : the model, with its partners. model : its place in the file, from 0, if there are
+    several. Raises ConfidenceError when there is no PAE, or none that fits the model, and StructureError.
     """
-    beside = files_beside(place_of(path))
+    path = place_of(path)
+    beside = files_beside(path)
     known = stated(beside) if beside else Stated()
     if known.pae is None:
         what = "; ".join(known.problems) or "the predictor left no PAE beside this model"
         raise ConfidenceError(what, where=path, remedy="docs/confidence.md says which files have it")
-    token = _token_of_residues(complex_, known.tokens, len(known.pae))
+    of_model = b_factors(read_text(path), structure_format(path)[0], AUTO, model)
+    try:
+        token = placed(complex_, known, of_model.of(complex_) if of_model else None).token
+    except ConfidenceError as error:
+        raise ConfidenceError(error.what, where=path, remedy=error.remedy) from error
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
-    if token is None or (token[own] < 0).any():
-        what = f"the predictor's PAE is of {len(known.pae)} tokens, but the model has {_described(complex_)}"
-        raise ConfidenceError(what, where=path, remedy="were these files written for this model?")
+    if (token[own] < 0).any():
+        what = f"the predictor's PAE is of {len(known.pae)} tokens, but the model has {described(complex_)}"
+        raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
     values = known.pae[np.ix_(token[own], token[own])]
     return Pae(values, tuple(complex_.residues[r] for r in own))
 
@@ -204,36 +234,59 @@ def _with_haddock(row: Confidence, cns: haddock.Haddock, path: Path) -> tuple[Co
     return row._replace(**{f"haddock_{name}": value for name, value in known.items()}), problems
 
 
+class _Measured(NamedTuple):
+    """What follows from a model and its predictor's files.
+
+    Attributes
+    ----------
+    values : fields of the row
+    disordered : residues, as `structures.masking.mask_text` writes them
+    notes : what a reader should know though all was used
+    problems : what keeps some measures from being computed
+    """
+
+    values: dict[str, float | str]
+    disordered: str
+    notes: list[str]
+    problems: list[str]
+
+
 def _of_structure(
-    complex_: Complex, asked: Asked, known: Stated, found: BFactors | None
-) -> tuple[dict[str, float | str], str, list[str]]:
+    complex_: Complex, asked: Asked, known: Stated, place: Placed, found: BFactors | None, predictor: str
+) -> _Measured:
     """Measures for which the model is needed, its disordered residues, and what keeps some from being computed."""
+    notes: list[str] = []
     problems: list[str] = []
-    sizes = {name: len(each) for name in ("pae", "plddt") if (each := getattr(known, name)) is not None}
-    n_tokens = next(iter(sizes.values()), 0)
-    token = _token_of_residues(complex_, known.tokens, n_tokens) if n_tokens else None
-    if n_tokens and token is None:
-        problems.append(f"the predictor's files describe {n_tokens} tokens, but the model has {_described(complex_)}")
-    if len({*sizes.values()}) > 1:
-        problems.append(f"the predictor's files give PAE of {n_tokens} tokens, but pLDDT of {sizes['plddt']}")
+    n = n_tokens(known)
+    if known.plddt is not None and len(known.plddt) != n:
+        problems.append(f"the predictor's files give PAE of {n} tokens, but pLDDT of {len(known.plddt)}")
     try:
         complex_ = complex_.with_partners(asked.partners)
     except TopoRankError as error:
-        return {}, "", [*problems, error.reason]
+        return _Measured({}, "", notes, [*problems, error.reason])
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    of_model = found.of(complex_) if found else None
+    token, of_file = place.token, place.plddt
     if token is not None and (token[own] < 0).any():
-        token = None
+        token = of_file = None
         problems.append("the predictor's files do not have all residues of the model")
-    if token is not None and found and sizes.get("plddt") == n_tokens:
-        differing = _differing(known.plddt[token[own]], found.of(complex_)[own])
-        if differing > MOST_DIFFERING:
-            token = None
-            problems.append(_of_another(differing, known.plddt_file))
-            believed = found.declared or (rise_into_core(found, complex_) or 0) > 0
-            found = found if believed else None
-    plddt, source = (found.of(complex_)[own] if found else None), OF_B_FACTORS
-    if token is not None and sizes.get("plddt") == n_tokens:
-        plddt, source = known.plddt[token[own]].astype(float), OF_FILE
+    share = differing(of_file[own], of_model[own]) if of_file is not None and found else 0.0
+    boltz = predictor == "Boltz" and known.plddt is not None and token is not None
+    if share > MOST_DIFFERING and boltz and shifted_b_factors(complex_, token, known.plddt, of_model):
+        notes.append(_shifted(share, known.plddt_file))
+    elif share > MOST_DIFFERING:
+        token = of_file = None
+        problems.append(_of_another(share, known.plddt_file))
+        believed = found.declared or (rise_into_core(found, complex_) or 0) > 0
+        of_model = of_model if believed else None
+    elif predictor == "Boltz" and found and of_file is None and known.plddt is None and _behind_modified(complex_):
+        of_model = None
+        problems.append(NO_FILE_OF_BOLTZ)
+    plddt = source = None
+    if of_file is not None and not (of_model is not None and _is_coarse(known, of_model[own])):
+        plddt, source = of_file[own], OF_FILE
+    elif of_model is not None:
+        plddt, source = of_model[own], OF_B_FACTORS
     plddt = None if plddt is None or not len(plddt) or np.isnan(plddt).any() else plddt
     pae = None
     if token is not None and known.pae is not None:
@@ -242,83 +295,83 @@ def _of_structure(
     of_counted = None if plddt is None else plddt[counted], None if pae is None else pae[np.ix_(counted, counted)]
     measured = _measured(complex_, own[counted], *of_counted)
     if plddt is None:
-        return measured, "", problems
+        return _Measured(measured, "", notes, problems)
     of_all = np.full(len(complex_.residues), np.nan)
     of_all[own] = plddt
-    return {**measured, "plddt_source": source}, mask_text(disordered(complex_, of_all)), problems
+    low = mask_text(disordered(complex_, of_all))
+    return _Measured({**measured, "plddt_source": source}, low, notes, problems)
+
+
+def _is_coarse(known: Stated, of_model: np.ndarray) -> bool:
+    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds them, and B factors have decimals."""
+    if known.atom_plddt is None:
+        return False
+    of_file, of_model = known.atom_plddt, of_model[~np.isnan(of_model)]
+    file_has_decimals = (np.abs(of_file - np.round(of_file)) >= WHOLE).any()
+    model_has_decimals = (np.abs(of_model - np.round(of_model)) >= WHOLE).any()
+    return bool(model_has_decimals and not file_has_decimals)
+
+
+def _behind_modified(complex_: Complex) -> bool:
+    """Whether a protein residue stands behind a modified one, for which Boltz has a token for each atom."""
+    return complex_.is_modified[: np.flatnonzero(complex_.is_protein).max(initial=0)].any()
 
 
 def _between_partners(
-    complex_: Complex, partners: Partners, pair_iptm: np.ndarray | None, predictor: str
-) -> dict[str, float | str]:
-    """`iptm_of` and, where it is known, `interface_iptm`; empty where each predicted chain is one partner.
+    complex_: Complex, partners: Partners, known: Stated, place: Placed, predictor: str
+) -> tuple[dict[str, float | str], list[str]]:
+    """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each predicted chain is
+    one partner.
 
-    Of two partners the best pair of their chains counts; of several, the mean over those that touch. pair_iptm : of the
-    chains in the order of the file, (C, C), nan where unknown.
+    Of two partners the best pair of their chains counts; of several, the mean over those that touch.
     """
     try:
         complex_ = complex_.with_partners(partners)
     except TopoRankError:  # `_of_structure` says so
-        return {}
+        return {}, []
     chains = [*dict.fromkeys(residue.chain for residue in complex_.residues)]
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
     if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
-        return {}
-    if pair_iptm is None or len(pair_iptm) != len(chains):
-        return {"iptm_of": ALL_CHAINS}
+        return {}, []
+    if known.pair_iptm is None:
+        return {"iptm_of": ALL_CHAINS}, []
+    order = _chains_of_pairs(known, place, chains)
+    if len(order) != len(known.pair_iptm) or not {chain for body in complex_.bodies for chain in body} <= {*order}:
+        named = ", ".join(known.pair_chains) if known.pair_chains else f"{len(known.pair_iptm)} chains"
+        what = f"ipTM of pairs of chains is of {named}, but the model has {', '.join(chains)}: TopoRank does not use it"
+        return {"iptm_of": ALL_CHAINS}, [what]
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     near, _ = pairs_between_groups(complex_.xyz[complex_.ca[own]], complex_.body_of[own], INTERFACE)
-    places = [[chains.index(chain) for chain in body] for body in complex_.bodies]
-    both_ways = np.fmax(pair_iptm, pair_iptm.T)
+    places = [[order.index(chain) for chain in body] for body in complex_.bodies]
+    both_ways = np.fmax(known.pair_iptm, known.pair_iptm.T)
     touching = np.unique(np.sort(complex_.body_of[own][near], axis=1), axis=0)
     best = [np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None) for first, second in touching]
-    known = [float(value) for value in best if not np.isnan(value)]
-    return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(known))} if known else {})
+    values = [float(value) for value in best if not np.isnan(value)]
+    return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(values))} if values else {}), []
 
 
-def _differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
-    """The share of residues whose pLDDT in a file and in the B factors of the model differ, 0 where B factors do not.
+def _chains_of_pairs(known: Stated, place: Placed, chains: list[str]) -> list[str]:
+    """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in that of its file."""
+    if known.pair_chains is None:
+        return chains if place.chains is None else place.chains
+    if {*known.pair_chains} <= {*place.names}:
+        return [place.names[name] for name in known.pair_chains]
+    return known.pair_chains
 
-    of_file, of_model : shape (R,), 0 to 100.
-    """
-    if not len(of_model) or not np.ptp(of_model) > 0:
-        return 0.0
-    return float((np.abs(of_file - of_model) > ALIKE).mean())
 
-
-def _of_another(differing: float, file: str) -> str:
+def _shifted(share: float, file: str) -> str:
     return (
-        f"{differing:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model, so TopoRank uses neither that "
-        "pLDDT nor PAE (were the files written for this model, with its chains in this order? `--plddt none` says that "
-        "the B factors are something else)"
+        f"the B factors are not the pLDDT of {file} for {share:.0%} of the residues: behind a modified residue or a"
+        " ligand Boltz writes that of other residues into them, so TopoRank uses the file"
     )
 
 
-def _described(complex_: Complex) -> str:
-    """What the model has, such as `790 protein residues and 3 others`."""
-    n_protein, n_others = (int(np.count_nonzero(complex_.is_protein == protein)) for protein in (True, False))
-    counted = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
-    return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
-
-
-def _token_of_residues(complex_: Complex, tokens: list[tuple[str, int]] | None, n: int) -> np.ndarray | None:
-    """For each residue its first of n tokens, -1 for none; int, shape (R,). None if the tokens are not of this model.
-
-    tokens : chain and residue number of each; without, residues in the order of the file: one token for each standard
-    amino acid and nucleotide, and one for each residue or each heavy atom of what else there is.
-    """
-    if tokens is not None and len(tokens) == n:
-        place: dict[tuple[str, int], int] = {}
-        for i, key in enumerate(tokens):
-            place.setdefault(key, i)
-        return np.array([place.get((residue.chain, residue.number), -1) for residue in complex_.residues])
-    heavy = complex_.without_hydrogens()
-    atoms = np.diff(heavy.atom_slices)
-    standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
-    for sizes in (np.ones_like(atoms), np.where(standard, 1, atoms), np.where(complex_.is_protein, 1, 0)):
-        if sizes.sum() == n:
-            return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
-    return None
+def _of_another(share: float, file: str) -> str:
+    return (
+        f"{share:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model, so TopoRank uses neither that "
+        "pLDDT nor PAE (were the files written for this model, with its chains in this order? `--plddt none` says that "
+        "the B factors are something else)"
+    )
 
 
 def _measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None) -> dict[str, float]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfidenceError
+from toporank.files.compressed import without_compression
 from toporank.inputs.confidence.content import State, read_bytes, state_of
 from toporank.inputs.confidence.side_files import HADDOCK_TABLE, haddock_tables
 
@@ -100,8 +101,8 @@ def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
 
 
 def _plain(path: Path) -> str:
-    """A path without `..` and `.gz`; HADDOCK3 compresses models that it has tabulated."""
-    return os.path.abspath(path).removesuffix(".gz")
+    """A path without `..` and compression; HADDOCK3 compresses models that it has tabulated."""
+    return without_compression(os.path.abspath(path))
 
 
 def _of_row(row: dict[str, str]) -> Haddock:

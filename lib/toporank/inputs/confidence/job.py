@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -12,8 +13,9 @@ import numpy as np
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError, printable
 from toporank.inputs.confidence.decoy import Asked, Examined, examine
-from toporank.inputs.confidence.side_files import look_anew
+from toporank.inputs.confidence.side_files import look_anew, place_of
 from toporank.inputs.confidence.table import AUTO, INCOMPLETE, Choice, Confidence
+from toporank.inputs.confidence.unread import unread
 from toporank.structures.complex import Complex
 
 log = logging.getLogger(__name__)
@@ -41,12 +43,19 @@ def masks(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[str]:
 def _of_targets(decoys: Iterable[Asked], choice: Choice) -> Iterator[Examined]:
     """What is known of each decoy by its own files and by the other decoys of its target."""
     look_anew()
+    unread_of = functools.cache(unread)
     for _, members in groupby(decoys, key=attrgetter("target")):
         members = list(members)
         examined = [_examined(asked, choice) for asked in members]
         refused = _no_plddt(members, examined)
         for i, asked in enumerate(members):
-            yield Examined(Confidence(asked.target, asked.decoy)) if i in refused else examined[i]
+            found = Examined(Confidence(asked.target, asked.decoy)) if i in refused else examined[i]
+            passed_over = unread_of(place_of(asked.path).parent) if asked.path else ""
+            yield found._replace(row=_incomplete(found.row, passed_over)) if passed_over else found
+
+
+def _incomplete(row: Confidence, why: str) -> Confidence:
+    return row._replace(status=INCOMPLETE, reason="; ".join(filter(None, [row.reason, why])))
 
 
 def _examined(asked: Asked, choice: Choice) -> Examined:

@@ -7,47 +7,73 @@ import functools
 import hashlib
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from toporank.files.compressed import ENDINGS, without_compression
 from toporank.files.state import FileState, state_of
 from toporank.structures.identity import split_suffix
 
-KINDS = (".json", ".npz", ".pkl", ".tsv")
-"""Endings of the files that may be read; each may be followed by `.gz`."""
+KINDS = (".json", ".npz", ".npy", ".pkl", ".tsv", ".csv")
+"""Endings of the files that predictors write about models; each may be followed by that of a compression."""
 HADDOCK_TABLE = "capri_ss.tsv"
 """Of HADDOCK3, beside the models or in the folder of a `caprieval` step beside theirs."""
+LIGHT_PICKLES = "light_pkl"
+"""Folder beside the models into which MassiveFold puts the small parts of its pickles."""
 
 
-RANKED = re.compile(r"(?:.*_)?ranked_(\d+)")
+RANKED = re.compile(r"(?P<prefix>.*_)?ranked_\d+")
 """A model of AlphaFold-Multimer by its rank; people put something before it."""
 
 
 class Naming(NamedTuple):
     """How a predictor names the files of a model; what they are for is in `formats`.
 
-    model : of the name of the model's file without ending. scores, pae : of the others, in order of preference, in
-    terms of the groups of `model`.
+    Attributes
+    ----------
+    predictor : its name
+    model : of the name of the model's file without ending
+    scores, pae, plddt : of the others, in order of preference, in terms of what `names_of` gives
+    needs_scores : whether the model is of this predictor only where there are scores
     """
 
     predictor: str
     model: re.Pattern[str]
     scores: tuple[str, ...]
     pae: tuple[str, ...] = ()
+    plddt: tuple[str, ...] = ()
+    needs_scores: bool = False
 
 
 NAMINGS = (
     Naming(
         "ColabFold",
-        re.compile(r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank|model)_\d+.*)"),
+        re.compile(r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"),
         ("{query}_scores_{tag}.json", "{query}_unrelaxed_{tag}_scores.json", "{query}_relaxed_{tag}_scores.json"),
     ),
-    Naming(
+    Naming(  # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
         "AlphaFold-Multimer",
-        re.compile(r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)|(?:un)?relaxed_(?P<name>model_\d+.*)"),
+        re.compile(
+            r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)"
+            r"|(?:.*_)?ranked_\d+_(?:(?:un)?relaxed_)?(?P<listed>(?:.*_)?model_\d+.*)"
+            r"|(?:un)?relaxed_(?P<name>(?:.*_)?model_\d+.*)"
+        ),
         ("ranking_debug.json",),
-        ("pae_{name}.json", "result_{name}.pkl", "confidence_{name}.json"),
+        ("pae_{name}{listed}.json", "result_{name}{listed}.pkl", "confidence_{name}{listed}.json", "{stem}.pkl"),
+    ),
+    Naming(
+        "OpenFold3",
+        re.compile(r"(?P<job>.+_seed_\d+_sample_\d+)_model"),
+        ("{job}_confidences_aggregated.json",),
+        ("{job}_confidences.json", "{job}_confidences.npz"),
+    ),
+    Naming(
+        "OpenFold3",
+        re.compile(r"(?P<job>.+)_model"),
+        ("{job}_confidences_aggregated.json",),
+        ("{job}_confidences.json", "{job}_confidences.npz"),
+        needs_scores=True,
     ),
     Naming(
         "AlphaFold 3",
@@ -66,12 +92,21 @@ NAMINGS = (
         re.compile(r"(?P<model>.+_model_\d+)"),
         ("confidence_{model}.json",),
         ("pae_{model}.npz",),
+        ("plddt_{model}.npz",),
     ),
-    Naming(
+    Naming(  # of its service
+        "Boltz",
+        re.compile(r"sample_(?P<sample>\d+)_predicted_structure"),
+        ("metrics.json",),
+        ("sample_{sample}_pae.npz",),
+        ("sample_{sample}_plddt.npz",),
+    ),
+    Naming(  # `rank_N` and JSON files are those of its server
         "Chai-1",
-        re.compile(r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+)"),
-        ("{job}scores.{tag}.npz",),
-        ("{job}pae.{tag}.npz",),
+        re.compile(r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"),
+        ("{job}scores.{tag}.npz", "{job}scores.{tag}.json"),
+        ("{job}pae.{tag}.npz", "{job}pae.{tag}.npy"),
+        ("{job}plddt.{tag}.npz", "{job}plddt.{tag}.npy"),
     ),
     Naming(
         "Protenix",
@@ -80,12 +115,19 @@ NAMINGS = (
         ("{job}_full_data_sample_{n}.json",),
     ),
 )
+DISTINCT = ("ColabFold", "AlphaFold-Multimer", "Chai-1")
+"""Predictors that alone give such names to their models."""
 
 
 class Beside(NamedTuple):
     """The files that a predictor wrote beside a model. None where there is none.
 
-    folder : in which they lie. names : the groups of the model's name.
+    Attributes
+    ----------
+    predictor : its name
+    folder : in which the files lie
+    names : the groups of the name of the model's file, and `stem`: all of it, without ending
+    scores, pae, plddt : the files
     """
 
     predictor: str
@@ -93,21 +135,37 @@ class Beside(NamedTuple):
     names: dict[str, str]
     scores: Path | None
     pae: Path | None
+    plddt: Path | None
 
 
 def files_beside(model: Path) -> Beside | None:
     """The files of the first predictor that has any beside this model; None without any."""
-    stem, there = _stem(model), _names_in(model.parent)
+    stem = stem_of(model.name)
     for naming in NAMINGS:
-        if match := naming.model.fullmatch(stem):
-            names = {name: text or "" for name, text in match.groupdict().items()}
-            scores, pae = (
-                next(filter(None, (_there(pattern.format(**names), model.parent, there) for pattern in patterns)), None)
-                for patterns in (naming.scores, naming.pae)
-            )
-            if scores or pae:
-                return Beside(naming.predictor, model.parent, names, scores, pae)
+        if names := names_of(naming, stem):
+            scores = _first_there(naming.scores, names, model.parent)
+            pae = _first_there(naming.pae, names, model.parent)
+            plddt = _first_there(naming.plddt, names, model.parent)
+            if scores or (not naming.needs_scores and (pae or plddt)):
+                return Beside(naming.predictor, model.parent, names, scores, pae, plddt)
     return None
+
+
+def names_of(naming: Naming, stem: str) -> dict[str, str]:
+    """What stands in the names of the files of a model, by group; empty where the model is called otherwise.
+
+    stem : the name of its file without ending
+    """
+    match = naming.model.fullmatch(stem)
+    if not match:
+        return {}
+    return {"stem": stem} | {name: text or "" for name, text in match.groupdict().items()}
+
+
+def _first_there(patterns: Iterable[str], names: Mapping[str, str], folder: Path) -> Path | None:
+    """The first of these files that is in a folder. names : what the patterns hold."""
+    files = (file_called(folder, pattern.format(**names)) for pattern in patterns)
+    return next(filter(None, files), None)
 
 
 def place_of(model: Path) -> Path:
@@ -117,23 +175,22 @@ def place_of(model: Path) -> Path:
 
 def named_by(model: Path) -> str:
     """The predictor that alone gives such names to its models, with or without other files beside them; or empty."""
-    distinct = [naming for naming in NAMINGS if naming.predictor in ("ColabFold", "AlphaFold-Multimer", "Chai-1")]
-    return next((naming.predictor for naming in distinct if naming.model.fullmatch(_stem(model))), "")
+    stem = stem_of(model.name)
+    distinct = [naming for naming in NAMINGS if naming.predictor in DISTINCT]
+    return next((naming.predictor for naming in distinct if naming.model.fullmatch(stem)), "")
 
 
 def file_called(folder: Path, name: str) -> Path | None:
-    """A file of this name, or of this name and `.gz`, in a folder."""
-    return _there(name, folder, _names_in(folder))
+    """A file of this name, compressed or not, in a folder."""
+    there = names_in(folder)
+    return next((folder / each for each in (name, *(f"{name}{ending}" for ending in ENDINGS)) if each in there), None)
 
 
 @functools.lru_cache(maxsize=64)
-def ranked(folder: Path) -> dict[str, list[str]]:
-    """Rank → the names, without ending, of the models of AlphaFold-Multimer in a folder that have it, in order."""
-    found: dict[str, list[str]] = {}
-    for stem in sorted({_stem(Path(name)) for name in _names_in(folder)}):
-        if known := RANKED.fullmatch(stem):
-            found.setdefault(known[1], []).append(stem)
-    return found
+def ranked_runs(folder: Path) -> frozenset[str]:
+    """What stands before `ranked_N` in the names of the models in a folder: of several runs each has its own."""
+    matches = (RANKED.fullmatch(stem_of(name)) for name in names_in(folder))
+    return frozenset(match["prefix"] or "" for match in matches if match)
 
 
 def haddock_tables(folder: Path) -> list[Path]:
@@ -156,9 +213,10 @@ def state(folders: Collection[Path]) -> list[tuple[str, FileState]]:
     """
     paths = {table for folder in folders for table in haddock_tables(folder)}
     for folder in folders:
-        names = _names_in(folder)
-        paths |= {folder / name for name in names if name.removesuffix(".gz").endswith(KINDS)}
-        paths |= {folder / name for name in names if RANKED.fullmatch(_stem(Path(name)))}
+        names = names_in(folder)
+        paths |= {folder / name for name in names if without_compression(name).endswith(KINDS)}
+        paths |= {folder / name for name in names if RANKED.fullmatch(stem_of(name))}
+        paths |= {folder / LIGHT_PICKLES / name for name in names_in(folder / LIGHT_PICKLES)}
     found = []
     for path in sorted(paths):
         with contextlib.suppress(OSError):  # it has just gone; where it cannot be read, the row of its model says so
@@ -174,22 +232,19 @@ def state_below(folder: Path) -> str:
 
 def look_anew() -> None:
     """Forget which files lie where: a notebook goes on while a predictor writes."""
-    _names_in.cache_clear()
-    ranked.cache_clear()
+    names_in.cache_clear()
+    ranked_runs.cache_clear()
     _steps.cache_clear()
 
 
-def _stem(model: Path) -> str:
-    known = split_suffix(model.name)
-    return known[0] if known else model.stem
-
-
-def _there(name: str, folder: Path, there: frozenset[str]) -> Path | None:
-    return next((folder / each for each in (name, f"{name}.gz") if each in there), None)
+def stem_of(filename: str) -> str:
+    """The name of a file without the ending of a structure, or without its last ending."""
+    known = split_suffix(filename)
+    return known[0] if known else Path(filename).stem
 
 
 @functools.lru_cache(maxsize=64)
-def _names_in(folder: Path) -> frozenset[str]:
+def names_in(folder: Path) -> frozenset[str]:
     """Names of the files in a folder, listed once in a process; none if it is gone, as reading the model will show."""
     try:
         return frozenset(entry.name for entry in os.scandir(folder) if _is_file(entry))

@@ -107,6 +107,29 @@ def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]
     return [most[original]._replace(target=row.target, decoy=row.decoy) for original, row in pairs]
 
 
+def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]) -> dict[tuple[str, str], str]:
+    """Copies → the decoy that stands for them: of equal models the one of which most is known.
+
+    Parameters
+    ----------
+    copy_of : (target, decoy) → the first decoy, by name, that has the same atoms
+    rows : what predictors say of the decoys
+
+    Returns
+    -------
+    The same with other originals, for all decoys but these; of equally known ones the first by name stays
+    """
+    known = {(row.target, row.decoy): _n_known(row) for row in rows}
+    groups: dict[tuple[str, str], list[str]] = {}
+    for (target, decoy), original in copy_of.items():
+        groups.setdefault((target, original), [original]).append(decoy)
+    found: dict[tuple[str, str], str] = {}
+    for (target, original), decoys in groups.items():
+        best = min(decoys, key=lambda decoy: (-known.get((target, decoy), 0), decoy != original, decoy))
+        found |= {(target, decoy): best for decoy in decoys if decoy != best}
+    return found
+
+
 def _n_known(row: Confidence) -> int:
     return sum(getattr(row, measure) is not None for measure in MEASURES)
 

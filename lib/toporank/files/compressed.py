@@ -1,0 +1,84 @@
+"""Compressed files: what their names end in, and their content. Predictors compress what they write themselves."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""Ending of a compressed file → what opens it."""
+ZSTANDARD = ".zst"
+ENDINGS = (*OPENERS, ZSTANDARD)
+AT_ONCE = 1 << 10
+"""Bytes of Zstandard that are unpacked at once: they may become 30,000 times as many."""
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""What these raise on damaged content; a gzip file that is none raises `gzip.BadGzipFile`, an OSError."""
+BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+"""How a compressed file begins → its ending."""
+
+
+def compression_of(filename: str) -> str:
+    """The ending that says how a file is compressed, in small letters; empty for a plain file.
+
+    >>> compression_of("model.cif.ZST"), compression_of("model.cif")
+    ('.zst', '')
+    """
+    name = filename.lower()
+    return next((ending for ending in ENDINGS if name.endswith(ending)), "")
+
+
+def without_compression(filename: str) -> str:
+    """The name without that ending.
+
+    >>> without_compression("confidences.json.xz"), without_compression("model.cif")
+    ('confidences.json', 'model.cif')
+    """
+    return filename[: len(filename) - len(compression_of(filename))]
+
+
+def unpacked(content: bytes, compression: str, most: int) -> bytes:
+    """The content of a compressed file, or its first `most` + 1 bytes, so that nothing large is unpacked.
+
+    Parameters
+    ----------
+    content : of the file
+    compression : one of `ENDINGS`
+    most : bytes that are allowed
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error, lzma.LZMAError
+        `DAMAGED`: when the content is damaged or something else
+    """
+    if compression == ZSTANDARD:
+        return _of_zstandard(content, most)
+    with OPENERS[compression](io.BytesIO(content)) as file:
+        return file.read(most + 1)
+
+
+def _of_zstandard(content: bytes, most: int) -> bytes:
+    """As `unpacked`. The package's own reader takes a file that was cut off for a whole one."""
+    import zstandard  # takes longer than all other imports of this file, and few files need it
+
+    parts: list[bytes] = []
+    size = 0
+    frame = None
+    for start in range(0, len(content), AT_ONCE):
+        piece = content[start : start + AT_ONCE]
+        while piece:
+            if frame is None or frame.eof:
+                frame = zstandard.ZstdDecompressor().decompressobj()
+            try:
+                parts.append(frame.decompress(piece))
+            except zstandard.ZstdError as error:
+                raise OSError(str(error)) from error
+            size += len(parts[-1])
+            if size > most:
+                return b"".join(parts)[: most + 1]
+            piece = frame.unused_data if frame.eof else b""
+    if frame is None or not frame.eof:
+        raise EOFError("it ends too early")
+    return b"".join(parts)

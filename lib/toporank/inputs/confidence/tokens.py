@@ -1,0 +1,453 @@
+"""Which rows of a predictor's arrays are those of a residue of the model.
+
+AlphaFold 3 names the chain and the number of each token, and the chain of each atom. Other predictors write tokens in
+the order of the model's file. What the names, the numbers, the order and pLDDT say must agree.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from toporank.errors import ConfidenceError
+from toporank.inputs.confidence.formats import Stated
+from toporank.structures.complex import STANDARD, Complex
+
+NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
+ALIKE = 1.0
+"""Largest difference of two pLDDT of a residue that are the same but for rounding, such as 0.97 and 97.4."""
+MOST_DIFFERING = 0.1
+"""Largest share of residues that differ by more. Over 21 models of ColabFold and AlphaPulldown it is 0, with their
+chains in another order 0.5 or more."""
+SAME_MEAN = 0.01
+"""Difference of two mean differences of pLDDT that are the same but for rounding."""
+LETTERS = string.ascii_uppercase
+"""What AlphaFold 3.0.0 and 3.0.1 call the first chains of tokens, whatever they are called."""
+MOST_NAMED = 6
+"""Chains in a message."""
+WHOSE_FILES = "were these files written for this model?"
+
+
+class Placed(NamedTuple):
+    """Where the residues of a model are in its predictor's arrays.
+
+    Attributes
+    ----------
+    token : of each residue its first token, -1 for none; int, shape (R,); None where no array has tokens
+    plddt : of each residue by the predictor's files, 0 to 100, shape (R,), nan where unknown; None without any
+    chains : of each chain of the predictor, in its order, the name in the model; None where only the order tells
+    names : what the predictor calls a chain → the name in the model
+    """
+
+    token: np.ndarray | None
+    plddt: np.ndarray | None
+    chains: list[str] | None = None
+    names: Mapping[str, str] = MappingProxyType({})
+
+
+class _Chain(NamedTuple):
+    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None where not known."""
+
+    name: str
+    tokens: np.ndarray
+    atoms: np.ndarray | None
+
+
+def placed(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Placed:
+    """Where the residues of a model are in the arrays that its predictor wrote.
+
+    Parameters
+    ----------
+    complex_ : the model, with R residues
+    known : what the predictor states
+    b_factors : of each residue, where they are pLDDT, shape (R,), nan where unknown; they tell one order of chains from
+        another
+
+    Raises
+    ------
+    ConfidenceError
+        when names, numbers, order and pLDDT do not agree, so that nothing can be used
+    """
+    n = n_tokens(known)
+    if n and known.tokens is not None and len(known.tokens) == n:
+        return _by_names(complex_, known, b_factors)
+    atoms = None if known.atom_plddt is None else _mean_of_atoms(complex_, known.atom_plddt)
+    if not n:
+        if atoms is None and known.atom_plddt is not None:
+            n_atoms = len(complex_.without_hydrogens().xyz)
+            what = f"{known.plddt_file} has pLDDT of {len(known.atom_plddt)} atoms, but the model has {n_atoms}"
+            raise ConfidenceError(what, remedy=WHOSE_FILES)
+        return Placed(token=None, plddt=atoms)
+    token = _by_order(complex_, n)
+    if token is None:
+        token = _by_numbers(complex_, known, n, b_factors)  # such as a residue X, which has a row and no atoms
+    of_tokens = known.plddt if known.plddt is not None and len(known.plddt) == n else None
+    return Placed(token=token, plddt=atoms if of_tokens is None else _of_residues(of_tokens, token))
+
+
+def n_tokens(known: Stated) -> int:
+    """The number of tokens of PAE or, without it, of pLDDT; 0 without either."""
+    sizes = [len(values) for values in (known.pae, known.plddt) if values is not None]
+    return sizes[0] if sizes else 0
+
+
+def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
+    """The share of residues whose pLDDT in a file and in the B factors of the model differ, 0 where B factors do not.
+
+    Residues whose pLDDT is not known in both do not count. of_file, of_model : shape (R,), 0 to 100.
+    """
+    both = ~(np.isnan(of_file) | np.isnan(of_model))
+    if not both.any() or not np.ptp(of_model[both]) > 0:
+        return 0.0
+    return float((np.abs(of_file - of_model)[both] > ALIKE).mean())
+
+
+def shifted_b_factors(complex_: Complex, token: np.ndarray, plddt: np.ndarray, b_factors: np.ndarray) -> bool:
+    """Whether B factors are pLDDT that Boltz wrote to other residues.
+
+    Its tokens are residues, and the atoms of a modified residue or of a ligand. Its writer counts these otherwise than
+    its arrays do, so that all residues behind one may have the pLDDT of an earlier token. The shift is the same up to
+    the next such residue.
+
+    Parameters
+    ----------
+    complex_ : the model
+    token : as in `Placed`
+    plddt : of each token, 0 to 100, shape (T,)
+    b_factors : of each residue, shape (R,), nan where unknown
+    """
+    own = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
+    single = np.diff(np.append(token, len(plddt))) == 1
+    behind = np.cumsum(~single)[own]  # how many residues of several tokens stand before
+    if not behind.any() or differing(plddt[token[own[behind == 0]]], b_factors[own[behind == 0]]) > MOST_DIFFERING:
+        return False
+    for part in range(1, behind.max() + 1):
+        residues = own[(behind == part) & single[own]]
+        if not len(residues):
+            continue
+        shifts = range(token[residues[0]] + 1)
+        if all(differing(plddt[token[residues] - shift], b_factors[residues]) > MOST_DIFFERING for shift in shifts):
+            return False
+    return True
+
+
+def described(complex_: Complex) -> str:
+    """What the model has, such as `790 protein residues and 3 others`."""
+    n_protein, n_others = (int(np.count_nonzero(complex_.is_protein == protein)) for protein in (True, False))
+    counted = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
+    return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
+
+
+def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
+    """Tokens of each residue, shape (R,): one; one, or one for each heavy atom of what is not standard; of proteins."""
+    atoms = np.diff(complex_.without_hydrogens().atom_slices)
+    standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
+    yield np.ones_like(atoms)
+    yield np.where(standard, 1, atoms)
+    yield np.where(complex_.is_protein, 1, 0)
+
+
+def _by_order(complex_: Complex, n: int) -> np.ndarray | None:
+    """The first of n tokens of each residue, -1 for none, in the order of the file; None where n does not fit."""
+    for sizes in _layouts(complex_):
+        if sizes.sum() == n:
+            return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
+    return None
+
+
+def _of_residues(of_tokens: np.ndarray, token: np.ndarray) -> np.ndarray:
+    """The value of the first token of each residue, nan for none; float, shape (R,)."""
+    return np.where(token >= 0, of_tokens[token], np.nan).astype(float)
+
+
+def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None:
+    """The mean over the heavy atoms of each residue, nan without any; None where there are more or fewer atoms."""
+    heavy = complex_.without_hydrogens()
+    if len(of_atoms) != len(heavy.xyz):
+        return None
+    n_residues = len(complex_.residues)
+    sums = np.bincount(heavy.residue_of, weights=of_atoms, minlength=n_residues)
+    with np.errstate(invalid="ignore"):
+        return sums / np.bincount(heavy.residue_of, minlength=n_residues)
+
+
+# ---- named tokens ----------------------------------------------------------------------------------------------------
+
+
+def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Placed:
+    """As `placed`, of tokens with a chain and a number.
+
+    AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the input; the names of
+    the atoms' chains are right. People rename chains, too, put them in another order, and cut them.
+    """
+    readings = [(chains, _fitted(complex_, known, chains)) for chains in _by_their_names(known)]
+    in_order = _in_order(complex_, known)
+    by_order = (in_order, _fitted(complex_, known, in_order)) if in_order else ([], None)
+    runs = [name for name, _ in _runs([chain for chain, _ in known.tokens])]
+    if not known.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
+        readings.append(by_order)
+    fitting = [(chains, fit) for chains, fit in readings if fit is not None]
+    fitting = [(chains, fit) for chains, fit in fitting if fit.whole] or fitting
+    agreeing = [(chains, fit) for chains, fit in fitting if _agrees(fit, b_factors)]
+    if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
+        agreeing = [by_order]
+    found = agreeing or fitting
+    if len({fit.token.tobytes() for _, fit in found}) != 1:
+        raise ConfidenceError(_disagreement(complex_, known), remedy=WHOSE_FILES)
+    chains, fit = found[0]
+    in_model = [chain.name for chain in chains]
+    return Placed(fit.token, fit.plddt, in_model, _called(runs, known.atom_chains, in_model))
+
+
+def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str]) -> dict[str, str]:
+    """What the predictor calls each chain → its name in the model; where two lists differ, that of the atoms counts."""
+    names = dict(zip(runs, in_model, strict=True))
+    of_atoms = [name for name, _ in _runs(atom_chains or ())]
+    if len(of_atoms) != len(in_model) or set(of_atoms) == set(runs):
+        return names
+    return names | dict(zip(of_atoms, in_model, strict=True))
+
+
+def _by_their_names(known: Stated) -> Iterator[list[_Chain]]:
+    """The chains of the tokens with the names of the atoms' chains, in step, and with their own names."""
+    token_runs, atom_runs = _runs([chain for chain, _ in known.tokens]), _runs(known.atom_chains or ())
+    of_atoms = dict(atom_runs) if _atoms_have_plddt(known) else {}
+    if len(atom_runs) == len(token_runs):
+        pairs = zip(token_runs, atom_runs, strict=True)
+        yield [_Chain(name, tokens, of_atoms.get(name)) for (_, tokens), (name, _) in pairs]
+    yield [_Chain(name, tokens, of_atoms.get(name)) for name, tokens in token_runs]
+
+
+def _in_order(complex_: Complex, known: Stated) -> list[_Chain]:
+    """The chains of the tokens with the names of those of the model, in step; empty where there are more or fewer."""
+    token_runs, atom_runs = _runs([chain for chain, _ in known.tokens]), _runs(known.atom_chains or ())
+    names = [name for name, _ in _runs([residue.chain for residue in complex_.residues])]
+    if len(names) != len(token_runs):
+        return []
+    known_atoms = _atoms_have_plddt(known) and len(atom_runs) == len(names)
+    atoms = [places for _, places in atom_runs] if known_atoms else [None] * len(names)
+    return [_Chain(name, run[1], of_run) for name, run, of_run in zip(names, token_runs, atoms, strict=True)]
+
+
+def _atoms_have_plddt(known: Stated) -> bool:
+    return known.atom_plddt is not None and len(known.atom_plddt) == len(known.atom_chains or ())
+
+
+class _Fit(NamedTuple):
+    """token, plddt : as in `Placed`. whole : whether each token is one of a residue of the model."""
+
+    token: np.ndarray
+    plddt: np.ndarray | None
+    whole: bool
+
+
+def _agrees(fit: _Fit, b_factors: np.ndarray | None, *, surely: bool = False) -> bool:
+    """Whether pLDDT is that of the B factors, or cannot be compared. surely : whether it has to be compared."""
+    if fit.plddt is None or b_factors is None or len({*b_factors[~np.isnan(b_factors)].tolist()}) < 2:
+        return not surely
+    return differing(fit.plddt, b_factors) <= MOST_DIFFERING
+
+
+def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | None:
+    """Tokens and pLDDT of the residues where chains with these names have as many; None where they do not fit."""
+    by_name = {chain.name: chain for chain in chains}
+    if len(by_name) < len(chains):
+        return None
+    numbers = np.array([number for _, number in known.tokens])
+    token = np.full(len(complex_.residues), -1)
+    plddt = np.full(len(complex_.residues), np.nan)
+    heavy = complex_.without_hydrogens()
+    chain_of = np.array([residue.chain for residue in complex_.residues])
+    whole = set(by_name) <= set(chain_of.tolist())
+    for name in dict.fromkeys(chain_of.tolist()):
+        residues = np.flatnonzero(chain_of == name)
+        if name not in by_name:
+            if complex_.is_protein[residues].any():
+                return None
+            continue
+        tokens, atoms = by_name[name].tokens, by_name[name].atoms
+        of_residues = _tokens_of_chain(complex_, residues, tokens, numbers)
+        if of_residues is None:
+            return None
+        token[residues] = of_residues
+        n_numbers = len({*numbers[tokens].tolist()})
+        whole = whole and n_numbers == np.count_nonzero(of_residues >= 0)
+        own = np.isin(heavy.residue_of, residues)
+        if atoms is not None and len(atoms) == np.count_nonzero(own):
+            sums = np.bincount(heavy.residue_of[own], known.atom_plddt[atoms], len(token))
+            plddt[residues] = sums[residues] / np.bincount(heavy.residue_of[own], minlength=len(token))[residues]
+    return _Fit(token, None if np.isnan(plddt[complex_.is_protein]).any() else plddt, whole)
+
+
+def _tokens_of_chain(
+    complex_: Complex, residues: np.ndarray, tokens: np.ndarray, numbers: np.ndarray
+) -> np.ndarray | None:
+    """The first token of each residue of a chain, by its number or, of one that was numbered anew, by its place.
+
+    None where a protein residue has none. numbers : of all tokens.
+    """
+    first: dict[int, int] = {}
+    for place in tokens.tolist():
+        first.setdefault(int(numbers[place]), place)
+    found = np.array([first.get(complex_.residues[r].number, -1) for r in residues])
+    protein = complex_.is_protein[residues]
+    if (found[protein] >= 0).all() and (np.diff(found[protein]) > 0).all():
+        return found
+    of_model = np.array([complex_.residues[r].number for r in residues])
+    for sizes in _layouts(complex_):
+        own = sizes[residues]
+        if own.sum() != len(tokens):
+            continue
+        places = np.where(own > 0, np.cumsum(own) - own, -1)
+        steps = (of_model - numbers[tokens[places]])[protein & (places >= 0)]
+        if len(steps) and not np.ptp(steps):
+            return np.where(places >= 0, tokens[places], -1)
+    return None
+
+
+def _disagreement(complex_: Complex, known: Stated) -> str:
+    """What the lists of the predictor and the model say of the chains."""
+    of_tokens = _sizes([chain for chain, _ in known.tokens])
+    atom_runs = _runs(known.atom_chains or ())
+    of_atoms = f", atom_chain_ids {', '.join(name for name, _ in atom_runs[:MOST_NAMED])}" if atom_runs else ""
+    of_model = _sizes([residue.chain for residue in complex_.residues])
+    return (
+        "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
+        f"{of_tokens}{of_atoms}, and the model {of_model}; TopoRank uses neither PAE nor pLDDT of these files"
+    )
+
+
+def _sizes(chains: Sequence[str]) -> str:
+    """`A (30), B (32)`."""
+    runs = _runs(chains)
+    more = [f"{len(runs) - MOST_NAMED} more"] if len(runs) > MOST_NAMED else []
+    return ", ".join([*(f"{name} ({len(places)})" for name, places in runs[:MOST_NAMED]), *more])
+
+
+def _runs(names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+    """Each name that follows itself, and its places."""
+    found, start = [], 0
+    for name, same in groupby(names):
+        stop = start + sum(1 for _ in same)
+        found.append((name, np.arange(start, stop)))
+        start = stop
+    return found
+
+
+# ---- rows of residues without atoms ----------------------------------------------------------------------------------
+
+
+def _by_numbers(complex_: Complex, known: Stated, n: int, b_factors: np.ndarray | None) -> np.ndarray:
+    """The token of each protein residue where there are more tokens than residues; int, shape (R,).
+
+    A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of chains, and those that
+    a model of fixed length appends, are recognised by pLDDT, or because they all hold one number. Raises
+    ConfidenceError when the residues could be in several places, or in none.
+    """
+    protein = np.flatnonzero(complex_.is_protein)
+    of_model = None if b_factors is None or np.isnan(b_factors[protein]).any() else b_factors[protein]
+    of_file = known.plddt if known.plddt is not None and len(known.plddt) == n else None
+    comparable = of_model is not None and of_file is not None and len(protein) > 0 and np.ptp(of_model) > 0
+    of_chains = [chains for chains in _numbered(complex_, protein) if chains.n_rows <= n]
+    rows = [where for chains in of_chains if (where := _where_numbers_say(chains, n)) is not None]
+    if comparable:
+        rows = [where for where in rows if differing(of_file[where], of_model) <= MOST_DIFFERING]
+        rows = rows or _where_alike(of_chains, of_file, of_model)
+    elif not rows and known.pae is not None:
+        rows = [chains.rows([0] * len(chains.offsets)) for chains in of_chains if _padded(known.pae, chains.n_rows)]
+    if len({where.tobytes() for where in rows}) != 1:
+        what = f"the predictor's files describe {n} tokens, but the model has {described(complex_)}"
+        raise ConfidenceError(what, remedy=WHOSE_FILES)
+    token = np.full(len(complex_.residues), -1)
+    token[protein] = rows[0]
+    return token
+
+
+class _Numbered(NamedTuple):
+    """Protein chains with rows that their numbers say.
+
+    Attributes
+    ----------
+    offsets : of each chain the rows of its residues, from that of the first residue on; int
+    first_numbers : the number of its first residue
+    """
+
+    offsets: list[np.ndarray]
+    first_numbers: list[int]
+
+    @property
+    def spans(self) -> list[range]:
+        """The rows of each chain, where no row stands before, between and behind them."""
+        stops = np.cumsum([offsets[-1] + 1 for offsets in self.offsets]).tolist()
+        return [range(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of all chains."""
+        return self.spans[-1].stop if self.offsets else 0
+
+    def rows(self, shifts: Sequence[int]) -> np.ndarray:
+        """The rows of all residues where the chains begin so much later."""
+        starts = [span.start + shift for span, shift in zip(self.spans, shifts, strict=True)]
+        return np.concatenate([start + offsets for start, offsets in zip(starts, self.offsets, strict=True)])
+
+
+def _numbered(complex_: Complex, protein: np.ndarray) -> list[_Numbered]:
+    """The chains with a row for each number that is left out and, if any number is, without such rows."""
+    of_chains: list[np.ndarray] = []
+    for _, same in groupby(protein.tolist(), key=lambda residue: complex_.residues[residue].chain):
+        of_chains.append(np.array([complex_.residues[residue].number for residue in same]))
+    first = [int(numbers[0]) for numbers in of_chains]
+    with_gaps = _Numbered([numbers - numbers[0] for numbers in of_chains], first)
+    without = _Numbered([np.arange(len(numbers)) for numbers in of_chains], first)
+    if any((np.diff(numbers) < 1).any() for numbers in of_chains):
+        return [without]
+    return [with_gaps, without] if with_gaps.spans != without.spans else [without]
+
+
+def _where_numbers_say(chains: _Numbered, n: int) -> np.ndarray | None:
+    """The rows of the residues where numbers fill all n rows, from the first residue of a chain or from 1 on."""
+    if chains.n_rows == n:
+        return chains.rows([0] * len(chains.offsets))
+    before = [number - 1 for number in chains.first_numbers]
+    if min(before, default=-1) >= 0 and sum(before) == n - chains.n_rows:
+        return chains.rows(np.cumsum(before).tolist())
+    return None
+
+
+def _where_alike(of_chains: list[_Numbered], of_file: np.ndarray, of_model: np.ndarray) -> list[np.ndarray]:
+    """The rows of the residues where pLDDT is that of the B factors; none where no place, or more than one, fits.
+
+    of_chains : with and without rows for numbers that are left out. of_file : pLDDT of rows. of_model : of residues.
+    """
+    found = [rows for chains in of_chains if (rows := _alike(chains, of_file, of_model)) is not None]
+    errors = np.array([np.abs(of_file[rows] - of_model).mean() for rows in found])
+    return [rows for rows, error in zip(found, errors, strict=True) if error <= errors.min() + SAME_MEAN]
+
+
+def _alike(chains: _Numbered, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
+    """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in several places."""
+    shifts: list[int] = []
+    sizes = [len(offsets) for offsets in chains.offsets]
+    of_each = np.split(of_model, np.cumsum(sizes)[:-1])
+    for span, offsets, b_factors in zip(chains.spans, chains.offsets, of_each, strict=True):
+        starts = span.start + np.arange(len(of_file) - chains.n_rows + 1)
+        errors = np.abs(of_file[starts[:, None] + offsets] - b_factors)
+        means = errors.mean(axis=1)
+        best = int(means.argmin())
+        several = np.count_nonzero(means <= means[best] + SAME_MEAN) > 1
+        if several or (errors[best] > ALIKE).mean() > MOST_DIFFERING:
+            return None
+        shifts.append(best)
+    return chains.rows(shifts) if shifts == sorted(shifts) else None
+
+
+def _padded(pae: np.ndarray, n_rows: int) -> bool:
+    """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed length append."""
+    further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
+    return len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0

@@ -1,0 +1,114 @@
+"""What lies beside models, looks like a predictor's file, and is not read: it may say something of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from string import Formatter
+
+from toporank.errors import printable
+from toporank.files.compressed import without_compression
+from toporank.inputs.confidence.side_files import KINDS, NAMINGS, RANKED, names_in, names_of, stem_of
+from toporank.structures.identity import split_suffix
+
+OF_CONFIDENCE = re.compile(
+    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae)"
+    r"(?![a-z])"
+)
+"""Words in the names of files that say how good models are."""
+OF_MODEL = (".json", ".npz", ".npy", ".pkl")
+"""Endings of files that are called after a model and say something of it, whatever else their names say."""
+UNUSED = re.compile(
+    r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?|inference_query_set"
+    r"|manifest|inputs?|io)\.json"
+    r"|(?:.*_)?ranking_scores\.csv"  # of AlphaFold 3: all samples, each of which says so itself
+    r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
+    r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?\.(?:npz|npy|json)"
+    r"|capri_(?:ss|clt)\.tsv"
+    r"|(?:labels|dockq)\.(?:csv|tsv)"
+)
+"""Names of files whose content TopoRank leaves out on purpose."""
+COPIES = re.compile(r".+_predicted_aligned_error_v\d+\.json")
+"""Files of ColabFold with what its other files have, too."""
+UNREAD = "TopoRank does not read"
+"""How the sentence begins."""
+SCORES = "scores"
+KINDS_OF_FILES = (SCORES, "pae", "plddt")
+"""Fields of `side_files.Naming`."""
+NAMED = 3
+"""Files that a message names."""
+
+
+def unread(folder: Path) -> str:
+    """A sentence on what looks like a predictor's file beside the models in a folder and is not read; empty if nothing.
+
+    Files of models that are not in the folder count only where a model has no such file of its own: it may have been
+    renamed.
+    """
+    there = names_in(folder)
+    models = {stem_of(name) for name in there if split_suffix(name)}
+    left = [name for name in sorted(there) if _looks_like(name, models)]
+    if not left:
+        return ""
+    there = {without_compression(name) for name in there}
+    for kind in KINDS_OF_FILES:
+        read = {name for stem in models for name in _files_of(stem, kind)}
+        of_others = _patterns(models, kind) if all(_has(stem, kind, there) for stem in models) else []
+        left = [name for name in left if without_compression(name) not in read]
+        left = [name for name in left if not any(each.fullmatch(without_compression(name)) for each in of_others)]
+    if not left:
+        return ""
+    more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
+    names = ", ".join(printable(name) for name in left[:NAMED])
+    like = "looks like a predictor's file" if len(left) == 1 else "look like a predictor's files"
+    return (
+        f"{UNREAD} {names}{more} in folder {printable(folder.name)}, which {like}"
+        " (docs/confidence.md lists the names that it reads)"
+    )
+
+
+def _looks_like(name: str, models: Iterable[str]) -> bool:
+    """Whether a file may say something of models, by its name. models : theirs, without endings."""
+    plain = without_compression(name)
+    low = plain.lower()
+    if not low.endswith(KINDS) or UNUSED.fullmatch(low):
+        return False
+    return bool(OF_CONFIDENCE.search(low)) or (low.endswith(OF_MODEL) and _is_called_after(Path(plain).stem, models))
+
+
+def _is_called_after(stem: str, models: Iterable[str]) -> bool:
+    """Whether a name begins or ends with that of a model."""
+    parts = [*re.finditer(r"[_.-]", stem)]
+    heads = {stem, *(stem[: part.start()] for part in parts)}
+    tails = {stem[part.end() :] for part in parts}
+    return not (heads | tails).isdisjoint(models)
+
+
+def _files_of(stem: str, kind: str) -> set[str]:
+    """The names that files of a model may have, without compression. kind : of `KINDS_OF_FILES`."""
+    found: set[str] = set()
+    for naming in NAMINGS:
+        if names := names_of(naming, stem):
+            found |= {pattern.format(**names) for pattern in getattr(naming, kind)}
+    return found
+
+
+def _has(stem: str, kind: str, there: set[str]) -> bool:
+    """Whether a model has a file of a kind, or a file that has it all, or one that says which file it is."""
+    files = _files_of(stem, kind)
+    in_scores = not files or RANKED.fullmatch(stem)
+    return bool(there & files) or (in_scores and kind != SCORES and _has(stem, SCORES, there))
+
+
+def _patterns(models: Iterable[str], kind: str) -> list[re.Pattern[str]]:
+    """What all files of a kind are called by the predictors of these models."""
+    found = [COPIES]
+    for naming in NAMINGS:
+        if any(naming.model.fullmatch(stem) for stem in models):
+            for pattern in getattr(naming, kind):
+                if pattern.startswith("{stem}"):  # anything could be called so
+                    continue
+                parts = [(re.escape(text), name) for text, name, *_ in Formatter().parse(pattern)]
+                found.append(re.compile("".join(text + (".*" if name is not None else "") for text, name in parts)))
+    return found

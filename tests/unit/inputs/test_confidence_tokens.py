@@ -1,0 +1,479 @@
+"""Which rows of a predictor's arrays are those of a residue: where names, numbers and order do not say the same.
+
+The models are of the example, cut to what is near the interface. Expected numbers come from `measured`, which follows
+the published formulae and knows which row is whose.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from conftest import REPOSITORY
+from structures_text import Atom, mmcif, pdb
+from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.table import Confidence
+
+COLABFOLD = REPOSITORY / "resources/example/colabfold"
+TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
+KEPT = {"A": range(186, 216), "B": range(626, 658)}
+
+
+class Model(NamedTuple):
+    """atoms : in the order of residues. plddt, pae : of these residues. residues : chain and number of each."""
+
+    atoms: list[Atom]
+    plddt: np.ndarray
+    pae: np.ndarray
+    residues: list[tuple[str, int]]
+
+
+def example(k: int) -> Model:
+    """The k-th model of the example, 30 residues of chain A and 32 of chain B."""
+    text = gzip.decompress((COLABFOLD / f"pair_unrelaxed_{TAG.format(k)}.pdb.gz").read_bytes()).decode()
+    atoms = [
+        Atom(s[12:16].strip(), s[17:20], s[21], int(s[22:26]), *(float(s[i : i + 8]) for i in (30, 38, 46)))
+        for s in text.splitlines()
+        if s.startswith("ATOM")
+    ]
+    values = json.loads(gzip.decompress((COLABFOLD / f"pair_scores_{TAG.format(k)}.json.gz").read_bytes()))
+    everyone = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
+    kept = [i for i, (chain, number) in enumerate(everyone) if number in KEPT[chain]]
+    residues = [everyone[i] for i in kept]
+    pae = np.array(values["pae"], float)[np.ix_(kept, kept)]
+    plddt = np.array(values["plddt"], float)[kept]
+    return Model([a for a in atoms if (a.chain, a.number) in residues], plddt, pae, residues)
+
+
+MODELS = [example(k) for k in (2, 4)]
+
+
+def measured(model: Model, first: str, second: str) -> dict[str, float]:
+    """ipSAE, LIS, interface PAE and interface pLDDT of two chains, by the published formulae."""
+    chain = np.array([name for name, _ in model.residues])
+    ca = np.array([[a.x, a.y, a.z] for a in model.atoms if a.name == "CA"])
+    one, other = np.flatnonzero(chain == first), np.flatnonzero(chain == second)
+    best, local = 0.0, []
+    for rows, columns in ((one, other), (other, one)):
+        block = model.pae[np.ix_(rows, columns)]
+        for row in block:
+            near = row[row < 10]
+            if len(near):
+                d0 = max(1.0, 1.24 * (max(len(near), 27) - 15) ** (1 / 3) - 1.8)
+                best = max(best, float(np.mean(1 / (1 + (near / d0) ** 2))))
+        counted = block[block < 12]
+        local.append(float(((12 - counted) / 12).mean()) if counted.size else 0.0)
+    distance = np.linalg.norm(ca[one][:, None] - ca[other][None], axis=-1)
+    i, j = np.nonzero(distance < 10)
+    both = (model.pae[one[i], other[j]].mean() + model.pae[other[j], one[i]].mean()) / 2
+    of_interface = model.plddt[np.unique(np.concatenate([one[i], other[j]]))].mean()
+    return {"ipsae": best, "lis": np.mean(local), "interface_pae": both, "interface_plddt": of_interface}
+
+
+def assert_measured(row: Confidence, model: Model, first: str = "A", second: str = "B") -> None:
+    expected = {name: pytest.approx(value, abs=2e-4) for name, value in measured(model, first, second).items()}
+    assert {name: getattr(row, name) for name in expected} == expected
+
+
+def renamed(model: Model, **names: str) -> Model:
+    atoms = [replace(atom, chain=names[atom.chain]) for atom in model.atoms]
+    return model._replace(atoms=atoms, residues=[(names[chain], number) for chain, number in model.residues])
+
+
+def with_decoy_chain(model: Model) -> Model:
+    """A third chain: a copy of B 60 Å away, of which PAE is 28 Å everywhere and pLDDT is 30."""
+    b = [i for i, (chain, _) in enumerate(model.residues) if chain == "B"]
+    n, far = len(model.residues), [replace(a, chain="C", x=a.x + 60) for a in model.atoms if a.chain == "B"]
+    pae = np.full((n + len(b), n + len(b)), 28.0)
+    pae[:n, :n] = model.pae
+    residues = model.residues + [("C", model.residues[i][1]) for i in b]
+    return Model(model.atoms + far, np.append(model.plddt, np.full(len(b), 30.0)), pae, residues)
+
+
+def reordered(model: Model, *chains: str) -> Model:
+    """The chains in another order, in everything."""
+    places = [i for chain in chains for i, residue in enumerate(model.residues) if residue[0] == chain]
+    atoms = [atom for chain in chains for atom in model.atoms if atom.chain == chain]
+    return Model(atoms, model.plddt[places], model.pae[np.ix_(places, places)], [model.residues[i] for i in places])
+
+
+def cif(model: Model, *, constant: bool = False) -> str:
+    """mmCIF text that declares pLDDT as B factors. constant : whether they are all alike."""
+    of_residue = dict(zip(model.residues, model.plddt.tolist(), strict=True))
+    lines = mmcif(model.atoms).splitlines()
+    rows = iter(model.atoms)
+    start = lines.index("_atom_site.B_iso_or_equiv") - lines.index("_atom_site.group_PDB")
+    for i, line in enumerate(lines):
+        if line.startswith(("ATOM", "HETATM")):
+            atom, cells = next(rows), line.split()
+            cells[start] = "50.00" if constant else f"{of_residue[atom.chain, atom.number]:.2f}"
+            lines[i] = " ".join(cells)
+    return "data_x\n_ma_qa_metric.name pLDDT\n" + "\n".join(lines[1:]) + "\n"
+
+
+def pdb_of(model: Model, plddt: np.ndarray | None = None) -> str:
+    of_residue = dict(zip(model.residues, (model.plddt if plddt is None else plddt).tolist(), strict=True))
+    lines = zip(model.atoms, pdb(model.atoms).splitlines(), strict=True)
+    return "".join(f"{s[:60]}{of_residue[a.chain, a.number]:6.2f}{s[66:]}\n" for a, s in lines)
+
+
+def alphafold3(folder: Path, model: Model, tokens: Model | None = None, *, text: str = "", **other: object) -> Path:
+    """A model as AlphaFold 3 writes it. tokens : the model by the names and order of confidences.json. text : of the
+    model's file. other : values of confidences.json, None to leave one out, and `summary`.
+    """
+    tokens = tokens or model
+    of_residue = dict(zip(tokens.residues, tokens.plddt.tolist(), strict=True))
+    values = {
+        "atom_chain_ids": [atom.chain for atom in tokens.atoms],
+        "atom_plddts": [of_residue[atom.chain, atom.number] for atom in tokens.atoms],
+        "pae": tokens.pae.tolist(),
+        "token_chain_ids": [chain for chain, _ in tokens.residues],
+        "token_res_ids": [number for _, number in tokens.residues],
+    }
+    summary = {"ptm": 0.8, "iptm": 0.4, "ranking_score": 0.5, **other.pop("summary", {})}
+    values = {name: value for name, value in (values | other).items() if value is not None}
+    (folder / "x_model.cif").write_text(text or cif(model))
+    (folder / "x_summary_confidences.json").write_text(json.dumps(summary))
+    (folder / "x_confidences.json").write_text(json.dumps(values))
+    return folder / "x_model.cif"
+
+
+def row_of(path: Path, partners: tuple = ()) -> Confidence:
+    (row,) = confidences([Asked("T", "d", path, partners)])
+    return row
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+@pytest.mark.parametrize("names", [("H", "L"), ("B", "A"), ("X1", "Y")], ids=str)
+def test_alphafold_3_0_0_calls_tokens_a_and_b_whatever_the_chains_are_called(tmp_path, model, names):
+    """google-deepmind/alphafold3#271: the names of the atoms' chains are right."""
+    own = renamed(model, A=names[0], B=names[1])
+    row = row_of(alphafold3(tmp_path, own, token_chain_ids=[chain for chain, _ in model.residues]))
+    assert (row.status, row.reason, row.plddt_source) == ("ok", "", "file")
+    assert_measured(row, own, *names)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+def test_the_name_of_a_token_may_be_that_of_another_chain(tmp_path, model):
+    """Chains A, C and D with tokens A, B and C: A with C is not the PAE of A with D."""
+    three = renamed(with_decoy_chain(model), A="A", B="C", C="D")
+    tokens = [{"A": "A", "C": "B", "D": "C"}[chain] for chain, _ in three.residues]
+    row = row_of(alphafold3(tmp_path, three, token_chain_ids=tokens), (("A",), ("C",)))
+    assert row.status == "ok"
+    assert_measured(row, three, "A", "C")
+
+
+def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_are_believed(tmp_path):
+    own = renamed(MODELS[0], A="H", B="L")
+    letters = [chain for chain, _ in MODELS[0].residues]
+    row = row_of(alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=letters))
+    assert (row.status, row.plddt_source) == ("ok", "b_factor")
+    assert_measured(row, own, "H", "L")
+    others = [{"A": "P", "B": "Q"}[chain] for chain in letters]
+    row = row_of(alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=others))
+    assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.4)
+    assert "token_chain_ids has P (30), Q (32), and the model H (30), L (32)" in row.reason
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+def test_chains_in_another_order_are_found_by_their_names(tmp_path, model):
+    """The model was written anew with B in front, and so may be its tokens."""
+    row = row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model))
+    assert row.status == "ok"
+    assert_measured(row, model)
+    row = row_of(alphafold3(tmp_path, model, reordered(model, "B", "A")))
+    assert_measured(row, model)
+
+
+def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
+    model = MODELS[0]
+    turned = reordered(model, "B", "A")
+    names = {"token_chain_ids": [c for c, _ in turned.residues], "token_res_ids": [n for _, n in turned.residues]}
+    assert_measured(row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model)
+
+
+def of_equal_chains(model: Model) -> Model:
+    """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains apart."""
+    kept = [i for i, (chain, number) in enumerate(model.residues) if chain == "A" or number < 656]
+    residues = [model.residues[i] for i in kept]
+    number = {residue: residue[1] - {"A": 185, "B": 625}[residue[0]] for residue in residues}
+    atoms = [replace(a, number=number[a.chain, a.number]) for a in model.atoms if (a.chain, a.number) in number]
+    new = [(chain, number[chain, n]) for chain, n in residues]
+    return Model(atoms, model.plddt[kept], model.pae[np.ix_(kept, kept)], new)
+
+
+def test_where_lists_of_names_differ_and_nothing_decides_nothing_is_used(tmp_path):
+    model = of_equal_chains(MODELS[0])
+    swapped = [{"A": "B", "B": "A"}[chain] for chain, _ in model.residues]
+    row = row_of(alphafold3(tmp_path, model, token_chain_ids=swapped))
+    assert (row.status, row.ipsae, row.interface_pae, row.iptm) == ("incomplete", None, None, 0.4)
+    assert "token_chain_ids has B (30), A (30), atom_chain_ids A, B, and the model A (30), B (30)" in row.reason
+    assert (row.plddt_source, row.interface_plddt) == (
+        "b_factor",
+        pytest.approx(measured(model, "A", "B")["interface_plddt"], abs=2e-4),
+    )
+
+
+def test_chains_that_were_renamed_afterwards_are_found_by_plddt(tmp_path):
+    model = of_equal_chains(MODELS[0])
+    row = row_of(alphafold3(tmp_path, renamed(model, A="P", B="Q"), model))
+    assert row.status == "ok"
+    assert_measured(row, renamed(model, A="P", B="Q"), "P", "Q")
+    three = with_decoy_chain(model)
+    exchanged = renamed(three, A="A", B="C", C="B")
+    row = row_of(alphafold3(tmp_path, exchanged, three), (("A",), ("C",)))
+    assert row.status == "ok"
+    assert_measured(row, exchanged, "A", "C")
+    flat = cif(renamed(model, A="P", B="Q"), constant=True)
+    row = row_of(alphafold3(tmp_path, renamed(model, A="P", B="Q"), model, text=flat))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+
+
+@pytest.mark.parametrize(("step", "used"), [(-185, True), (0, True), (1, True), (None, False)])
+def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(tmp_path, step, used):
+    model = MODELS[1]
+    numbers = [n * 7 % 61 if step is None else n + step for _, n in model.residues]
+    row = row_of(alphafold3(tmp_path, model, token_res_ids=numbers))
+    assert row.status == ("ok" if used else "incomplete")
+    if used:
+        assert_measured(row, model)
+    else:
+        assert (row.ipsae, row.interface_pae) == (None, None)
+
+
+def test_a_chain_that_only_the_model_or_only_the_files_have(tmp_path):
+    three = with_decoy_chain(MODELS[0])
+    assert_measured(row_of(alphafold3(tmp_path, MODELS[0], three)), MODELS[0])
+    row = row_of(alphafold3(tmp_path, three, MODELS[0]), (("A",), ("B",)))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+
+
+def with_modified(model: Model, number: int, name: str = "SEP") -> tuple[Model, Model]:
+    """A residue of another name, and the model with a row for each of its atoms: PAE 30 Å, pLDDT 20."""
+    atoms = [replace(a, residue=name, het=True) if a.number == number else a for a in model.atoms]
+    rows = []
+    for i, (_, n) in enumerate(model.residues):
+        rows += [i] * (sum(a.number == number for a in atoms) if n == number else 1)
+    further = np.flatnonzero(np.diff(rows, prepend=-1) == 0)
+    pae, plddt = model.pae[np.ix_(rows, rows)].copy(), model.plddt[rows].copy()
+    pae[further], pae[:, further], plddt[further] = 30.0, 30.0, 20.0
+    own = model._replace(atoms=atoms)
+    return own, Model(atoms, plddt, pae, [model.residues[i] for i in rows])
+
+
+@pytest.mark.parametrize("number", [190, 640])
+def test_alphafold_3_has_a_token_for_each_atom_of_a_modified_residue(tmp_path, number):
+    model, tokens = with_modified(MODELS[0], number)
+    by_atom = [model.plddt[model.residues.index((a.chain, a.number))] for a in model.atoms]
+    own = renamed(model, A="H", B="L")
+    row = row_of(
+        alphafold3(
+            tmp_path,
+            own,
+            pae=tokens.pae.tolist(),
+            token_chain_ids=[chain for chain, _ in tokens.residues],
+            token_res_ids=[n for _, n in tokens.residues],
+            atom_plddts=by_atom,
+        )
+    )
+    assert row.status == "ok"
+    assert_measured(row, own, "H", "L")
+
+
+PAIRS = [[0.9, 0.95, 0.15], [0.95, 0.9, 0.1], [0.15, 0.1, 0.9]]
+"""ipTM of chains A, B and C with each other."""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 0, 2)], ids=str)
+def test_iptm_of_pairs_is_in_the_order_of_chain_ids(tmp_path, order):
+    three = with_decoy_chain(MODELS[0])
+    pairs = np.array(PAIRS)[np.ix_(order, order)].tolist()
+    summary = {"chain_pair_iptm": pairs, "chain_ids": ["ABC"[i] for i in order]}
+    path = alphafold3(tmp_path, three, summary=summary)
+    assert row_of(path, (("A",), ("B",))).interface_iptm == 0.95
+    assert row_of(path, (("A",), ("C",))).interface_iptm is None  # they do not touch
+    by_name = {"ABC"[i]: {"ABC"[j]: PAIRS[i][j] for j in order} for i in order}
+    path = alphafold3(tmp_path, three, summary={"chain_pair_iptm": by_name})
+    assert row_of(path, (("A",), ("B",))).interface_iptm == 0.95
+
+
+def test_iptm_of_pairs_without_names_is_in_the_order_of_the_tokens(tmp_path):
+    three = with_decoy_chain(MODELS[0])
+    path = alphafold3(tmp_path, reordered(three, "C", "A", "B"), three, summary={"chain_pair_iptm": PAIRS})
+    assert row_of(path, (("A",), ("B",))).interface_iptm == 0.95
+    own = renamed(three, A="A", B="C", C="D")
+    letters = [chain for chain, _ in three.residues]
+    summary = {"chain_pair_iptm": PAIRS, "chain_ids": ["A", "B", "C"]}
+    path = alphafold3(tmp_path, own, token_chain_ids=letters, summary=summary)
+    assert row_of(path, (("A",), ("C",))).interface_iptm == 0.95
+
+
+def test_iptm_of_pairs_of_other_chains_is_not_used(tmp_path):
+    three = with_decoy_chain(MODELS[0])
+    summary = {"chain_pair_iptm": PAIRS, "chain_ids": ["P", "Q", "R"]}
+    row = row_of(alphafold3(tmp_path, three, summary=summary), (("A",), ("B",)))
+    assert (row.status, row.interface_iptm, row.iptm) == ("incomplete", None, 0.4)
+    assert row.reason.startswith("ipTM of pairs of chains is of P, Q, R, but the model has A, B, C")
+    assert_measured(row, three)
+
+
+# ---- Boltz: pLDDT of another residue in the B factors ----------------------------------------------------------------
+
+
+def boltz(folder: Path, model: Model, tokens: Model, plddt: np.ndarray | None = None) -> Path:
+    """A model as Boltz writes it: B factors by counting residues, arrays by tokens. plddt : B factors of residues."""
+    of_residues = tokens.plddt[: len(model.residues)] if plddt is None else plddt
+    (folder / "p_model_0.cif").write_text(cif(model._replace(plddt=of_residues)))
+    np.savez(folder / "pae_p_model_0.npz", pae=tokens.pae.astype(np.float32))
+    np.savez(folder / "plddt_p_model_0.npz", plddt=(tokens.plddt / 100).astype(np.float32))
+    (folder / "confidence_p_model_0.json").write_text(json.dumps({"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8}))
+    return folder / "p_model_0.cif"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+@pytest.mark.parametrize("number", [188, 200, 630])
+def test_behind_a_modified_residue_the_file_of_boltz_counts(tmp_path, model, number):
+    own, tokens = with_modified(model, number)
+    row = row_of(boltz(tmp_path, own, tokens))
+    assert (row.status, row.plddt_source) == ("ok", "file")
+    assert_measured(row, own)
+    assert row.reason.startswith("the B factors are not the pLDDT of plddt_p_model_0.npz for")
+    (tmp_path / "plddt_p_model_0.npz").unlink()
+    row = row_of(tmp_path / "p_model_0.cif")
+    assert (row.status, row.plddt, row.ipsae) == (
+        "incomplete",
+        None,
+        pytest.approx(measured(own, "A", "B")["ipsae"], abs=2e-4),
+    )
+    assert "its plddt_….npz does not lie beside this model" in row.reason
+
+
+def test_a_ligand_between_the_chains_may_stand_there_as_well(tmp_path):
+    model, tokens = with_modified(MODELS[0], 190)
+    zinc = [
+        Atom("C1", "LIG", "L", 1, 90.0, 90.0, 90.0, het=True),
+        Atom("C2", "LIG", "L", 1, 91.0, 90.0, 90.0, het=True),
+    ]
+    atoms = [a for a in model.atoms if a.chain == "A"] + zinc + [a for a in model.atoms if a.chain == "B"]
+    n = sum(chain == "A" for chain, _ in tokens.residues)
+    pae = np.insert(np.insert(tokens.pae, [n, n], 31.0, axis=0), [n, n], 31.0, axis=1)
+    with_ligand = tokens._replace(plddt=np.insert(tokens.plddt, [n, n], 10.0), pae=pae)
+    places = [*range(30), 30, *range(31, 63)]  # the writer counts residues, and one for each atom of the ligand
+    b_factors = with_ligand.plddt[[i + (i > 30) for i in places]]
+    order = [*model.residues[:30], ("L", 1), *model.residues[30:]]
+    own = Model(atoms, b_factors, pae, order)
+    row = row_of(boltz(tmp_path, own, with_ligand, b_factors))
+    assert row.status == "ok"
+    assert_measured(row, model)
+
+
+def test_without_modified_residues_both_agree_and_files_of_another_model_are_not_used(tmp_path):
+    model, other = MODELS
+    row = row_of(boltz(tmp_path, model, model))
+    assert (row.status, row.reason, row.plddt_source) == ("ok", "", "file")
+    assert_measured(row, model)
+    row = row_of(boltz(tmp_path, model, model._replace(pae=other.pae, plddt=other.plddt), model.plddt))
+    assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
+    assert "another pLDDT in plddt_p_model_0.npz" in row.reason
+
+
+def test_protenix_rounds_the_plddt_of_atoms_in_its_file_and_not_in_the_model(tmp_path):
+    model = MODELS[0]
+    of_residue = dict(zip(model.residues, model.plddt.tolist(), strict=True))
+    by_atom = [round(of_residue[a.chain, a.number] / 100, 2) for a in model.atoms]
+    (tmp_path / "x_sample_0.cif").write_text(cif(model))
+    values = {"atom_plddt": by_atom, "token_pair_pae": model.pae.tolist()}
+    (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.predictor, row.status, row.plddt_source) == ("Protenix", "ok", "b_factor")
+    assert_measured(row, model)
+    (tmp_path / "x_sample_0.cif").write_text(cif(model, constant=True))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.plddt_source, row.plddt) == ("file", pytest.approx(model.plddt.mean(), abs=0.3))
+    other = [round(value * 0.7, 2) for value in by_atom]
+    (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values | {"atom_plddt": other}))
+    (tmp_path / "x_sample_0.cif").write_text(cif(model))
+    row = row_of(tmp_path / "x_sample_0.cif")
+    assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
+
+
+# ---- rows of residues without atoms ----------------------------------------------------------------------------------
+
+
+def colabfold(folder: Path, model: Model, rows: Model, *, plddt: bool = True, b_factors: bool = True) -> Path:
+    """A model as ColabFold writes it, whose scores have other rows than it has residues."""
+    values = {"pae": rows.pae.tolist(), "ptm": 0.8, "iptm": 0.7} | ({"plddt": rows.plddt.tolist()} if plddt else {})
+    (folder / f"q_scores_{TAG.format(1)}.json").write_text(json.dumps(values))
+    path = folder / f"q_unrelaxed_{TAG.format(1)}.pdb"
+    path.write_text(pdb_of(model) if b_factors else pdb(model.atoms))
+    return path
+
+
+def without(model: Model, *places: int) -> Model:
+    """The model without the residues at these places, which are X."""
+    gone = {model.residues[i] for i in places}
+    left = [i for i in range(len(model.residues)) if model.residues[i] not in gone]
+    atoms = [a for a in model.atoms if (a.chain, a.number) not in gone]
+    return Model(atoms, model.plddt[left], model.pae[np.ix_(left, left)], [model.residues[i] for i in left])
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+@pytest.mark.parametrize("x", [(20,), (5, 6), (3, 45), (10, 40, 41, 50)], ids=str)
+@pytest.mark.parametrize("known", ["plddt", "numbers alone"])
+def test_numbers_say_where_a_residue_without_atoms_has_its_row(tmp_path, model, x, known):
+    own = without(model, *x)
+    row = row_of(colabfold(tmp_path, own, model, plddt=known == "plddt", b_factors=known == "plddt"))
+    assert (row.status, row.reason) == ("ok", "")
+    expected = measured(own, "A", "B")
+    assert (row.ipsae, row.lis) == pytest.approx((expected["ipsae"], expected["lis"]), abs=2e-4)
+    if known == "plddt":
+        assert_measured(row, own)
+
+
+@pytest.mark.parametrize("x", [(0,), (29,), (30,), (61,), (0, 15, 30), (28, 29, 61)], ids=str)
+def test_at_the_ends_of_chains_plddt_says_it(tmp_path, x):
+    model = MODELS[1]
+    own = without(model, *x)
+    row = row_of(colabfold(tmp_path, own, model))
+    assert (row.status, row.reason) == ("ok", "")
+    assert_measured(row, own)
+
+
+def test_or_numbers_from_1_on(tmp_path):
+    model = of_equal_chains(MODELS[1])
+    own = without(model, 0, 30, 31)
+    row = row_of(colabfold(tmp_path, own, model, plddt=False, b_factors=False))
+    assert (row.status, row.ipsae) == ("ok", pytest.approx(measured(own, "A", "B")["ipsae"], abs=2e-4))
+
+
+def padded(model: Model, n: int, value: float) -> Model:
+    n_all = len(model.residues) + n
+    pae = np.full((n_all, n_all), value)
+    pae[:-n, :-n] = model.pae
+    return model._replace(pae=pae, plddt=np.append(model.plddt, np.full(n, 0.0)))
+
+
+@pytest.mark.parametrize(("n", "value"), [(14, 0.0), (3, 31.75), (1, 0.0)])
+def test_further_rows_at_the_end_are_left_out_where_they_are_all_alike(tmp_path, n, value):
+    model = MODELS[0]
+    for plddt in (True, False):
+        row = row_of(colabfold(tmp_path, model, padded(model, n, value), plddt=plddt, b_factors=plddt))
+        assert (row.status, row.reason) == ("ok", "")
+        assert row.ipsae == pytest.approx(measured(model, "A", "B")["ipsae"], abs=2e-4)
+
+
+def test_where_nothing_says_which_rows_are_left_out_none_are_used(tmp_path):
+    model = MODELS[0]
+    own = without(model, 29)
+    row = row_of(colabfold(tmp_path, own, model, plddt=False, b_factors=False))
+    assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.7)
+    assert row.reason.startswith("the predictor's files describe 62 tokens, but the model has 61 protein residues")
+    other = colabfold(tmp_path, own, model._replace(plddt=MODELS[1].plddt[::-1]))
+    assert (row_of(other).status, row_of(other).ipsae) == ("incomplete", None)

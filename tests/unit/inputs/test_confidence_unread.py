@@ -1,0 +1,121 @@
+"""What lies beside models, looks like a predictor's file, and is not read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from structures_text import pair, pdb
+from toporank.app.commands.shown import _unread
+from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.side_files import look_anew
+from toporank.inputs.confidence.unread import unread
+
+TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
+COLABFOLD = [
+    f"q_{kind}_{TAG.format(k)}.{end}" for k in (1, 2) for kind, end in (("unrelaxed", "pdb"), ("scores", "json"))
+]
+
+
+def folder_of(folder: Path, *names: str) -> str:
+    """What is said of a folder with files of these names."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text("{}")
+    look_anew()
+    return unread(folder)
+
+
+WHOLE = {
+    "ColabFold": [
+        *COLABFOLD, f"q_relaxed_{TAG.format(1)}.pdb", "config.json", "cite.bibtex", "log.txt", "q.a3m", "q.done.txt",
+        "q_coverage.png", "q_predicted_aligned_error_v1.json", "q_template_domain_names.json",
+    ],
+    "ColabFold, the best model alone": [*COLABFOLD[:2], *COLABFOLD[3:]],
+    "AlphaFold 2": [
+        "ranked_0.pdb", "ranked_1.pdb", "unrelaxed_model_1_multimer_v3_pred_0.pdb", "ranking_debug.json",
+        "timings.json", "relax_metrics.json", "features.pkl",
+        "result_model_1_multimer_v3_pred_0.pkl", "result_model_2_pred_0.pkl",
+        "pae_model_1_multimer_v3_pred_0.json", "pae_model_2_pred_0.json", "confidence_model_1_multimer_v3_pred_0.json",
+    ],
+    "AlphaPulldown": ["ranked_0.pdb", "ranking_debug.json.gz", "P1_feature_metadata_2025-01-01.json", "P1.pkl.xz"],
+    "MassiveFold": ["ranked_0_unrelaxed_model_1_pred_0.pdb", "ranking_debug.json", "features.pkl"],
+    "AlphaFold 3": [
+        "j_model.cif", "j_confidences.json", "j_summary_confidences.json", "j_data.json", "j_ranking_scores.csv",
+    ],
+    "AlphaFold 3, top-level copy": [
+        "ranked_0_model.cif", "ranked_0_summary_confidences.json", "ranking_scores.csv",
+    ],
+    "AlphaFold Server": [
+        *(f"fold_x_{kind}_0.{end}" for kind, end in (("model", "cif"), ("full_data", "json"))),
+        "fold_x_summary_confidences_0.json", "fold_x_job_request.json", "terms_of_use.md",
+    ],
+    "OpenFold3": [
+        *(f"q_seed_1_sample_1_{end}" for end in ("model.cif", "confidences.json", "confidences_aggregated.json")),
+        "timing.json", "inference_query_set.json", "experiment_config.json",
+    ],
+    "Boltz": [
+        "x_model_0.cif", "confidence_x_model_0.json", "pae_x_model_0.npz", "pde_x_model_0.npz", "plddt_x_model_0.npz",
+        "affinity_x.json", "pre_affinity_x.npz", "embeddings_x.npz",
+    ],
+    "Boltz' service": ["sample_0_predicted_structure.cif", "metrics.json", "sample_0_pae.npz"],
+    "Chai-1": ["pred.model_idx_0.cif", "scores.model_idx_0.npz", "msa_depth.pdf"],
+    "Protenix": ["x_sample_0.cif", "x_summary_confidence_sample_0.json", "x_full_data_sample_0.json"],
+    "HADDOCK3": ["emref_1.pdb.gz", "io.json", "capri_ss.tsv", "capri_clt.tsv", "params.cfg"],
+    "mine": ["one.pdb", "two.pdb", "labels.csv", "notes.json", "one.fasta", "dockq.csv", "README.md"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHOLE)
+def test_of_what_programs_write_nothing_is_named(tmp_path, program):
+    assert folder_of(tmp_path / "d", *WHOLE[program]) == ""
+
+
+NAMED = {
+    "renamed models": (["best.pdb", *COLABFOLD[1::2]], COLABFOLD[1::2]),
+    "a model of two": ([*COLABFOLD[:2], "best.pdb", COLABFOLD[3]], [COLABFOLD[3]]),
+    "an unknown version": (["pred.rank_0.cif", "scores.rank_0.msgpack.json"], ["scores.rank_0.msgpack.json"]),
+    "renamed files": (["x_model_0.cif", "pae_x_model_0.npz", "my_scores.csv"], ["my_scores.csv"]),
+    "called after a model": (["design_7.pdb", "design_7.json.xz", "design_71.npz"], ["design_7.json.xz"]),
+    "and before it": (["d1.pdb", "result-d1.pkl"], ["result-d1.pkl"]),
+    "a ranking without its models": (["m.pdb", "ranking_debug.json"], ["ranking_debug.json"]),
+    "AlphaFold Database": (["AF-1-model_v1.cif", "AF-1-confidence_v1.json"], ["AF-1-confidence_v1.json"]),
+    "another service": (["m_0.cif", "metrics.json", "m_0.plddt.npy"], ["m_0.plddt.npy", "metrics.json"]),
+    "measures of other programs": (["m_0.cif", "m_0_ipsae.tsv", "iptm.csv.gz"], ["iptm.csv.gz", "m_0_ipsae.tsv"]),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_what_is_not_read_is_named(tmp_path, case):
+    names, expected = NAMED[case]
+    like = "looks like a predictor's file" if len(expected) == 1 else "look like a predictor's files"
+    said = folder_of(tmp_path / "d", *names)
+    assert said.startswith(f"TopoRank does not read {', '.join(expected)} in folder d, which {like} (")
+
+
+def test_of_many_files_three_are_named(tmp_path):
+    said = folder_of(tmp_path / "d", "m.pdb", *(f"scores_{i}.json" for i in range(9)))
+    assert said.startswith(
+        "TopoRank does not read scores_0.json, scores_1.json, scores_2.json and 6 more files in folder"
+    )
+
+
+def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_once(tmp_path):
+    asked = []
+    for name in ("one", "other", "plain"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for k in (0, 1):
+            (folder / f"x_model_{k}.pdb").write_text(pdb(pair()))
+            if name != "plain":
+                (folder / f"confidence_x_model_{k}.json").write_text(json.dumps({"iptm": 0.5}))
+            asked.append(Asked("T", f"{name}{k}", folder / f"x_model_{k}.pdb"))
+    (tmp_path / "other/metrics.json").write_text("{}")
+    rows = confidences(asked)
+    assert [row.status for row in rows] == ["ok", "ok", "incomplete", "incomplete", "none", "none"]
+    assert [row.iptm for row in rows] == [0.5] * 4 + [None] * 2
+    (line,) = _unread(rows)
+    assert line.startswith("TopoRank does not read metrics.json in folder other")
