@@ -5,6 +5,7 @@ import argparse
 import gc
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -12,11 +13,11 @@ from toporank.building.chunks.built import read_built
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes, write_comparison
 from toporank.building.coverage import read_coverage
-from toporank.comparing.homology.chain_tables import antibodies, compared, read_chains
+from toporank.comparing.homology.chain_tables import compared, read_chains, sequences_of_chains
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
 from toporank.inputs.confidence.table import AUTO, Choice, read_confidence
-from toporank.ranking.interfaces import hints, read_interfaces, write_interfaces
+from toporank.ranking.interfaces import hints, joined_lines, read_interfaces, write_interfaces
 from toporank.ranking.leakage import describe, leakage, write_leakage
 from toporank.ranking.models import write_models
 from toporank.ranking.ranked import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
@@ -73,7 +74,9 @@ def main() -> None:
     write_record(args.record, ScoredWith.of(scorer, **chosen, mask_disorder=args.mask_disorder))
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
-    for line in (*hints(interfaces, antibodies(chains)), *best_of_each_target(table)):
+    sequences = sequences_of_chains(chains)
+    said = joined_lines(interfaces, sequences), hints(interfaces, sequences), best_of_each_target(table)
+    for line in chain.from_iterable(said):
         print(f"  {line}")
     empty = why_no_residues(residues.values()), why_no_contacts(residues.values(), contacts.values())
     about = why_not, *empty, scorer.missing, scorer.toy, describe(seen)

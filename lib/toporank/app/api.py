@@ -27,7 +27,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.masked import with_disorder_masked
 from toporank.building.planning import partners_given, plan_of
 from toporank.building.target_chains import target_chains
-from toporank.comparing.homology.chain_tables import antibodies, compared
+from toporank.comparing.homology.chain_tables import compared, sequences_of_chains
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
@@ -36,7 +36,7 @@ from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import describe_passed_over, passed_over
 from toporank.layout import repository
-from toporank.ranking.interfaces import hints
+from toporank.ranking.interfaces import hints, joined_lines
 from toporank.ranking.leakage import describe, leakage
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
 from toporank.ranking.score import Scored, Ways, score_plan
@@ -44,7 +44,8 @@ from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.identity import split_suffix
-from toporank.structures.partners import parse_partners, partners_text
+from toporank.structures.immune import natural_bodies
+from toporank.structures.partners import Partners, checked_partners, given_partners, partners_text
 from toporank.structures.read import read_complex
 
 PathLike = str | os.PathLike[str]
@@ -70,7 +71,8 @@ def score(
     Parameters
     ----------
     models : what a predictor wrote, a folder of models, an archive or a single file; or a list of files
-    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default each chain is one
+    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default the chains of an
+        antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps each chain apart
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
     confidence : whether the predictor's own confidence counts in the score
     targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
@@ -148,7 +150,7 @@ def features(path: PathLike, partners: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : PDB or mmCIF file; of several models in it the first counts
-    partners : which chains are one partner, such as `"H+L:A"`; by default each chain is one
+    partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
     -------
@@ -218,7 +220,7 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     Parameters
     ----------
     model, native : PDB or mmCIF files; sequences say which chain of the model is which of the native
-    partners : which chains of the native are one partner, such as `"H+L:A"`; by default each chain is one
+    partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
     -------
@@ -239,7 +241,7 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     1.0
     """
     of_native, of_model = read_complex(Path(native)), read_complex(Path(model))
-    label_ = label(Native(of_native, parse_partners(partners) if partners else ()), of_model)
+    label_ = label(Native(of_native, _partners(of_native, partners)), of_model)
     each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
     notes = [*of_native.notes, *of_model.notes, *label_.notes]
     means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
@@ -333,7 +335,9 @@ def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Sco
     chains = target_chains(plan, built.fates, (), store)
     seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
-    notes += [*hints(found.interfaces, antibodies(chains)), found.why_not, scorer.missing, scorer.toy]
+    sequences = sequences_of_chains(chains)
+    notes += [*joined_lines(found.interfaces, sequences), *hints(found.interfaces, sequences)]
+    notes += [found.why_not, scorer.missing, scorer.toy]
     return found, [*filter(None, notes), describe(seen)]
 
 
@@ -364,7 +368,13 @@ def _frame(columns: list[str], table: Sequence[RankedDecoy]) -> pd.DataFrame:
 
 
 def _complex(path: PathLike, partners: str | None) -> Complex:
-    return read_complex(Path(path)).with_partners(parse_partners(partners) if partners else ())
+    complex_ = read_complex(Path(path))
+    return complex_.with_partners(_partners(complex_, partners))
+
+
+def _partners(complex_: Complex, partners: str | None) -> Partners:
+    """The partners of a complex, given or by nature; empty when each chain is one."""
+    return given_partners(checked_partners(partners)) if partners else natural_bodies(complex_)
 
 
 def _choices() -> dict[str, Choice]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from toporank.errors import printable
 from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.structures.identity import Decoy, free_name, same_name, table_name
-from toporank.structures.partners import parse_partners, partner_name, partners_text
+from toporank.structures.immune import Pair
+from toporank.structures.partners import EACH_CHAIN, parse_partners, partner_name, partners_text
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -46,7 +47,8 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
-    contents : path → SHA-256 of each file that could be looked into.
+    contents : path → SHA-256 of each file that could be looked into. pairs : target and decoy → which of its chains
+    belong together by nature, of decoys with such chains.
     """
 
     decoys: list[Decoy]
@@ -55,6 +57,7 @@ class Grouped(NamedTuple):
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
+    pairs: Mapping[Key, tuple[Pair, ...]] = MappingProxyType({})
 
 
 class _Model(NamedTuple):
@@ -234,6 +237,7 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
     found: dict[Key, Decoy] = {}
     kinds: dict[Key, dict[str, int]] = {}
     residues: dict[Key, int] = {}
+    pairs: dict[Key, tuple[Pair, ...]] = {}
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
         twice = Counter(model.decoy.name for model in models)
@@ -245,10 +249,12 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
             decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
             kinds[decoy.key] = model.kinds
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
+            if (seen := sketches.get(decoy.path)) and (belonging := seen.pairs_of_model(decoy.model)):
+                pairs[decoy.key] = belonging
             other = found.setdefault(decoy.key, decoy)
             if other is not decoy:
                 raise same_name(other, decoy)
-    return Grouped(sorted(found.values()), notes, kinds, residues)
+    return Grouped(sorted(found.values()), notes, kinds, residues, pairs=pairs)
 
 
 def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
@@ -322,7 +328,8 @@ def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
     """
     together: dict[tuple[str, str], list[Key]] = {}
     for key, text in partners.items():
-        together.setdefault((key[0], text), []).append(key)
+        if text != EACH_CHAIN:
+            together.setdefault((key[0], text), []).append(key)
     found = []
     for (_, text), keys in together.items():
         named = tuple(chain for partner in parse_partners(text) for chain in partner)
@@ -340,7 +347,7 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
 
     partners : target and decoy → partners as they were given.
     """
-    found = dict(partners)
+    found = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for said in _said(partners, grouped):
         for key in said.decoys:
             found[key] = _translated(said, grouped.kinds[said.example], grouped.kinds.get(key, {}))

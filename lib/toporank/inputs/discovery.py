@@ -17,6 +17,7 @@ from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, group
 from toporank.inputs.mutants import mutants
 from toporank.inputs.predictors import all_decoys
+from toporank.structures.immune import Pair
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -82,11 +83,13 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         if content["code"] != _code():
             return {}
         texts = content["sequences"]
-        return {
-            name: (FileState(size, version), Sketch(tuple(models), first, tuple(further), digest))
-            for name, (size, version, digest, models, chains) in content["files"].items()
-            for first, *further in [[tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]]
-        }
+        known = {}
+        for name, (size, version, digest, models, chains, pairs) in content["files"].items():
+            first, *further = [tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]
+            of_models = tuple(tuple(Pair(*pair) for pair in of_one) for of_one in pairs)
+            sketch = Sketch(tuple(models), first, tuple(further), content=digest, pairs=of_models)
+            known[name] = FileState(size, version), sketch
+        return known
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
         return {}
 
@@ -99,6 +102,10 @@ def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> 
         each = (seen.chains, *seen.further)
         return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
 
-    files = {name: [*state, seen.content, seen.models, kept(seen)] for name, (state, seen) in known.items() if seen}
+    files = {
+        name: [*state, seen.content, seen.models, kept(seen), seen.pairs]
+        for name, (state, seen) in known.items()
+        if seen
+    }
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))

@@ -22,7 +22,7 @@ from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, Confidence, of_copies, spoken
 from toporank.layout import STAGES
 from toporank.ranking.answers import OF_DECOYS, OF_ROWS, Answer, Answers, Given, by_target, given_by_target, made_of
-from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces
+from toporank.ranking.interfaces import InterfaceRow, interface_table, scored_interfaces, scores_of_weakest
 from toporank.ranking.ranked import COMPLEX, RankedDecoy, ranking, with_unmasked
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.scorer.combine import combine
@@ -124,7 +124,7 @@ def _answered(
     quality = read_quality(scorer.quality) if scorer.quality else None
     scores = with_agreement(scores, contacts, copies, quality)
     rows = scored_interfaces(interfaces, scores)
-    trusted = how_far_to_trust(scorer, coverage, scores, stated)
+    trusted = how_far_to_trust(scorer, coverage, scores_of_weakest(scores, rows), stated)
     table = ranking(coverage, scores, rows, ways.rank_by, comparison, trusted, fold_twins=ways.fold_twins)
     rows_of = [by_target(each) for each in (table, rows, comparison)]
     decoys = by_target(score for score in scores if not score.interface)

@@ -8,10 +8,10 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.coverage import read_coverage
-from toporank.comparing.homology.chain_tables import antibodies, read_chains
+from toporank.comparing.homology.chain_tables import read_chains, sequences_of_chains
 from toporank.inputs.confidence.table import read_confidence
 from toporank.ranking.agreement import disagreements
-from toporank.ranking.interfaces import for_command, hints, read_interfaces
+from toporank.ranking.interfaces import for_command, hints, joined_lines, read_interfaces
 from toporank.ranking.leakage import SEEN, read_leakage
 from toporank.ranking.ranked import read_ranking
 from toporank.report.answer import answers, lost, shown
@@ -63,8 +63,9 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if missing := lost(study.decoys):
         first = next(row for row in study.decoys if row.fate != SCORED)
         lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
-    hint = hints(study.interfaces[dataset], study.antibodies[dataset])[:1]
-    lines = [*map(for_command, hint), *lines]
+    sequences = study.sequences[dataset]
+    hint = hints(study.interfaces[dataset], sequences)[:1]
+    lines = [*joined_lines(study.interfaces[dataset], sequences), *map(for_command, hint), *lines]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
     lines += [f"targets: {result(layout.TARGETS)}"] if len(found) > 1 else []
     return lines, any(entry["best"] for entry in found)
@@ -81,7 +82,7 @@ def study_of(out: Path, dataset: str) -> Study:
     said = read_confidence(result(layout.CONFIDENCE))
     known = {
         "interfaces": {dataset: read_interfaces(result(layout.SCORED_INTERFACES))},
-        "antibodies": {dataset: antibodies(read_chains(result(layout.CHAINS)))},
+        "sequences": {dataset: sequences_of_chains(read_chains(result(layout.CHAINS)))},
         "leakage": {dataset: read_leakage(result(layout.LEAKAGE))},
         "confidence": {dataset: said},
         "disagreements": {dataset: disagreements(table, said)},
