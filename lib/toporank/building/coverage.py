@@ -114,7 +114,8 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     """
     given = plan.partners and not plan.recognised
     if plan.lacks and not given and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
-        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
+        further = "" if fate.status == Status.CHAIN_MISSING else fate.reason
+        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, further]))
     if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
         meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
         bodies = sorted({name for meeting in meetings for name in meeting[:2]})

@@ -7,11 +7,11 @@ lie apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from toporank.inputs.complexes import Grouped, Key
 from toporank.structures.immune import PEPTIDE, Pair, bodies_of
-from toporank.structures.partners import partners_text
+from toporank.structures.partners import parse_partners, partners_text
 
 MOST_SENTENCES = 3
 Kinds = tuple[str, int, int]
@@ -26,20 +26,25 @@ def natural_partners(grouped: Grouped) -> dict[Key, str]:
     """
     belonging = _belonging(grouped)
     partners: dict[Key, str] = {}
-    examples: dict[str, str] = {}
+    of_target: dict[str, set[str]] = {}
     parts: list[Key] = []
     for key, chains in grouped.kinds.items():
         kinds = belonging.get(key[0])
         pairs = _pairs(chains, grouped.pairs.get(key, ()), kinds) if kinds else []
         if bodies := bodies_of(chains, pairs):
             partners[key] = partners_text(bodies)
-            examples.setdefault(key[0], partners[key])
+            of_target.setdefault(key[0], set()).add(partners[key])
         elif pairs:
             parts.append(key)
     for key in parts:  # a model of the antibody alone lacks what other models have
-        if key[0] in examples:
-            partners[key] = examples[key[0]]
+        if texts := of_target.get(key[0]):
+            partners[key] = max(sorted(texts), key=lambda text: _n_named(text, grouped.kinds[key]))
     return partners
+
+
+def _n_named(partners: str, chains: Container[str]) -> int:
+    """How many of the chains that partners name a model has."""
+    return sum(chain in chains for partner in parse_partners(partners) for chain in partner)
 
 
 def _belonging(grouped: Grouped) -> dict[str, set[Kinds]]:

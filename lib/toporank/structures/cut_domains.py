@@ -1,4 +1,4 @@
-"""Variable domains of antibodies of which only the residues near an interface are there.
+"""Variable domains of antibodies that are cut to the residues near an interface.
 
 Some programs and data sets keep of each chain what lies near the other partner. The cysteines and tryptophan by which
 `structures.immune` recognises a whole domain are gone then. The pieces that are left are compared with germline genes
@@ -71,7 +71,7 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
 def pair_score(one: tuple[Piece, ...], other: tuple[Piece, ...]) -> int:
     """How much the pieces of two chains are like those of a heavy and a light chain, in this or the other order.
 
-    0 where that is not enough to tell.
+    0 where that is not enough.
     """
     return max(_heavy_and_light(one, other), _heavy_and_light(other, one))
 
@@ -91,7 +91,7 @@ def likeness(pieces: tuple[Piece, ...], kind: str) -> int:
 
 
 def _of_piece(number: int, letters: str, germline: str) -> int:
-    """The best score of a piece without gaps, near its place; 0 where it is too low to tell anything."""
+    """The best score of a piece without gaps, near its place; 0 where it is as low as by chance."""
     best = 0
     for start in range(number - 1 - SHIFT, number + SHIFT):
         first = max(-start, 0)
