@@ -2,10 +2,10 @@
 
     PYTHONPATH=lib python tests/benchmarks/bench_natural_partners.py --natives FOLDER --table natives.csv
 
-FOLDER has a structure file `<id>/bound.pdb` or `<id>.pdb` for each row of the table, which has columns `id`, `kind` (such as
-`antibody-antigen`, `nanobody-antigen`, `tcr-pmhc`) and `partners`: the chains of both sides, each a letter, such as `HL:A`.
-Chains are joined rightly if both are on one side. Of all other joins, and of all in a kind without such bodies, the table
-is printed: somebody has to look at them.
+FOLDER has a structure file `<id>/bound.pdb` or `<id>.pdb` for each row of the table, which has the columns `id`, `kind`
+(such as `antibody-antigen`, `nanobody-antigen`, `tcr-pmhc`) and `partners`: the chains of both sides, each a letter, as
+in `HL:A`. Chains are joined rightly if both are on one side. All other joins are printed, and those of a kind without
+such bodies: somebody has to look at them.
 """
 
 from __future__ import annotations
