@@ -25,7 +25,7 @@ from toporank.app.workflow.preflight import check_writable, feature_choices, sai
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.masked import with_disorder_masked
-from toporank.building.planning import partners_given, plan_of
+from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.building.target_chains import target_chains
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains
 from toporank.comparing.native.label import Native, label
@@ -36,7 +36,7 @@ from toporank.inputs.complexes import BY_SEQUENCE, called_otherwise
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import describe_passed_over, passed_over
 from toporank.layout import repository
-from toporank.ranking.interfaces import hints, joined_lines
+from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
 from toporank.ranking.score import Scored, Ways, score_plan
@@ -322,7 +322,8 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     if config.masks_disorder(dataset.name):
         plan = with_disorder_masked(plan, config.plddt, Store(store))
     otherwise = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
-    return _Plan(plan, [*grouped.notes, *grouped.mutants, *otherwise, *skipped])
+    one_partner = recognised(plan, grouped, "scored")
+    return _Plan(plan, [*grouped.notes, *grouped.mutants, *one_partner, *otherwise, *skipped])
 
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
@@ -336,7 +337,7 @@ def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Sco
     seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
     sequences = sequences_of_chains(chains)
-    notes += [*joined_lines(found.interfaces, sequences), *hints(found.interfaces, sequences)]
+    notes += hints(found.interfaces, sequences)
     notes += [found.why_not, scorer.missing, scorer.toy]
     return found, [*filter(None, notes), describe(seen)]
 

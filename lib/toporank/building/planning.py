@@ -30,15 +30,18 @@ def plan_of(
     return planned(grouped.decoys, dockq, partners, of_files, grouped.contents, natural)
 
 
-def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
-    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets it is about."""
+def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped, verb: str = "taken") -> list[str]:
+    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets it is about.
+
+    verb : what is done with the partners.
+    """
     examples: dict[str, PlannedDecoy] = {}
     for decoy in plan:
         if decoy.recognised and decoy.key in grouped.pairs:
             examples.setdefault(decoy.target, decoy)
     sentences: dict[str, list[str]] = {}
     for target, decoy in examples.items():
-        sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key], "taken")
+        sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key], verb)
         sentences.setdefault(sentence, []).append(target)
     return lines_of_targets(sentences)
 

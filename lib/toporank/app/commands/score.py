@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from toporank.app.commands.given import PARTNERS, look_at, look_at_partners, name_of, partners_setting
+from toporank.app.commands.given import PARTNERS, STORE, look_at, look_at_partners, name_of, partners_setting
 from toporank.app.commands.running import LOG, SETTINGS, claimed, make, only_shows
-from toporank.app.config import RankBy, load_config
+from toporank.app.config import Config, RankBy, load_config
+from toporank.building.planning import plan_of, recognised
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.confidence.table import ALWAYS, NEVER
+from toporank.inputs.discovery import decoys_of
 from toporank.layout import THOROUGH_SCORER, repository
 
 
@@ -71,6 +73,16 @@ def settings_of(
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 
 
+def one_partner(config: Config, folder: Path, store: Path) -> list[str]:
+    """Which chains TopoRank takes for one partner where nobody gives partners, in sentences. folder : of the models."""
+    from toporank.app.workflow.preflight import said_partners  # imports much, for which --help need not wait
+
+    (dataset,) = config.datasets
+    for_all, of_targets = said_partners(config, dataset, folder, repository())
+    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
+    return recognised(plan_of(grouped, for_all, of_targets), grouped, "scored")
+
+
 def score(args: argparse.Namespace) -> int:
     """Score and print the answer; 1 if no decoy has a score. Raises TopoRankError when it cannot be done."""
     from toporank.app.commands.shown import about_scorer, answer  # imports numpy, for which --help need not wait
@@ -87,7 +99,8 @@ def score(args: argparse.Namespace) -> int:
     chosen = {"targets": args.targets, "confidence": not args.without_confidence, "scorer": args.scorer}
     chosen |= {"mask_disorder": args.mask_disorder, "plddt": args.plddt, "rank_by": args.rank_by}
     settings = settings_of(given.folder, given.name, args.partners, **chosen)
-    load_config(settings)
+    for line in one_partner(load_config(settings), given.folder, out / STORE):
+        print(line, flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if not make("score", out / SETTINGS, out, args):
         return 0

@@ -11,7 +11,7 @@ from toporank.building.coverage import read_coverage
 from toporank.comparing.homology.chain_tables import read_chains, sequences_of_chains
 from toporank.inputs.confidence.table import read_confidence
 from toporank.ranking.agreement import disagreements
-from toporank.ranking.interfaces import for_command, hints, joined_lines, read_interfaces
+from toporank.ranking.interfaces import for_command, hints, read_interfaces
 from toporank.ranking.leakage import SEEN, read_leakage
 from toporank.ranking.ranked import read_ranking
 from toporank.report.answer import answers, lost, shown
@@ -63,9 +63,8 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if missing := lost(study.decoys):
         first = next(row for row in study.decoys if row.fate != SCORED)
         lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
-    sequences = study.sequences[dataset]
-    hint = hints(study.interfaces[dataset], sequences)[:1]
-    lines = [*joined_lines(study.interfaces[dataset], sequences), *map(for_command, hint), *lines]
+    hint = hints(study.interfaces[dataset], study.sequences[dataset])[:1]
+    lines = [*map(for_command, hint), *lines]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
     lines += [f"targets: {result(layout.TARGETS)}"] if len(found) > 1 else []
     return lines, any(entry["best"] for entry in found)
