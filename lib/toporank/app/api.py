@@ -322,8 +322,7 @@ def _plan(config: Config, folder: Path, store: Path, partners: str | None, files
     if config.masks_disorder(dataset.name):
         plan = with_disorder_masked(plan, config.plddt, Store(store))
     otherwise = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
-    one_partner = recognised(plan, grouped, "scored")
-    return _Plan(plan, [*grouped.notes, *grouped.mutants, *one_partner, *otherwise, *skipped])
+    return _Plan(plan, [*grouped.notes, *grouped.mutants, *recognised(plan, grouped, "scored"), *otherwise, *skipped])
 
 
 def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Scored, list[str]]:
@@ -336,9 +335,7 @@ def _ranked(config: Config, plan: list[PlannedDecoy], store: Store) -> tuple[Sco
     chains = target_chains(plan, built.fates, (), store)
     seen = leakage({row.target for row in found.table}, compared(chains), scorer.descriptions)
     notes = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
-    sequences = sequences_of_chains(chains)
-    notes += hints(found.interfaces, sequences)
-    notes += [found.why_not, scorer.missing, scorer.toy]
+    notes += [*hints(found.interfaces, sequences_of_chains(chains)), found.why_not, scorer.missing, scorer.toy]
     return found, [*filter(None, notes), describe(seen)]
 
 

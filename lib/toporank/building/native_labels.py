@@ -21,9 +21,10 @@ from toporank.building.chunks.store import Entry, Store
 from toporank.comparing.native.label import Label, Native, counterparts, label
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files.atomic import write_text
+from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
-from toporank.structures.immune import Pair, bodies_of, pairs_of_complex, sentence_of_pairs
+from toporank.structures.immune import Pair, bodies_of, pairs_of_complex
 from toporank.structures.partners import Partners, given_partners, partners_text
 from toporank.structures.stored import atoms_digest, from_bytes
 
@@ -32,7 +33,7 @@ log = logging.getLogger(__name__)
 DECIMALS = 6
 IS_THE_NATIVE = "the same atoms as the native"
 LABELLED_AS = "labelled"
-"""What becomes of partners that TopoRank recognises, in `immune.sentence_of_pairs`."""
+"""What becomes of partners that TopoRank recognises, in `body_names.sentence_of_pairs`."""
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,
     OtherProteinError: Status.OTHER_PROTEIN,

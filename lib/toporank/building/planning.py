@@ -8,7 +8,7 @@ from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners
-from toporank.structures.immune import sentence_of_pairs
+from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.partners import parse_partners, partners_of
 
 

@@ -47,8 +47,7 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
-    contents : path → SHA-256 of each file that could be looked into. pairs : target and decoy → which of its chains
-    belong together by nature, of decoys with such chains.
+    contents : path → SHA-256 of each file that could be looked into. pairs : of decoys, chains that are one body.
     """
 
     decoys: list[Decoy]
@@ -237,7 +236,6 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
     found: dict[Key, Decoy] = {}
     kinds: dict[Key, dict[str, int]] = {}
     residues: dict[Key, int] = {}
-    pairs: dict[Key, tuple[Pair, ...]] = {}
     for target, complexes in targets.items():
         models = [model for own in complexes for model in own]
         twice = Counter(model.decoy.name for model in models)
@@ -249,12 +247,10 @@ def _grouped(targets: Mapping[str, list[list[_Model]]], notes: list[str], sketch
             decoy = model.decoy._replace(target=target, name=table_name(name), lacks=lacks, spare=spare, folder=folder)
             kinds[decoy.key] = model.kinds
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
-            if (seen := sketches.get(decoy.path)) and (belonging := seen.pairs_of_model(decoy.model)):
-                pairs[decoy.key] = belonging
             other = found.setdefault(decoy.key, decoy)
             if other is not decoy:
                 raise same_name(other, decoy)
-    return Grouped(sorted(found.values()), notes, kinds, residues, pairs=pairs)
+    return Grouped(sorted(found.values()), notes, kinds, residues)
 
 
 def _names_of(models: Iterable[_Model]) -> dict[int, list[str]]:
@@ -343,9 +339,7 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     """The partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
-    kind; of several copies, those at the same place among them.
-
-    partners : target and decoy → partners as they were given.
+    kind; of several copies, those at the same place among them. partners : target and decoy → partners as given.
     """
     found = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for said in _said(partners, grouped):

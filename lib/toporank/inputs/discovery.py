@@ -14,9 +14,10 @@ from toporank.code import code_of
 from toporank.errors import StructureError
 from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Sketches, group
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped, Key, Sketches, group
 from toporank.inputs.mutants import mutants
 from toporank.inputs.predictors import all_decoys
+from toporank.structures.identity import Decoy
 from toporank.structures.immune import Pair
 
 if TYPE_CHECKING:
@@ -39,7 +40,17 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     grouped = group(decoys, seen, by, folder.resolve().name, partners)
     contents = {path: sketch.content for path, sketch in seen.items() if sketch}
     of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
-    return grouped._replace(mutants=of_mutants, contents=contents)
+    return grouped._replace(mutants=of_mutants, contents=contents, pairs=_pairs(grouped.decoys, seen))
+
+
+def _pairs(decoys: Iterable[Decoy], seen: Sketches) -> dict[Key, tuple[Pair, ...]]:
+    """Which chains of each decoy belong together by nature, of decoys with such chains."""
+    found = {}
+    for decoy in decoys:
+        sketch = seen.get(decoy.path)
+        if sketch and (pairs := sketch.pairs_of_model(decoy.model)):
+            found[decoy.key] = pairs
+    return found
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:

@@ -18,8 +18,9 @@ from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.scorer.prediction import DECIMALS, Score
+from toporank.structures.body_names import joined_sentence
 from toporank.structures.identity import Status
-from toporank.structures.immune import Domain, alike, joined_sentence, roles_of
+from toporank.structures.immune import Domain, alike, roles_of
 from toporank.structures.partners import chains_of, partner_name
 
 MOST_HINTS = 3

@@ -23,7 +23,8 @@ from _chains import (
 )
 
 from complexes import ANTIBODY, away, read_atoms, write_pdb
-from toporank.structures.immune import Trace, bodies_of, joined_sentence, natural_bodies, pairs_of, roles_of
+from toporank.structures.body_names import joined_sentence
+from toporank.structures.immune import Trace, bodies_of, natural_bodies, pairs_of, roles_of
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
