@@ -23,7 +23,7 @@ def joined_sentence(partners: Partners, sequences: Mapping[str, str]) -> str:
 
     sequences : of chains by name; a chain that is not there is nothing by nature.
 
-    >>> sequences = {"A": "GSHSMRYFYTAMSRPGRGEPRFIAVGYVDD".ljust(160, "A"), "B": "VYSRHPAENGKSNFLNCYVSGFHP".ljust(90, "A")}
+    >>> sequences = {"A": "GSHSMRYFYTAMSRPGRGEPRFIAVGYVDD".ljust(160, "A"), "B": "VYSRHPAENGKSNFLNCYVSGFHP" * 3}
     >>> joined_sentence((("A", "B"), ("C",)), sequences)
     'A and B are an MHC molecule: scored as A+B against C'
     """
