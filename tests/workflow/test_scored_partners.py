@@ -29,14 +29,14 @@ def score(folder: Path, finished: Study, *settings: str) -> Study:
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory, finished) -> Study:
-    """An antibody on its antigen with and without partners, and a ring of five chains: five are said, four are not."""
+    """An antibody on its antigen with partners, without, and with each chain apart, and a ring of five chains."""
     home = tmp_path_factory.mktemp("partners")
-    for target in ("said", "unsaid"):
+    for target in ("said", "unsaid", "chains"):
         antibody_decoys(home / "in" / target, ATOMS, "A")
     five = ring([line for line in ATOMS if line[21] == "H"], 5, 24.0)
     write_pdb(home / "in/ring/whole.pdb", five)
     write_pdb(home / "in/ring/off.pdb", away(five, "C", 60.0))
-    (home / "in/partners.csv").write_text("target,partners\nsaid,H+L:A\n")
+    (home / "in/partners.csv").write_text("target,partners\nsaid,H+L:A\nchains,chains\n")
     return score(home, finished)
 
 
@@ -57,17 +57,19 @@ def test_an_antigen_that_is_away_or_missing_is_behind_every_one_that_is_there(sc
     assert sorted(ranked(scored, "said")[2:]) == [
         ("away200", "partner_apart"), ("away50", "partner_apart"), ("no_antigen", "chain_missing"),
     ]  # fmt: skip
-    assert ranked(scored, "unsaid")[2:] == ranked(scored, "said")[2:]
+    assert ranked(scored, "unsaid") == ranked(scored, "said")
+    assert ranked(scored, "chains")[2:] == ranked(scored, "said")[2:]
     aside = table(scored, "ranking.csv").query("status != 'ok'")
     assert set(aside["pred_dockq"]) == {""}
 
 
 def test_with_partners_the_antibody_itself_is_no_interface(scored):
     residues = table(scored, "ranking.csv").query("decoy == 'native'").set_index("target")["n_interface_residues"]
-    assert int(residues["said"]) < int(residues["unsaid"])
+    assert int(residues["said"]) == int(residues["unsaid"]) < int(residues["chains"])
     rows = table(scored, "interfaces.csv").query("decoy == 'native'")
-    assert rows[rows["target"] == "said"]["interface"].tolist() == ["A:H+L"]
-    assert rows[rows["target"] == "unsaid"]["interface"].tolist() == ["A:H", "A:L", "H:L"]
+    for target in ("said", "unsaid"):
+        assert rows[rows["target"] == target]["interface"].tolist() == ["A:H+L"]
+    assert rows[rows["target"] == "chains"]["interface"].tolist() == ["A:H", "A:L", "H:L"]
 
 
 def test_a_reason_names_the_partner_and_its_distance(scored):
@@ -95,16 +97,18 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
     assert float(summary["mean_interface"]) == pytest.approx(values.mean(), abs=1e-6)
 
 
-def test_a_hint_says_how_partners_would_be_said(scored):
-    hint = "unsaid: H and L look like one antibody: say partners=H+L:A, or scores are of H:L, too"
-    assert hint in scored.printed
-    assert "say --partners H+L:A" in scored.text("scores/in/report.html")
+def test_the_answer_says_what_is_one_partner(scored):
+    sentence = "H and L are an antibody: scored as H+L against A"
+    assert f"said and 1 more: {sentence}" in scored.printed
+    assert sentence in scored.text("scores/in/report.html")
+    joined = table(scored, "targets.csv").set_index("target")["joined"]
+    assert joined.to_dict() == {"said": sentence, "unsaid": sentence, "chains": "", "ring": ""}
 
 
 def test_the_order_of_interfaces_can_decide(scored, finished):
     """The same graphs ranked by their worst interface: only the ranking is made again."""
     study = score(scored.home, finished, "rank_by=min_interface")
-    rows = table(study, "ranking.csv").query("target == 'unsaid' and status == 'ok'")
+    rows = table(study, "ranking.csv").query("target == 'chains' and status == 'ok'")
     assert rows["min_interface"].astype(float).is_monotonic_decreasing
     assert "build_chunk" not in study.printed
 

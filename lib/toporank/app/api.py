@@ -30,7 +30,8 @@ from toporank.inputs.unpacked_jobs import Gathered
 from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
-from toporank.structures.partners import parse_partners, partners_text
+from toporank.structures.immune import natural_bodies
+from toporank.structures.partners import Partners, checked_partners, given_partners, partners_text
 from toporank.structures.read import read_complex
 
 PathLike = str | os.PathLike[str]
@@ -55,7 +56,8 @@ def score(
     Parameters
     ----------
     models : what a predictor wrote, a folder of models, an archive or a single file; or a list of files
-    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default each chain is one
+    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default the chains of an
+        antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps each chain apart
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
     confidence : whether the predictor's own confidence counts in the score
     targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
@@ -131,7 +133,7 @@ def features(path: PathLike, partners: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : PDB or mmCIF file; of several models in it the first counts
-    partners : which chains are one partner, such as `"H+L:A"`; by default each chain is one
+    partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
     -------
@@ -201,7 +203,7 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     Parameters
     ----------
     model, native : PDB or mmCIF files; sequences say which chain of the model is which of the native
-    partners : which chains of the native are one partner, such as `"H+L:A"`; by default each chain is one
+    partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
     -------
@@ -222,7 +224,7 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     1.0
     """
     of_native, of_model = read_complex(Path(native)), read_complex(Path(model))
-    label_ = label(Native(of_native, parse_partners(partners) if partners else ()), of_model)
+    label_ = label(Native(of_native, _partners(of_native, partners)), of_model)
     each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
     notes = [*of_native.notes, *of_model.notes, *label_.notes]
     means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
@@ -295,7 +297,13 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
 
 
 def _complex(path: PathLike, partners: str | None) -> Complex:
-    return read_complex(Path(path)).with_partners(parse_partners(partners) if partners else ())
+    complex_ = read_complex(Path(path))
+    return complex_.with_partners(_partners(complex_, partners))
+
+
+def _partners(complex_: Complex, partners: str | None) -> Partners:
+    """The partners of a complex, given or by nature; empty when each chain is one."""
+    return given_partners(checked_partners(partners)) if partners else natural_bodies(complex_)
 
 
 def _choices() -> dict[str, Choice]:

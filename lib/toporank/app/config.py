@@ -19,7 +19,7 @@ from toporank.inputs.confidence.table import AUTO
 from toporank.inputs.confidence.table import Choice as Plddt
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
 from toporank.settings import Name, Section, Seed, checked, did_you_mean, distinct
-from toporank.structures.partners import is_file, parse_partners, partners_text
+from toporank.structures.partners import checked_partners, is_file
 
 
 def _partners(value: Any) -> Any:
@@ -28,7 +28,7 @@ def _partners(value: Any) -> Any:
         raise ValueError("YAML reads it as a number, put it in quotes")
     if isinstance(value, str) and not is_file(value):
         try:
-            return partners_text(parse_partners(value))
+            return checked_partners(value)
         except ConfigError as error:
             raise ValueError(f"{error.what} ({error.remedy})") from error
     return value
@@ -189,7 +189,8 @@ class Config(Section):
     partners: PartnersSetting = Field(
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
-        " see docs/partners.md. Each chain is one by default.",
+        " see docs/partners.md. By default the chains of an antibody, T-cell receptor or MHC molecule are one, and"
+        " every other chain; `chains` keeps each chain apart.",
     )
     group_by: GroupBy = Field(
         None,

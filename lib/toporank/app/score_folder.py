@@ -17,8 +17,8 @@ from toporank.app.config import Config
 from toporank.app.workflow.preflight import feature_choices, said_partners, scorer_of
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
-from toporank.building.planning import partners_given, plan_of
-from toporank.comparing.homology.chain_tables import antibodies
+from toporank.building.planning import partners_given, plan_of, recognised
+from toporank.comparing.homology.chain_tables import sequences_of_chains
 from toporank.files.atomic import write_text
 from toporank.inputs.complexes import Grouped, called_otherwise
 from toporank.inputs.confidence.table import spoken
@@ -97,16 +97,18 @@ def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable
     grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, passed_over(folder, grouped.decoys))
+    plan = plan_of(grouped, for_all, of_targets)
     return ScoringInput(
         name=dataset.name,
         grouped=grouped,
-        plan=plan_of(grouped, for_all, of_targets),
+        plan=plan,
         notes=[
             *(f"{note} ({OVERRULE})" for note in grouped.notes),
             *grouped.mutants,
             *grouped.molecules,
             *grouped.renamed,
             *of_archives,
+            *recognised(plan, grouped, "scored"),
             *renamed,
             *(f"{line} ({EXPECTED})" for line in unread),
         ],
@@ -197,7 +199,7 @@ def study_of(results: ScoredModels) -> Study:
         {},
         {},
         interfaces={name: results.rows("interfaces")},
-        antibodies={name: antibodies(results.rows("chains"))},
+        sequences={name: sequences_of_chains(results.rows("chains"))},
         leakage={name: results.leakage},
         confidence={name: spoken(stated)},
         disagreements={name: disagreements(table, spoken(stated))},

@@ -134,15 +134,17 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     copy of a chain, which the other models of the target lack, may lie apart. A decoy without any interface has none,
     unless partners are given.
     """
-    if plan.lacks and not plan.partners and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
-        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, fate.reason]))
+    given = plan.partners and not plan.recognised
+    if plan.lacks and not given and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
+        further = "" if fate.status == Status.CHAIN_MISSING else fate.reason
+        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, further]))
     if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
         meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
         bodies = sorted({name for meeting in meetings for name in meeting[:2]})
         touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
         apart = [name for name in bodies if name not in touching]
-        further_copies = plan.spare.split("+") if touching and not plan.partners else []
-        spare = [name for name in apart if name in further_copies]
+        further_copies = set(plan.spare.split("+")) if touching and not given else set()
+        spare = [name for name in apart if further_copies.issuperset(name.split("+"))]
         if apart := [name for name in apart if name not in spare]:
             why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
             return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from toporank.building.coverage import in_parts
-from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
+from toporank.building.native_labels import IS_THE_NATIVE, LABELLED_AS, LabelledDecoy
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
+from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
@@ -69,9 +70,17 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many were labelled, in numbers that add up, and which decoys are the native itself."""
+    """How many were labelled, in numbers that add up, which chains of natives are one partner, and which decoys are the
+    native itself.
+    """
     rows = list(rows)
     lines = [f"{len(rows)} decoys = {in_parts(Counter(row.status for row in rows))}"]
+    joined: dict[str, list[str]] = {}
+    for target, reasons in {row.target: row.reason for row in rows if row.dockq is not None}.items():
+        for sentence in reasons.split("; "):
+            if f": {LABELLED_AS} as " in sentence:
+                joined.setdefault(sentence, []).append(target)
+    lines += lines_of_targets(joined)
     same = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
     if same:
         one = f"{same[0].target}/{same[0].decoy}"

@@ -21,15 +21,19 @@ from toporank.building.chunks.store import Entry, Store
 from toporank.comparing.native.label import Label, Native, counterparts, label
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files.atomic import write_text
+from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
-from toporank.structures.partners import Partners, parse_partners, partners_text
+from toporank.structures.immune import Pair, bodies_of, pairs_of_complex
+from toporank.structures.partners import Partners, given_partners, partners_text
 from toporank.structures.stored import atoms_digest, from_bytes
 
 log = logging.getLogger(__name__)
 
 DECIMALS = 6
 IS_THE_NATIVE = "the same atoms as the native"
+LABELLED_AS = "labelled"
+"""What becomes of partners that TopoRank recognises, in `body_names.sentence_of_pairs`."""
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,
     OtherProteinError: Status.OTHER_PROTEIN,
@@ -109,10 +113,13 @@ def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
 
 @dataclass
 class _NativeFile:
-    """The native of a target; read when first needed, and its contacts found when a label has to be computed."""
+    """The native of a target; read when first needed, and its contacts found when a label has to be computed.
+
+    given : its partners as text; empty where the chains of a body are one partner by nature.
+    """
 
     path: Path | None
-    partners: Partners
+    given: str
     store: Store
 
     @functools.cached_property
@@ -129,11 +136,27 @@ class _NativeFile:
         return from_bytes(self.entry.content)
 
     @functools.cached_property
+    def partners(self) -> Partners:
+        """Empty when each chain is one."""
+        return given_partners(self.given) if self.given else bodies_of(self.complex.chains, self.pairs)
+
+    @functools.cached_property
+    def pairs(self) -> list[Pair]:
+        """Chains that belong together by nature."""
+        return pairs_of_complex(self.complex)
+
+    @functools.cached_property
     def native(self) -> Native:
         try:
             return Native(self.complex, self.partners)
         except NativeError as error:
             raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
+
+    @functools.cached_property
+    def joined(self) -> list[str]:
+        """Which chains TopoRank takes for one partner, in a sentence; none where partners are given."""
+        sentence = "" if self.given else sentence_of_pairs(self.partners, self.pairs, LABELLED_AS)
+        return [f"in the native, {sentence}"] if sentence else []
 
     @functools.cached_property
     def atoms(self) -> str:
@@ -159,7 +182,8 @@ class Labelling:
         dockq, mapping, reason, interfaces = json.loads(entry.content)
         interfaces = [InterfaceLabel(*one) for one in interfaces]
         said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
-        return LabelledDecoy(*member.key, member.native_partners, *said)
+        partners = member.native_partners or partners_text(self._native(member.target, "").partners)
+        return LabelledDecoy(*member.key, partners, *said)
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
         """Where the CA of each residue of a labelled decoy is in the native, by `comparing.native.label`.
@@ -173,7 +197,7 @@ class Labelling:
         return self._native(member.target, member.native_partners).complex
 
     def _open(self, target: str, partners: str) -> _NativeFile:
-        return _NativeFile(self._natives.get(target), parse_partners(partners) if partners else (), self._store)
+        return _NativeFile(self._natives.get(target), partners, self._store)
 
     def _entries(self, member: PlannedDecoy, digest: str, content: bytes | None = None) -> tuple[Entry, Entry]:
         """Label and counterparts."""
@@ -188,7 +212,8 @@ class Labelling:
 
         def make_label() -> tuple[bytes, dict[str, Any]]:
             complex_, found = compared()
-            notes = [IS_THE_NATIVE, *found.notes] if atoms_digest(complex_) == native.atoms else found.notes
+            notes = [IS_THE_NATIVE] if atoms_digest(complex_) == native.atoms else []
+            notes += [*native.joined, *found.notes]
             content = [round(found.dockq, DECIMALS), _mapping_text(found), "; ".join(notes), _interfaces(found)]
             return json.dumps(content).encode(), {}
 

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Mapping
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
-from toporank.structures.partners import partners_of
+from toporank.inputs.natural_partners import lines_of_targets, natural_partners
+from toporank.structures.body_names import sentence_of_pairs
+from toporank.structures.partners import parse_partners, partners_of
 
 
 def plan_of(
     grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
 ) -> list[PlannedDecoy]:
     """The plan of all decoys.
+
+    A decoy for which nobody gives partners has those that `natural_partners` recognises.
 
     for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
     partners. Raises ConfigError when two tables contradict each other, or a label may mean several files.
@@ -22,7 +26,25 @@ def plan_of(
     check_unambiguous(labels, grouped.ambiguous)
     partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
-    return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped), grouped.contents)
+    natural = {key: text for key, text in natural_partners(grouped).items() if key not in partners}
+    of_files = partners_of_each(partners, grouped) | natural
+    return planned(grouped.decoys, dockq, partners, of_files, grouped.contents, natural)
+
+
+def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped, verb: str = "taken") -> list[str]:
+    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets it is about.
+
+    verb : what is done with the partners.
+    """
+    examples: dict[str, PlannedDecoy] = {}
+    for decoy in plan:
+        if decoy.recognised and decoy.key in grouped.pairs:
+            examples.setdefault(decoy.target, decoy)
+    sentences: dict[str, list[str]] = {}
+    for target, decoy in examples.items():
+        sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key], verb)
+        sentences.setdefault(sentence, []).append(target)
+    return lines_of_targets(sentences)
 
 
 def partners_given(

@@ -19,7 +19,8 @@ from toporank.inputs.decoy_names import Key, Sketches, not_copies, renamed_note,
 from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
 from toporank.structures.identity import Decoy, free_name, table_name
-from toporank.structures.partners import parse_partners, partner_name, partners_text
+from toporank.structures.immune import Pair
+from toporank.structures.partners import EACH_CHAIN, parse_partners, partner_name, partners_text
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -43,7 +44,7 @@ class Grouped(NamedTuple):
     molecules : where one chain name stands for several molecules, in a sentence.
     contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
     target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
-    ambiguous : target and name of files that are called alike and differ.
+    ambiguous : target and name of files that are called alike and differ. pairs : of decoys, chains that are one body.
     """
 
     decoys: list[Decoy]
@@ -56,6 +57,7 @@ class Grouped(NamedTuple):
     copies: Mapping[Key, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
     ambiguous: frozenset[Key] = frozenset()
+    pairs: Mapping[Key, tuple[Pair, ...]] = MappingProxyType({})
 
 
 def group(
@@ -282,7 +284,8 @@ def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
     """
     together: dict[tuple[str, str], list[Key]] = {}
     for key, text in partners.items():
-        together.setdefault((key[0], text), []).append(key)
+        if text != EACH_CHAIN:
+            together.setdefault((key[0], text), []).append(key)
     found = []
     for (_, text), keys in together.items():
         named = tuple(chain for partner in parse_partners(text) for chain in partner)
@@ -296,11 +299,9 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     """The partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
-    kind; of several copies, those at the same place among them.
-
-    partners : target and decoy → partners as they were given.
+    kind; of several copies, those at the same place among them. partners : target and decoy → partners as given.
     """
-    found = dict(partners)
+    found = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for said in _said(partners, grouped):
         for key in said.decoys:
             found[key] = _translated(said, grouped.kinds[said.example], grouped.kinds.get(key, {}))

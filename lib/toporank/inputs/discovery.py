@@ -15,11 +15,12 @@ from toporank.errors import StructureError, printable
 from toporank.files.atomic import sha256, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
-from toporank.inputs.decoy_names import Sketches, copies_among
+from toporank.inputs.decoy_names import Key, Sketches, copies_among
 from toporank.inputs.folders import find_decoys
 from toporank.inputs.mutants import mutants
 from toporank.inputs.unpacked_jobs import jobs_of
-from toporank.structures.identity import INTERMEDIATE
+from toporank.structures.identity import INTERMEDIATE, Decoy
+from toporank.structures.immune import Pair
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -43,7 +44,13 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     contents = {path: sketch.content for path, sketch in seen.items() if sketch}
     copies = copies_among(grouped.decoys, seen)
     of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
-    return grouped._replace(mutants=of_mutants, molecules=_several_molecules(seen), contents=contents, copies=copies)
+    return grouped._replace(
+        mutants=of_mutants,
+        molecules=_several_molecules(seen),
+        contents=contents,
+        copies=copies,
+        pairs=_pairs(grouped.decoys, seen),
+    )
 
 
 def _several_molecules(sketches: Sketches) -> list[str]:
@@ -54,6 +61,16 @@ def _several_molecules(sketches: Sketches) -> list[str]:
     first, n_others = files[0], len(files) - 1
     others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
     return [f"in {printable(os.path.basename(first))}{others}: {'; '.join(sketches[first].notes)}"]
+
+
+def _pairs(decoys: Iterable[Decoy], seen: Sketches) -> dict[Key, tuple[Pair, ...]]:
+    """Which chains of each decoy belong together by nature, of decoys with such chains."""
+    found = {}
+    for decoy in decoys:
+        sketch = seen.get(decoy.path)
+        if sketch and (pairs := sketch.pairs_of_model(decoy.model)):
+            found[decoy.key] = pairs
+    return found
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
@@ -98,7 +115,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             return {}
         texts = content["sequences"]
         known = {}
-        for name, (size, version, digest, places, models, chains, notes) in content["files"].items():
+        for name, (size, version, digest, places, models, chains, notes, pairs) in content["files"].items():
             first, *further = [tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]
             sketch = Sketch(
                 models=tuple(models),
@@ -107,6 +124,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
                 content=digest,
                 places=tuple(places),
                 notes=tuple(notes),
+                pairs=tuple(tuple(Pair(*pair) for pair in of_one) for of_one in pairs),
             )
             known[name] = FileState(size, version), sketch
         return known
@@ -123,7 +141,7 @@ def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> 
         return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
 
     files = {
-        name: [*state, seen.content, seen.places, seen.models, kept(seen), seen.notes]
+        name: [*state, seen.content, seen.places, seen.models, kept(seen), seen.notes, seen.pairs]
         for name, (state, seen) in known.items()
         if seen
     }

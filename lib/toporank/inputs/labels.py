@@ -14,7 +14,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.files.spreadsheets import read_rows, restored, table_text
 from toporank.files.user_tables import read_table
 from toporank.structures.identity import Decoy, split_suffix, table_name
-from toporank.structures.partners import parse_partners, partners_text
+from toporank.structures.partners import checked_partners, parse_partners, partners_text
 
 
 class Label(NamedTuple):
@@ -116,8 +116,9 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    said, split = (found("partners", ""), found("interface", "")), split or found("split", "").lower()
-    partners, interface = (partners_text(parse_partners(text, where)) if text else "" for text in said)
+    said, interface, split = found("partners", ""), found("interface", ""), split or found("split", "").lower()
+    partners = checked_partners(said, where) if said else ""
+    interface = partners_text(parse_partners(interface, where)) if interface else ""
     names = table_name(restored(target)), table_name(restored(stem))
     return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
 

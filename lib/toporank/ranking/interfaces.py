@@ -13,12 +13,14 @@ from typing import NamedTuple
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
-from toporank.comparing.homology.kmers import HEAVY
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
+from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.scorer.prediction import DECIMALS, Score
+from toporank.structures.body_names import joined_sentence
 from toporank.structures.identity import Status
+from toporank.structures.immune import Domain, alike, roles_of
 from toporank.structures.partners import chains_of, partner_name
 
 MOST_HINTS = 3
@@ -116,11 +118,15 @@ def _scored(row: InterfaceRow, score: Score) -> InterfaceRow:
 
 
 class Interfaces(NamedTuple):
-    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that are scored."""
+    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that are scored.
+
+    weakest : name of the interface with the smallest one, where there are several.
+    """
 
     n_interfaces: int | None = None
     min_interface: float | None = None
     mean_interface: float | None = None
+    weakest: str = ""
 
 
 def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interfaces]:
@@ -133,20 +139,59 @@ def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interf
 
 
 def _summary(rows: list[InterfaceRow]) -> Interfaces:
-    values = [row.pred_dockq for row in rows if row.pred_dockq is not None]
-    found = (min(values), round(statistics.fmean(values), DECIMALS)) if values else (None, None)
-    return Interfaces(sum(row.n_contacts > 0 for row in rows), *found)
+    n_interfaces = sum(row.n_contacts > 0 for row in rows)
+    predicted = {row.interface: row.pred_dockq for row in rows if row.pred_dockq is not None}
+    if not predicted:
+        return Interfaces(n_interfaces)
+    weakest = min(predicted, key=lambda name: (predicted[name], name))
+    return Interfaces(
+        n_interfaces=n_interfaces,
+        min_interface=predicted[weakest],
+        mean_interface=round(statistics.fmean(predicted.values()), DECIMALS),
+        weakest=weakest if len(predicted) > 1 else "",
+    )
 
 
-def partners_hint(rows: Iterable[InterfaceRow], antibody: Mapping[str, str] | None = None) -> str:
+def scores_of_weakest(scores: Iterable[Score], table: Iterable[InterfaceRow]) -> list[Score]:
+    """The scores of decoys, where one with several interfaces has that of its weakest interface if it is lower.
+
+    The DockQ of a complex is a mean over its interfaces, so that of the weakest is not above it. table : as from
+    `scored_interfaces`.
+    """
+    interfaces = of_each_decoy(table)
+    found = []
+    for score in scores:
+        of_decoy = interfaces.get((score.target, score.decoy))
+        if of_decoy and of_decoy.weakest and not score.interface:
+            score = score._replace(pred_dockq=min(score.pred_dockq, of_decoy.min_interface))
+        found.append(score)
+    return found
+
+
+def joined(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
+    """Which chains of a target are one partner since they are one body by nature, in a sentence; empty if none are.
+
+    rows : of the target. sequences : of its chains, by name.
+    """
+    partners = {chains_of(partner) for row in rows for partner in row.interface.split(":")}
+    chains = [chain for partner in partners for chain in partner]
+    if len(chains) > len(set(chains)):  # models have different partners, which is another sentence
+        return ""
+    return joined_sentence(tuple(sorted(partners)), sequences or {})
+
+
+def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
     """Which two chains of a target may be one partner, in a sentence; empty if there are two chains.
 
     Where partners are given, the sentence says that models do not have the same ones, or that they part the chains of
-    an antibody; otherwise it is empty. Two chains may be one partner if they touch in every decoy: two of an antibody,
-    or else those whose number of contacts changes least.
-    antibody : chain with variable domains → which, as from `domains_of`.
+    an antibody; otherwise it is empty. Two chains may be one partner if they touch in every decoy: those whose number
+    of contacts changes least. Antibodies that are one partner need no hint, and two of their chains that are not were
+    kept apart on purpose, or do not lie as in an antibody.
+
+    sequences : of the chains of the target, by name.
     """
-    antibody = antibody or {}
+    domains = {name: roles_of(sequence).domains for name, sequence in (sequences or {}).items()}
+    antibody = {name: of_chain for name, of_chain in domains.items() if of_chain}
     contacts: dict[str, list[int]] = {}
     rows = list(rows)
     if any(row.interface.count(":") != 1 for row in rows):
@@ -159,37 +204,38 @@ def partners_hint(rows: Iterable[InterfaceRow], antibody: Mapping[str, str] | No
     always = {name: found for name, found in contacts.items() if min(found) > 0}
     if any("+" in chain for chain in chains):
         return _parted_antibody(chains, always, antibody)
-    if not 3 <= len(chains) <= MOST_CHAINS or not always:
+    if (
+        not 3 <= len(chains) <= MOST_CHAINS
+        or not always
+        or any(set(name.split(":")) <= set(antibody) for name in always)
+    ):
         return ""
-    paired = [name for name in always if set(name.split(":")) <= set(antibody)]
-    name = min(paired or always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    name = min(always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
     first, second = name.split(":")
     others = [chain for chain in chains if chain not in (first, second)]
     partners = ":".join([f"{first}+{second}", *others])
-    if paired:
-        return f"{first} and {second} look like one antibody: say partners={partners}, or scores are of {name}, too"
     return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
 
 
-def _parted_antibody(partners: list[str], always: Iterable[str], antibody: Mapping[str, str]) -> str:
+def _parted_antibody(partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[Domain, ...]]) -> str:
     """A sentence where the two chains of an antibody are in different partners that were given; otherwise empty.
 
     They are the only chains with a variable domain in their partners; two heavy ones would be of two antibodies.
-    always : interfaces of every decoy. antibody : as for `partners_hint`.
+    always : interfaces of every decoy. antibody : chains with variable domains.
     """
     parts = {partner: chains_of(partner) for partner in partners}
     single = {p: own[0] for p, chains in parts.items() if len(own := [c for c in chains if c in antibody]) == 1}
     for name in sorted(always):
         both = name.split(":")
         pair = sorted(single[partner] for partner in both if partner in single)
-        if len(pair) < 2 or any(len(antibody[c]) > 1 for c in pair) or all(antibody[c] == HEAVY for c in pair):
+        if len(pair) < 2 or any(len(antibody[c]) > 1 for c in pair) or alike(*(antibody[c][0] for c in pair)):
             continue
         rest = sorted(chain for partner in both for chain in parts[partner] if chain not in pair)
-        joined = [partner_name(pair), *filter(None, [partner_name(rest)]), *(p for p in partners if p not in both)]
+        better = [partner_name(pair), *filter(None, [partner_name(rest)]), *(p for p in partners if p not in both)]
         first, second = (partner_name([chain]) for chain in pair)
         return (
             f"{first} and {second} look like one antibody, but {':'.join(partners)} parts them: say"
-            f" partners={':'.join(joined)}, or scores are of their contacts, too"
+            f" partners={':'.join(better)}, or scores are of their contacts, too"
         )
     return ""
 
@@ -223,18 +269,29 @@ def for_command(hint: str) -> str:
     return hint.replace("say partners=", "say --partners ")
 
 
-def hints(table: Iterable[InterfaceRow], antibodies: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
+def hints(table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
     """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
 
-    antibodies : as from `chain_tables.antibodies`.
+    sequences : as from `chain_tables.sequences_of_chains`.
     """
-    known = antibodies or {}
+    known = sequences or {}
     of_hint: dict[str, list[str]] = {}
     for target, rows in groupby(table, key=attrgetter("target")):
         if hint := partners_hint(rows, known.get(target)):
             of_hint.setdefault(hint, []).append(target)
-    lines = [f"{found[0]}{f' and {len(found) - 1} more' * (len(found) > 1)}: {hint}" for hint, found in of_hint.items()]
-    return lines[:MOST_HINTS]
+    return lines_of_targets(of_hint)[:MOST_HINTS]
+
+
+def joined_lines(table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Which chains are one partner by nature: a line for each of the first different sentences, with its targets.
+
+    sequences : as for `hints`.
+    """
+    targets: dict[str, list[str]] = {}
+    for target, rows in groupby(table, key=attrgetter("target")):
+        if sentence := joined(rows, sequences.get(target)):
+            targets.setdefault(sentence, []).append(target)
+    return lines_of_targets(targets)
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:

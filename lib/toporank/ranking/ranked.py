@@ -31,7 +31,8 @@ class RankedDecoy(NamedTuple):
 
     pred_sd : disagreement of the ensemble, a standard deviation; no error. pred_low, pred_high, domain, expected_dockq,
     p_acceptable : see `prediction.Estimate`. pred_network, pred_structure, pred_confidence : see `prediction.Score`.
-    n_interfaces, min_interface, mean_interface : see `interfaces.Interfaces`.
+    n_interfaces, min_interface, mean_interface, weakest : see `interfaces.Interfaces`. Of a decoy with a weakest
+    interface the estimates are about this interface, and `pred_dockq` is about the whole.
     cluster, consensus, twin_of : see `comparing.decoys.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
     if another than the score of the complex decided. n_masked : residues left out of it as disordered, known where any
@@ -66,16 +67,21 @@ class RankedDecoy(NamedTuple):
     p_acceptable: float | None = None
     n_masked: int | None = None
     pred_unmasked: float | None = None
+    weakest: str = ""
 
     @property
     def shown_dockq(self) -> float | None:
-        """The DockQ to expect of it, or its score where that is not known."""
-        return self.pred_dockq if self.expected_dockq is None else self.expected_dockq
+        """The DockQ to expect of it, or its score where that is not known; of its weakest interface, if it has one."""
+        if self.expected_dockq is not None:
+            return self.expected_dockq
+        if self.weakest and self.pred_dockq is not None:
+            return min(self.pred_dockq, self.min_interface)
+        return self.pred_dockq
 
 
 COLUMNS = RankedDecoy._fields
 WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank", "n_masked")
-TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by")
+TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by", "weakest")
 """Columns of these kinds; all others are floating-point numbers."""
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
@@ -83,7 +89,7 @@ APART = ("pred_structure", "pred_confidence")
 """What the structure and the predictor's confidence say apart from each other."""
 MASKED = ("n_masked", "pred_unmasked")
 """What is known only where disordered residues are left out."""
-IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", *APART, *MASKED)
+IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", "weakest", *APART, *MASKED)
 """And those that are there only if some decoy has a value: of the calibration, of trees, of `RANKED_BY`, and these."""
 UNKNOWN = Estimate(None, None, "")
 """Stands for an `Estimate`."""
@@ -130,10 +136,11 @@ def ranking(
         if row.status != Status.NO_DECOY:
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
-            decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting, row.status, row.duplicate_of)
+            decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting[:3], row.status, row.duplicate_of)
             said = {name: getattr(score, name, None) for name in ("pred_network", *APART)}
             decoy = decoy._replace(**said, expected_dockq=trust.expected_dockq, p_acceptable=trust.p_acceptable)
             decoy = decoy._replace(ranked_by="" if rank_by == COMPLEX else rank_by)
+            decoy = decoy._replace(weakest=meeting.weakest if score else "")
             if among := compared.get((row.target, row.decoy)):
                 decoy = decoy._replace(cluster=among.cluster, consensus=among.consensus, twin_of=among.twin_of)
             decoys.append(decoy)
@@ -237,7 +244,8 @@ def best_of_each_target(table: list[RankedDecoy]) -> list[str]:
 
 
 def _shown(row: RankedDecoy) -> str:
-    return f"{'predicted' if row.expected_dockq is None else 'expected'} DockQ {row.shown_dockq:.3f}"
+    of = " of its weakest interface" if row.weakest else ""
+    return f"{'predicted' if row.expected_dockq is None else 'expected'} DockQ{of} {row.shown_dockq:.3f}"
 
 
 def _interval(row: RankedDecoy) -> str:

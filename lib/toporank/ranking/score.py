@@ -24,7 +24,7 @@ from toporank.features.registry import Choice as Features
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, best_measured, of_copies
-from toporank.ranking.interfaces import interface_table, scored_interfaces
+from toporank.ranking.interfaces import interface_table, scored_interfaces, scores_of_weakest
 from toporank.ranking.ranked import COMPLEX, ranking
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
@@ -127,7 +127,7 @@ class TargetScorer:
         scores = with_agreement(scores, contacts, copies, quality)
 
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(scorer, ranked, scores, stated)
+        estimates = how_far_to_trust(scorer, ranked, scores_of_weakest(scores, interfaces), stated)
         table = ranking(
             ranked,
             scores,

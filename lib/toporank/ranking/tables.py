@@ -19,7 +19,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.building.coverage import write_coverage
-from toporank.comparing.homology.chain_tables import antibodies, compared, write_chains
+from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
 from toporank.inputs.confidence.table import Confidence, spoken, write_confidence
 from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
 from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
@@ -120,7 +120,7 @@ class ScoredModels:
         """Why models have no score, which chains may be one partner, and how far to trust the scores, in sentences."""
         coverage = self.rows("coverage")
         reasons = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
-        partners = hints(self.rows("interfaces"), antibodies(self.rows("chains")))
+        partners = hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
         about_scorer = [why_no_intervals(self.scorer), self.scorer.missing, self.scorer.toy]
         residues = _by_key(self.target_results, "residues").values()
         contacts = _by_key(self.target_results, "contacts").values()

@@ -15,7 +15,7 @@ from toporank.ranking.agreement import Disagreement
 from toporank.ranking.leakage import SEEN, LeakageRow
 from toporank.ranking.ranked import COMPLEX
 from toporank.report.formatting import DECIDING, SCORED, counted, fate_name, number
-from toporank.report.rankings import partners_hints
+from toporank.report.rankings import joined_of_targets, partners_hints
 from toporank.report.results import Result, Study, by_target, models_among
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 
@@ -35,7 +35,7 @@ def answers(study: Study) -> list[dict[str, Any]]:
     """For each target, in the order of `by_target`, its best decoy, the next, and caveats in words.
 
     `decoys` are the results of the target, `place` is the CAPRI class of the best as a number, `ranked_by` as from
-    `ranked_by`, `hint` says which chains may be one partner, `lost` as from `lost`.
+    `ranked_by`, `joined` says which chains are one partner by nature, `hint` which may be one, `lost` as from `lost`.
     """
     known = {(dataset, row.target): row for dataset, rows in study.leakage.items() for row in rows}
     differ = {(dataset, row.target): row for dataset, rows in study.disagreements.items() for row in rows}
@@ -50,9 +50,10 @@ def answers(study: Study) -> list[dict[str, Any]]:
         for row in rows
         if row.status == INCOMPLETE
     }
-    hint = partners_hints(study)
+    hint, joined = partners_hints(study), joined_of_targets(study)
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
+        | {"joined": joined.get(key, "")}
         | _answer(rows, known.get(key), differ.get(key), iptm, unused)
         for key, rows in by_target(study.decoys)
     ]
@@ -188,9 +189,10 @@ def ranked_by(best: Result) -> str:
 
 
 def shown(best: Result) -> str:
-    """`expected DockQ`, or `predicted DockQ` where it is the score; of the complex, if another value decided."""
+    """`expected DockQ`, or `predicted DockQ` where it is the score; of its weakest interface, if it has several."""
     kind = "predicted" if best.expected_dockq is None else "expected"
-    return f"{kind} DockQ{' of the complex' if best.ranked_by else ''}"
+    of = f" of its weakest interface, {best.weakest}," if best.weakest else " of the complex" if best.ranked_by else ""
+    return f"{kind} DockQ{of}"
 
 
 def following(best: Result, others: list[Result]) -> str:

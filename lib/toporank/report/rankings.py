@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.ranking.interfaces import InterfaceRow, for_command, partners_hint
+from toporank.ranking.interfaces import InterfaceRow, for_command, joined, partners_hint
 from toporank.report import confidence_columns
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target, models_among
@@ -27,10 +27,11 @@ def target_lines(study: Study, metrics: dict[tuple[str, str], dict[str, Any]]) -
     metrics : rows of `metrics.per_target` by data set and target.
     """
     differ = {(name, found.target): str(found) for name, of in study.disagreements.items() for found in of}
-    said = partners_hints(study)
+    said, one_partner = partners_hints(study), joined_of_targets(study)
     return [
         target_line(dataset, target, rows, metrics.get((dataset, target)))
-        | {"hint": said.get((dataset, target), ""), "differs": differ.get((dataset, target), "")}
+        | {"hint": said.get((dataset, target), ""), "joined": one_partner.get((dataset, target), "")}
+        | {"differs": differ.get((dataset, target), "")}
         for (dataset, target), rows in by_target(study.decoys)
     ]
 
@@ -39,9 +40,16 @@ def partners_hints(study: Study) -> dict[tuple[str, str], str]:
     """(data set, target) → which of its chains may be one partner, or nothing; as a key where a study was trained."""
     found, trained = {}, study.leaderboard is not None
     for (dataset, target), rows in interfaces_of_targets(study).items():
-        antibody = study.antibodies.get(dataset, {}).get(target, {})
-        hint = partners_hint(rows, antibody)
+        hint = partners_hint(rows, study.sequences.get(dataset, {}).get(target))
         found[dataset, target] = hint if trained else for_command(hint)
+    return found
+
+
+def joined_of_targets(study: Study) -> dict[tuple[str, str], str]:
+    """(data set, target) → which of its chains are one partner by nature, in a sentence; empty where none are."""
+    found = {}
+    for (dataset, target), rows in interfaces_of_targets(study).items():
+        found[dataset, target] = joined(rows, study.sequences.get(dataset, {}).get(target))
     return found
 
 

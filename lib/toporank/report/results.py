@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank import layout
 from toporank.building.coverage import CoverageRow, read_coverage
-from toporank.comparing.homology.chain_tables import antibodies, read_chains, read_splits, split_of_targets
+from toporank.comparing.homology.chain_tables import read_chains, read_splits, sequences_of_chains, split_of_targets
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.graph_files import SUFFIX
@@ -75,6 +75,7 @@ class Result(NamedTuple):
     p_acceptable: float | None
     n_masked: int | None
     pred_unmasked: float | None
+    weakest: str | None
     pred_capri: str
     fate: str
     capri: str
@@ -120,7 +121,7 @@ class Study:
     folders : where the ranking of each data set lies. vectors : the pooled vector of decoys, by data set.
     training_vectors : those of some decoys that the scorer learned from, if they are known.
     no_map : why vectors are not known, for each file that is damaged.
-    antibodies : by data set, as from `chain_tables.antibodies`.
+    sequences : of chains, by data set, as from `chain_tables.sequences_of_chains`.
     residues : by data set, of the decoys ranked first. scorer : None where a page says nothing of it.
     """
 
@@ -135,7 +136,7 @@ class Study:
     confidence: dict[str, list[Confidence]] = field(default_factory=dict)
     disagreements: dict[str, list[Disagreement]] = field(default_factory=dict)
     folds: list[GroupMetric] = field(default_factory=list)
-    antibodies: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+    sequences: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     folders: dict[str, Path] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     training_vectors: list[np.ndarray] = field(default_factory=list)
@@ -209,7 +210,7 @@ def read_study(
         said,
         differ,
         crossed,
-        {path.parent.name: antibodies(read_chains(path)) for path in chains},
+        {path.parent.name: sequences_of_chains(read_chains(path)) for path in chains},
         folders,
         vectors,
         learned,

@@ -23,7 +23,9 @@ class TargetRow(NamedTuple):
     chains : partners of the best model, as its file names them. n_models, n_scored : without copies of other models and
     without intermediate states. predictors_agree : share of the models of the other
     predictors that are in the cluster of the best model. verdict : as from `answer.verdict`. dockq : to expect of the
-    best model, or its score. caveats, why : what speaks against it, as codes and in words.
+    best model, or its score. caveats, why : what speaks against it, as codes and in words. joined : which chains are
+    one partner by nature, in a sentence. weakest : of several interfaces of the best model the one that verdict, dockq,
+    bounds and p_acceptable are about.
     """
 
     target: str
@@ -55,9 +57,11 @@ class TargetRow(NamedTuple):
     seen_in_training: str
     caveats: str
     why: str
+    joined: str
+    weakest: str
 
 
-NEWER = (*MASKED, "chains", "predictors_agree")
+NEWER = (*MASKED, "chains", "predictors_agree", "joined", "weakest")
 """Columns that tables of earlier versions, or of runs without masks, lack."""
 SHOWN = ("target", "verdict", "p_acceptable", "dockq", "best", "n_scored", "consensus", "iptm", "interface_plddt",
          "n_interface_residues", "caveats")  # fmt: skip
@@ -112,6 +116,8 @@ def _row(
         seen_in_training=seen.seen_in_training if seen else "",
         caveats=" ".join(entry["caveats"]),
         why="; ".join(filter(None, [*entry["caveats"].values(), entry["lost"]])),
+        joined=entry["joined"],
+        weakest=(best.weakest or "") if best else "",
     )
 
 
@@ -134,7 +140,18 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def read_targets(path: Path | str) -> list[TargetRow]:
     """Read targets.csv. Raises KeyError without one of the columns, ValueError where a number is expected."""
     kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues", "n_masked"), int)
-    texts = ("target", "chains", "predictors", "verdict", "best", "file", "seen_in_training", "caveats", "why")
+    texts = (
+        "target",
+        "chains",
+        "predictors",
+        "verdict",
+        "best",
+        "file",
+        "seen_in_training",
+        "caveats",
+        "why",
+        "joined",
+    )
     kinds |= dict.fromkeys((name for name in TargetRow._fields if name not in texts and name not in kinds), float)
     return [
         TargetRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in TargetRow._fields))

@@ -1,5 +1,7 @@
 """Partners: which chains of a complex are one body. The interface lies between partners.
 
+Where nothing is said, `structures.immune` recognises chains that are one body by nature.
+
 Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners, `A:B:C`, mean every pair.
 In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and `%25`.
 """
@@ -20,6 +22,9 @@ Partners = tuple[tuple[str, ...], ...]
 
 AMBIGUOUS = re.compile(r"[%+:]|^ | $")
 """What would mean something else in the name of a chain."""
+
+EACH_CHAIN = "chains"
+"""In place of partners: each chain is one, also those of an antibody."""
 
 FILE = "partners.csv"
 """Where a folder of decoys may say the partners of its targets: columns `target` and `partners`."""
@@ -42,8 +47,27 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
     elif len(partners) < 2:
         what = f"{text!r} is one partner, at least two are needed"
     if what:
-        raise ConfigError(what, where=where, remedy="join chains by + and part partners by :, such as H+L:A")
+        remedy = f"join chains by + and part partners by :, such as H+L:A, or say {EACH_CHAIN} to keep each chain apart"
+        raise ConfigError(what, where=where, remedy=remedy)
     return tuple(sorted(tuple(sorted(partner)) for partner in partners))
+
+
+def checked_partners(text: str, where: object = "partners") -> str:
+    """Partners as a user may give them, in one spelling: those of `parse_partners`, or `EACH_CHAIN`.
+
+    Raises ConfigError as `parse_partners` does.
+
+    >>> checked_partners("H+L:A"), checked_partners(" chains ")
+    ('A:H+L', 'chains')
+    """
+    if text.strip() == EACH_CHAIN:
+        return EACH_CHAIN
+    return partners_text(parse_partners(text, where))
+
+
+def given_partners(text: str) -> Partners:
+    """The partners that a checked text stands for; empty when each chain is one."""
+    return parse_partners(text) if text not in ("", EACH_CHAIN) else ()
 
 
 def partner_name(partner: Iterable[str]) -> str:
@@ -84,7 +108,7 @@ def read_partners(path: Path) -> dict[str, str]:
     names = {"target": "target", "partners": "partners"}
     for where, row in read_table(path, names, names, "the partners").rows:
         target = table_name(row.get("target", ""))
-        partners = partners_text(parse_partners(row.get("partners", ""), where))
+        partners = checked_partners(row.get("partners", ""), where)
         if not target:
             raise ConfigError("a row without target", where=where)
         if found.setdefault(target, partners) != partners:

@@ -1,8 +1,13 @@
-"""A quick look into a structure file: its models and the sequences of its protein chains, without atoms."""
+"""A quick look into a structure file: its models and the sequences of its protein chains, without atoms.
+
+Only where sequences are those of antibodies, T-cell receptors or MHC molecules it looks at atoms, too: they say which
+chains belong together.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from toporank.errors import StructureError
 from toporank.structures.columns import COORDINATES, RESIDUE, PdbText
 from toporank.structures.complex import STANDARD
+from toporank.structures.immune import Pair, Trace, may_pair, pairs_of
 from toporank.structures.molecules import SEVERAL
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 from toporank.structures.stored import PER_ANGSTROM
@@ -39,6 +45,7 @@ class Sketch(NamedTuple):
     content : SHA-256 of the file, where it is known
     places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none where it is not known
     notes : which of its chains are several molecules, a sentence each
+    pairs : chains of the first model that belong together, and of each of the further ones, if there are any
     """
 
     models: tuple[int, ...]
@@ -47,6 +54,7 @@ class Sketch(NamedTuple):
     content: str = ""
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    pairs: tuple[tuple[Pair, ...], ...] = ()
 
     def of_model(self, place: int) -> Chains:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
@@ -56,6 +64,12 @@ class Sketch(NamedTuple):
         """What two models have in common that are copies; empty where it is not known. place : as for `of_model`."""
         return self.places[max(place, 1) - 1] if self.places else ""
 
+    def pairs_of_model(self, place: int) -> tuple[Pair, ...]:
+        """The chains of a model that belong together. place : as for `of_model`."""
+        if not self.pairs:
+            return ()
+        return self.pairs[place - 1] if place > 1 and self.further else self.pairs[0]
+
 
 def sketch(path: Path) -> Sketch:
     """Look into a structure file.
@@ -64,13 +78,39 @@ def sketch(path: Path) -> Sketch:
     """
     with reading(path) as (file_format, text):
         if file_format == "pdb":
-            return _of_pdb(pdb_text(text))
+            lines = pdb_text(text)
+            return _with_pairs(_of_pdb(lines), lambda place: model_of(lines, place)[0])
         structure = gemmi_mmcif(text)[1]
         first, *others = structure
         chains, notes = _chains(first)
         further = [_chains(model)[0] for model in others]
         found = _sketch((first.num, *(model.num for model in others)), chains, further, notes)
-        return found._replace(places=_places_of(structure))
+        found = found._replace(places=_places_of(structure))
+        return _with_pairs(found, lambda place: structure[place])
+
+
+def _with_pairs(found: Sketch, model: Callable[[int], gemmi.Model]) -> Sketch:
+    """A sketch with the chains that belong together. model : by its place in the file, from 0."""
+    pairs: list[tuple[Pair, ...]] = []
+    for place, chains in enumerate((found.chains, *found.further)):
+        could = may_pair([sequence for _, sequence in chains])
+        pairs.append(tuple(pairs_of(_traces(model(place)))) if could else ())
+    return found._replace(pairs=tuple(pairs) if any(pairs) else ())
+
+
+def _traces(model: gemmi.Model) -> dict[str, Trace]:
+    """The protein chains of a model with their CA atoms."""
+    found, _ = residues_of(model)
+    letters: dict[str, list[str]] = {}
+    positions: dict[str, list[list[float]]] = {}
+    numbers: dict[str, list[int]] = {}
+    for residue, name, parent in zip(found.residues, found.chains, found.parents, strict=True):
+        if parent:
+            ca = residue.find_atom("CA", "*")
+            letters.setdefault(name, []).append(STANDARD.get(parent, "X"))
+            positions.setdefault(name, []).append(ca.pos.tolist() if ca else [np.nan] * 3)
+            numbers.setdefault(name, []).append(residue.seqid.num or 0)
+    return {name: Trace("".join(letters[name]), np.array(positions[name]), numbers[name]) for name in letters}
 
 
 def _of_pdb(lines: PdbText) -> Sketch:

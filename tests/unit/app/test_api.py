@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import toporank
-from complexes import ANTIBODY, antibody_decoys, read_atoms
+from complexes import ANTIBODY, antibody_decoys, read_atoms, turned, write_pdb
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank import layout
@@ -139,7 +139,7 @@ def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
 
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
-    table = toporank.score(tmp_path / "given", rank_by="min_interface").models
+    table = toporank.score(tmp_path / "given", partners="chains", rank_by="min_interface").models
     worst = table.loc[table["status"] == "ok", "min_interface"]
     assert len(worst) == 2
     assert worst.is_monotonic_decreasing
@@ -279,6 +279,26 @@ def test_dockq_is_that_of_the_labels():
     assert worse["interfaces"].keys() == {"A:B"}
     assert worse["interfaces"]["A:B"] == {name: worse[name] for name in ("dockq", "fnat", "irmsd", "lrmsd")}
     assert worse["dockq"] < 0.5
+
+
+def test_an_antibody_is_one_partner_by_default(tmp_path):
+    """As with the partners given, which differ from each chain by itself."""
+    atoms = read_atoms(ANTIBODY)
+    native = write_pdb(tmp_path / "given/native.pdb", atoms)
+    model = write_pdb(tmp_path / "given/turned.pdb", turned(atoms, "A"))
+    table = toporank.score(tmp_path / "given")
+    pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A"))
+    assert "given: H and L are an antibody: scored as H+L against A" in table.attrs["notes"]
+    assert set(table["n_interfaces"]) == {1}
+    apart = toporank.score(tmp_path / "given", partners="chains")
+    assert set(apart["n_interfaces"]) == {3}
+    assert (apart["expected_dockq"] < apart["pred_dockq"]).all()
+    assert not any("antibody" in note for note in apart.attrs["notes"])
+    assert toporank.dockq(model, native) == toporank.dockq(model, native, partners="H+L:A")
+    assert toporank.dockq(model, native)["dockq"] < 0.1 < toporank.dockq(model, native, partners="chains")["dockq"]
+    assert toporank.interfaces(native)["interface"].tolist() == ["A:H+L"]
+    assert len(toporank.interfaces(native, partners="chains")) == 3
+    assert set(toporank.features(native)["chain"]) == {"A", "H", "L"}
 
 
 def test_errors_of_one_model_are_those_of_the_project(tmp_path):

@@ -702,7 +702,7 @@ def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(
 def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(decoys, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
-    for partners in ("A:B", "B:A", None, str(table)):
+    for partners in ("A:B", "B:A", "chains", None, str(table)):
         look_at(decoys, tmp_path / "out", partners)
 
 

@@ -502,6 +502,12 @@ def test_the_setting_of_a_data_set_goes_before_the_general_one_and_a_table_it_na
     assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {"B/d1": "X:Y"}
 
 
+def test_each_chain_is_kept_apart_where_somebody_says_so():
+    Path("decoys/partners.csv").write_text("target,partners\nA,chains\n")
+    assert partners_in_plan(check(GOOD, partners="C:D")) == {"B/d1": "C:D"}
+    assert partners_in_plan(check({**GOOD, "partners": "chains"}, partners="C:D")) == {}
+
+
 def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_on():
     rows = "A,d1,0.9,train,H+L:A,\nA,d1,0.8,train,,A:H+L\nA,d2,0.1,train,,\nB,d1,0.5,val,,\n"
     Path("labels.csv").write_text(f"Target,Model,DockQ,split,Partners,Interface\n{rows}")

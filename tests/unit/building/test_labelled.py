@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from complexes import ANTIBODY, read_atoms, turned, write_pdb
 from structures_text import EXAMPLES
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import deal, planned, write_plans
@@ -65,6 +66,37 @@ def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None 
     assert read_labelled("set", [name]) == sorted(found)
     assert dockq_of("set", name) == {row.key: row.dockq for row in found if row.dockq is not None}
     return {row.key: row for row in found}
+
+
+def antibody(place: str, atoms: list[str], names: str = "HLA") -> None:
+    """Write an antibody on its antigen with these names of heavy chain, light chain and antigen."""
+    name = dict(zip("HLA", names, strict=True))
+    write_pdb(Path(place), [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in atoms])
+
+
+@pytest.mark.parametrize(("native", "joined"), [("HLA", "A:H+L"), ("BCA", "A:B+C")])
+def test_the_chains_of_an_antibody_in_the_native_are_one_partner(native, joined):
+    """Whatever the native and its decoys call them; the interface between them lifts no label."""
+    atoms = read_atoms(ANTIBODY)
+    antibody("natives/T.pdb", atoms, native)
+    antibody("decoys/T/right.pdb", atoms, "HLA")
+    antibody("decoys/T/wrong.pdb", turned(atoms, "A"), "ABC")
+    rows = run()
+    wrong = rows["T", "wrong"]
+    assert {row.partners for row in rows.values()} == {joined}
+    assert rows["T", "right"].dockq == pytest.approx(1)
+    assert wrong.dockq < 0.1
+    ((interface),) = wrong.interfaces
+    assert (interface.interface, interface.native) == ("A+B:C", joined)
+    given = run(partners=dict.fromkeys(rows, joined))
+    assert {key: row.dockq for key, row in given.items()} == {key: row.dockq for key, row in rows.items()}
+    apart = run(partners=dict.fromkeys(rows, "chains"), own=dict.fromkeys(rows, ""))
+    assert apart["T", "wrong"].dockq > 0.3
+    assert len(apart["T", "wrong"].interfaces) == 3
+    one, other, antigen = (*joined.split(":")[1].split("+"), "A")
+    sentence = f"in the native, {one} and {other} are an antibody: labelled as {one}+{other} against {antigen}"
+    assert sentence in describe(rows.values())[1]
+    assert not any("antibody" in line for line in describe(apart.values()))
 
 
 # ---- natives ----------------------------------------------------------------------------------------------

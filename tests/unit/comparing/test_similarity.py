@@ -8,12 +8,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from _chains import HEAVY, chain
+from _chains import ALPHA, B2M, HEAVY, LIGHT, LYSOZYME, chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.comparing.homology.clusters import Nearest, clusters, deal_folds, hold_out, nearest, references
-from toporank.comparing.homology.kmers import containments, domains_of, kind_of, kmers, sample
+from toporank.comparing.homology.kmers import containments, kind_of, kmers, sample
 from toporank.comparing.homology.remembered import KEPT, LONGEST, hashes, merged, recall, remember
 from toporank.errors import ConfigError
 from toporank.inputs.labels import Label, split_by_target
@@ -79,17 +79,10 @@ def test_the_containment_in_a_sample_is_an_estimate_without_bias():
     assert containments([whole], [sample(whole, KEPT)])[2].tolist() == [1.0]
 
 
-LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
-ALPHA = "KEVEQNSGPLSVPEGAIASLNCTYSDRGSQSFFWYRQYSGKSPELIMSIYSNGDKEDGRFTAQLNKASQYVSLLIRDSQPSDSATYLCAVTTDSWGKLQFGAGTQVVVTP"
-LYSOZYME = (
-    "KVFGRCELAAAMKRHGLDNYRGYSLGNWVCAAKFESNFNTQATNRNTDGSTDYGILQINSRWWCNDGRTPGSRNLCNIPCSALLSSDITASVNCAKKIVSDGNGMNAWVAWRNRCKGTDV"
-    "QAWIRGCRL"
-)
 TRYPSIN = (
     "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLGEDNINVVEGNEQFISASKSIVHPSYNSNTLNNDIMLIKLKSAASLNSRVASISLPTSCASAGTQCLISG"
     "WGNTKSSGTSYPDVLKCLKAPILSDSSCKSAYPGQITSNMFCAGYLEGGKDSCQGDSGGPVVCSGKLQGIVSWGSGCAQKNKPGVYTKVCNYVSWIKQTIASN"
 )
-B2M = "IQRTPKIQVYSRHPAENGKSNFLNCYVSGFHPSDIEVDLLKNGERIEKVEHSDLSFSKDWSFYLLYYTEFTPTEKDEYACRVNHVTLSQPKIVKWDRDM"
 
 
 @pytest.mark.parametrize(
@@ -97,11 +90,6 @@ B2M = "IQRTPKIQVYSRHPAENGKSNFLNCYVSGFHPSDIEVDLLKNGERIEKVEHSDLSFSKDWSFYLLYYTEFTPT
 )
 def test_variable_domains_of_antibodies_and_receptors_are_recognised(sequence):
     assert kind_of(sequence) == "antibody"
-
-
-def test_variable_domains_are_heavy_or_light():
-    assert [domains_of(s) for s in (HEAVY, LIGHT, ALPHA, LYSOZYME)] == ["H", "L", "L", ""]
-    assert domains_of(f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}") == "HL"
 
 
 @pytest.mark.parametrize("sequence", [LYSOZYME, TRYPSIN, B2M, chain(1)])

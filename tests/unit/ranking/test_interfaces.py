@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from _chains import ALPHA, BETA, HEAVY, LIGHT, LYSOZYME, NANOBODY
 
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
 from toporank.building.coverage import CoverageRow
@@ -13,10 +14,13 @@ from toporank.ranking.interfaces import (
     InterfaceRow,
     hints,
     interface_table,
+    joined,
+    joined_lines,
     of_each_decoy,
     partners_hint,
     read_interfaces,
     scored_interfaces,
+    scores_of_weakest,
     write_interfaces,
 )
 from toporank.ranking.ranked import ranking
@@ -102,7 +106,7 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
         ("dimer", "A:B", 0.4, "ok"),
         ("dimer", "C:D", None, "absent"),
     ]
-    assert of_each_decoy(rows)["T", "dimer"] == (1, 0.4, 0.4)
+    assert of_each_decoy(rows)["T", "dimer"] == (1, 0.4, 0.4, "")
 
 
 def test_what_is_written_is_read_back(tmp_path, table):
@@ -112,7 +116,7 @@ def test_what_is_written_is_read_back(tmp_path, table):
 
 def test_the_ranking_sums_up_the_interfaces(table):
     assert of_each_decoy(table) == {
-        ("T", "off"): (1, 0.85, 0.85), ("T", "open"): (2, 0.1, 0.5), ("T", "ring"): (3, 0.6, 0.7),
+        ("T", "off"): (1, 0.85, 0.85, ""), ("T", "open"): (2, 0.1, 0.5, "A:C"), ("T", "ring"): (3, 0.6, 0.7, "B:C"),
     }  # fmt: skip
 
 
@@ -148,25 +152,43 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
 
 
-def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch_as_evenly():
-    """As models of a predictor that are all alike have it."""
-    found = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
-    said = "A and B look like one antibody: say partners=A+B:C, or scores are of A:B, too"
-    assert partners_hint(found).startswith("A and C touch in every model")
-    assert partners_hint(found, {"A": "H", "B": "L"}) == said
-    assert partners_hint(found, {"A": "H"}) == partners_hint(found)
-    assert hints(found, {"T": {"A": "H", "B": "L"}}) == [f"T: {said}"]
+DOMAINS = {"H": HEAVY, "L": LIGHT, "a": ALPHA, "b": BETA, "N": NANOBODY, "HL": f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}"}
+
+
+def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
+    """They were kept apart on purpose, or do not lie as in an antibody."""
+    apart = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
+    assert partners_hint(apart).startswith("A and C touch in every model")
+    assert partners_hint(apart, {"A": HEAVY, "B": LIGHT}) == ""
+    assert partners_hint(apart, {"A": HEAVY}) == partners_hint(apart)
+
+
+def test_what_is_one_partner_by_nature_is_said_once_with_its_targets():
+    one = rows(**{"A_H+L": [40, 90]})
+    known = {"A": LYSOZYME, "H": HEAVY, "L": LIGHT}
+    sentence = "H and L are an antibody: scored as H+L against A"
+    assert joined(one, known) == sentence
+    other = [row._replace(target="U") for row in one]
+    assert joined_lines([*one, *other], {"T": known, "U": known}) == [f"T and 1 more: {sentence}"]
+    assert joined(one, {}) == ""
+    assert joined(one, {"H": LYSOZYME, "L": LIGHT}) == "", "a partner that somebody gave is not a body by nature"
+
+
+def test_three_partners_are_listed():
+    three = rows(**{"A_H+L": [40], "A_B": [9], "B_H+L": [3]})
+    sentence = "H and L are an antibody: scored as 3 partners, H+L, A and B"
+    assert joined(three, {"H": HEAVY, "L": LIGHT}) == sentence
 
 
 @pytest.mark.parametrize(
     ("partners", "domains", "said"),
     [
         ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but A+B:C parts them: say partners=A+C:B, or"),
-        ("A+B_C", {"A": "L", "C": "L"}, "A and C look like one antibody"),  # as chains of a T-cell receptor do
+        ("A+B_C", {"A": "a", "C": "b"}, "A and C look like one antibody"),
         ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+B:H:L parts them: say partners=H+L:A"),
         ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+H:B+L parts them: say partners=H+L:A"),
         ("A_H+L", {"H": "H", "L": "L"}, ""),
-        ("A+B_C", {"A": "H", "C": "H"}, ""),  # two nanobodies
+        ("A+B_C", {"A": "N", "C": "H"}, ""),  # two heavy chains
         ("A+B_C", {"A": "HL", "C": "L"}, ""),  # a chain with both domains needs no other
         ("H+L_N", {"H": "H", "L": "L", "N": "L"}, ""),  # an antibody against another
         ("A+B_C", {"A": "H"}, ""),
@@ -174,11 +196,27 @@ def test_of_chains_with_variable_domains_an_antibody_is_told_though_others_touch
 )  # fmt: skip
 def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains, said):
     known = {f"{one}_{other}": [90, 80] for one, other in combinations(partners.split("_"), 2)}
-    hint = partners_hint(rows(**known), domains)
+    sequences = {chain: DOMAINS[name] for chain, name in domains.items()}
+    hint = partners_hint(rows(**known), sequences)
     assert hint.startswith(said)
     assert bool(hint) == bool(said)
     apart = {name: [90, 0] for name in known}
-    assert partners_hint(rows(**apart), domains) == ""
+    assert partners_hint(rows(**apart), sequences) == ""
+
+
+def test_the_estimates_of_a_decoy_with_several_interfaces_are_about_the_weakest(table):
+    """The order and the score stay those of the whole."""
+    scores = {score.decoy: score.pred_dockq for score in scores_of_weakest(SCORES, table) if not score.interface}
+    whole = {score.decoy: score.pred_dockq for score in SCORES if not score.interface}
+    worst = {decoy: found for (_, decoy), found in of_each_decoy(table).items() if found.weakest}
+    assert set(worst) >= {"ring", "open"}
+    for decoy, score in scores.items():
+        expected = min(whole[decoy], worst[decoy].min_interface) if decoy in worst else whole[decoy]
+        assert score == expected
+    ranked = {row.decoy: row for row in ranking([covered("ring"), covered("open")], SCORES, table)}
+    for decoy, row in ranked.items():
+        assert (row.pred_dockq, row.weakest) == (whole[decoy], worst[decoy].weakest)
+        assert row.shown_dockq == scores[decoy]
 
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():

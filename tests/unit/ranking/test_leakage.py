@@ -13,7 +13,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences, target_chains
-from toporank.comparing.homology.chain_tables import Chain, antibodies, compared, read_chains, write_chains
+from toporank.comparing.homology.chain_tables import Chain, compared, read_chains, sequences_of_chains, write_chains
 from toporank.comparing.homology.remembered import remember
 from toporank.errors import RecordError, StructureError
 from toporank.ranking.leakage import describe, leakage, read_leakage, write_leakage
@@ -135,7 +135,7 @@ def test_antibodies_and_peptides_are_listed_and_not_compared(tmp_path):
     write_chains(tmp_path / "chains.csv", rows)
     assert read_chains(tmp_path / "chains.csv") == rows
     assert compared(rows) == {"T": [chain(1)], "U": []}
-    assert antibodies(rows) == {"T": {"H": "H", "L": "H"}}
+    assert sequences_of_chains(rows)["T"] == {"A": chain(1), "H": HEAVY, "L": HEAVY}
     (tmp_path / "chains.csv").write_text("target\nT\n")
     with pytest.raises(RecordError, match="not a table of chains"):
         read_chains(tmp_path / "chains.csv")

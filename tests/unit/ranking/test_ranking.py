@@ -103,7 +103,7 @@ def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
     unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "apart") == (
         4, "A", "apart", *unscored, 0, 2, *unknown, "no_interface", "", *unknown, "", None, None, "", *unknown,
-        None, None,
+        None, None, "",
     )  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_a_decoy_that_failed_has_neither(table):
     unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "failed") == (
         None, "A", "failed", *unscored, None, None, *unknown, "failed", "", *unknown, "", None, None, "", *unknown,
-        None, None,
+        None, None, "",
     )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
 def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(tmp_path, monkeypatch):
     asked = Asked(monkeypatch)
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
-    toporank.score(tmp_path / "models")
+    toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found
     several = [row.decoy for row in found.ranking if (row.n_interfaces or 0) > 1 and row.pred_dockq]
     assert len(several) >= 2

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from _chains import HEAVY, LIGHT
 
 from toporank.building.coverage import CoverageRow
 from toporank.inputs.confidence.table import Confidence
@@ -15,6 +16,7 @@ from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.ranked import ComparedDecoy, ranking
 from toporank.report.answer import answers, shown, summary
 from toporank.report.results import Study, joined_results
+from toporank.report.targets import target_rows
 from toporank.scorer.prediction import Estimate, Score
 from toporank.structures.identity import Status
 
@@ -73,15 +75,32 @@ def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
     assert summary([found]) == "Of 1 target the best model is predicted to be acceptable for 1"
 
 
-def test_chains_that_look_like_one_antibody_are_told_with_the_answer():
-    meeting = [InterfaceRow("T", "a", name, 9, n, 4.0, 0.7, None, "", "ok") for name, n in (("A:B", 80), ("A:C", 40))]
-    given = replace(study([0.7]), interfaces={"bench": meeting}, antibodies={"bench": {"T": {"A": "H", "B": "L"}}})
-    said = "A and B look like one antibody: say {}, or scores are of A:B, too"
-    assert answers(given)[0]["hint"] == said.format("--partners A+B:C")
-    trained = replace(given, leaderboard=pd.DataFrame())
-    assert answers(trained)[0]["hint"] == said.format("partners=A+B:C"), "a study has no --partners, but the key"
-    parted = replace(given, interfaces={"bench": [meeting[0]._replace(interface="A+C:B")]})
-    assert answers(parted)[0]["hint"].startswith("A and B look like one antibody, but A+C:B parts them")
+def test_chains_that_are_an_antibody_are_told_with_the_answer():
+    meeting = InterfaceRow("T", "a", "A+B:C", 9, 80, 4.0, 0.7, None, "", "ok")
+    sequences = {"bench": {"T": {"A": HEAVY, "B": LIGHT}}}
+    given = replace(study([0.7]), interfaces={"bench": [meeting]}, sequences=sequences)
+    assert answers(given)[0]["joined"] == "A and B are an antibody: scored as A+B against C"
+    assert [row.joined for row in target_rows(given)] == [answers(given)[0]["joined"]]
+    parted = replace(given, interfaces={"bench": [meeting._replace(interface="A+C:B")]})
+    hint = "A and B look like one antibody, but A+C:B parts them: say {}, or scores are of their contacts, too"
+    assert (answers(parted)[0]["joined"], answers(parted)[0]["hint"]) == ("", hint.format("--partners A+B:C"))
+    trained = replace(parted, leaderboard=pd.DataFrame())
+    assert answers(trained)[0]["hint"] == hint.format("partners=A+B:C"), "a study has no --partners, but the key"
+
+
+def test_of_several_interfaces_the_answer_is_about_the_weakest():
+    """The order is that of the scores of the whole."""
+    given = study([0.85, 0.6])
+    weakest = {"a": ("A:C", 0.2), "b": ("A:B", 0.5)}
+    rows = []
+    for row in given.results:
+        name, dockq = weakest[row.decoy]
+        rows.append(row._replace(weakest=name, min_interface=dockq, p_acceptable=dockq))
+    (found,) = answers(replace(given, results=rows))
+    assert (found["best"].decoy, found["best"].shown_dockq, found["best"].shown_capri) == ("a", 0.2, "incorrect")
+    assert shown(found["best"]) == "predicted DockQ of its weakest interface, A:C,"
+    (target,) = target_rows(replace(given, results=rows))
+    assert (target.weakest, target.dockq, target.verdict, target.pred_dockq) == ("A:C", 0.2, "wrong", 0.85)
 
 
 def test_one_with_the_same_interface_is_called_so():

@@ -18,7 +18,7 @@ from toporank.inputs.natives import find_natives
 from toporank.inputs.predictors import part_to_score, programs
 from toporank.inputs.unpacked_jobs import Gathered, gathered
 from toporank.structures.identity import INTERMEDIATE, split_suffix
-from toporank.structures.partners import is_file, parse_partners, partner_name, read_partners
+from toporank.structures.partners import EACH_CHAIN, is_file, parse_partners, partner_name, read_partners
 
 if TYPE_CHECKING:
     from toporank.app.score_folder import ScoringInput
@@ -29,7 +29,10 @@ RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
-PARTNERS = "which chains are one partner, such as H+L:A, or a CSV file that says so"
+PARTNERS = (
+    "which chains are one partner, such as H+L:A, or a CSV file that says so; by default those of an antibody, T-cell"
+    " receptor or MHC molecule are one, and every other chain; chains keeps each chain apart"
+)
 """Help of `--partners`."""
 
 
@@ -153,6 +156,7 @@ def check_partners(partners: str | None, what: str, known: Iterable[Chains], whe
     where : what the message calls them.
     """
     rows = read_partners(Path(partners)) if is_file(partners or "") else {"": partners} if partners else {}
+    rows = {target: text for target, text in rows.items() if text.strip() != EACH_CHAIN}
     chains = list(known) if rows else []
     for target, text in rows.items():
         able = [each for each in chains if not target or target in each.targets]

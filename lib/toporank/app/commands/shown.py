@@ -9,7 +9,7 @@ from typing import Any
 
 from toporank import layout
 from toporank.building.coverage import read_coverage
-from toporank.comparing.homology.chain_tables import antibodies, read_chains
+from toporank.comparing.homology.chain_tables import read_chains, sequences_of_chains
 from toporank.errors import ConfigError
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.confidence.unread import UNREAD
@@ -67,7 +67,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     if missing := lost(study.decoys):
         first = next(row for row in models_among(study.decoys) if row.fate != SCORED)
         lines.append(f"{missing}, such as {first.target}/{first.decoy}: {reason_not_scored(first)}")
-    hint = hints(study.interfaces[dataset], study.antibodies[dataset])[:1]
+    hint = hints(study.interfaces[dataset], study.sequences[dataset])[:1]
     lines = [*map(for_command, hint), *lines]
     lines += [f"page:    {result(layout.SCORE_REPORT)}", f"ranking: {result(layout.RANKING)}"]
     lines += [f"targets: {result(layout.TARGETS)}"] if len(found) > 1 else []
@@ -106,7 +106,7 @@ def study_of(out: Path, dataset: str) -> Study:
     said = read_confidence(result(layout.CONFIDENCE))
     known = {
         "interfaces": {dataset: read_interfaces(result(layout.SCORED_INTERFACES))},
-        "antibodies": {dataset: antibodies(read_chains(result(layout.CHAINS)))},
+        "sequences": {dataset: sequences_of_chains(read_chains(result(layout.CHAINS)))},
         "leakage": {dataset: read_leakage(result(layout.LEAKAGE))},
         "confidence": {dataset: said},
         "disagreements": {dataset: disagreements(table, said)},

@@ -15,11 +15,12 @@ from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
 from toporank.building.coverage import conflicting, counts, read_coverage
 from toporank.building.label_tables import describe, read_decoys
-from toporank.comparing.homology.chain_tables import read_splits
+from toporank.comparing.homology.chain_tables import read_chains, read_splits, sequences_of_chains
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
+from toporank.ranking.interfaces import joined_lines, read_interfaces
 
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
@@ -93,12 +94,21 @@ def learned(out: Path) -> list[str]:
     for path in tables:
         rows = read_coverage(path)
         lines.append(f"{path.parent.name}: {counts(rows)}")
+        lines += [f"{path.parent.name}: {line}" for line in _joined(out, path.parent.name)]
         lines += [f"warning: {path.parent.name}: {warning}; see {path}"] if (warning := conflicting(rows)) else []
     splits = out / layout.SPLITS
     if splits.exists() and (leaking := leaks(read_splits(splits))):
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
     made = next((path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()), None)
     return [*lines, *about_scorer(made)]
+
+
+def _joined(out: Path, dataset: str) -> list[str]:
+    """Which chains of the models of a data set are one partner by nature, where that is known."""
+    interfaces, chains = (out / pattern.format(dataset=dataset) for pattern in (layout.INTERFACES, layout.CHAINS))
+    if not (interfaces.exists() and chains.exists()):
+        return []
+    return joined_lines(read_interfaces(interfaces), sequences_of_chains(read_chains(chains)))
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:

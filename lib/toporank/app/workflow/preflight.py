@@ -21,7 +21,7 @@ from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.building.masked import with_disorder_masked
-from toporank.building.planning import partners_given, plan_of
+from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice, resolve_recorded
@@ -47,7 +47,7 @@ from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Decoy
-from toporank.structures.partners import FILE, is_file, read_partners
+from toporank.structures.partners import EACH_CHAIN, FILE, is_file, read_partners
 
 NativeFile = tuple[str, int, int]
 """Path, and the two numbers of its state."""
@@ -278,6 +278,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(gap)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows, grouped)]
     notes += called_otherwise(partners_given(grouped, for_all, of_targets, labels), grouped)
     notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -53,11 +53,15 @@ class PlannedDecoy(NamedTuple):
     spare: str = ""
     partners_given: str = ""
     masked: str = ""
+    recognised: str = ""
 
     @property
     def native_partners(self) -> str:
-        """The partners by the chains of its native, which are those that a user names."""
-        return self.partners_given or self.partners
+        """The partners by the chains of its native, which are those that a user names; `EACH_CHAIN` keeps each apart.
+
+        Empty where nobody gave any: then those of the native are recognised, too.
+        """
+        return "" if self.recognised else self.partners_given or self.partners
 
     @property
     def key(self) -> tuple[str, str]:
@@ -75,11 +79,12 @@ def planned(
     partners: Mapping[tuple[str, str], str] | None = None,
     own: Mapping[tuple[str, str], str] | None = None,
     contents: Mapping[str, str] | None = None,
+    recognised: Container[tuple[str, str]] = (),
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text).
 
     own : partners by the chains of each decoy's own file; as `partners` by default. contents : path → SHA-256 of the
-    file, where it is known.
+    file, where it is known. recognised : decoys whose partners nobody gave.
     """
     rows = []
     for decoy in decoys:
@@ -90,7 +95,11 @@ def planned(
         of_file = (own or {}).get(decoy.key, given)
         state = path, *state_if_there(decoy.path, (contents or {}).get(decoy.path, "")), label
         known = decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
-        rows.append(PlannedDecoy(decoy.target, decoy.name, *state, *known, given if given != of_file else ""))
+        row = PlannedDecoy(decoy.target, decoy.name, *state, *known)
+        if decoy.key in recognised:
+            rows.append(row._replace(recognised="yes"))
+        else:
+            rows.append(row._replace(partners_given=given if given != of_file else ""))
     return rows
 
 

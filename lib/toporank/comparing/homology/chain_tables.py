@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.comparing.homology.kmers import ANTIBODY, PROTEIN, domains_of
+from toporank.comparing.homology.kmers import PROTEIN
 from toporank.errors import ConfigError, RecordError
 from toporank.files.spreadsheets import read_rows, write_rows
 
@@ -44,12 +44,11 @@ def read_chains(path: Path | str) -> list[Chain]:
         raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
 
 
-def antibodies(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
-    """Target → `kmers.domains_of` its chains with a variable domain of an antibody, nanobody or T-cell receptor."""
+def sequences_of_chains(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
+    """Target → the sequence of each of its chains, by name."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
-        if row.kind == ANTIBODY:
-            found.setdefault(row.target, {}).update(dict.fromkeys(row.chains.split(), domains_of(row.sequence)))
+        found.setdefault(row.target, {}).update(dict.fromkeys(row.chains.split(), row.sequence))
     return found
 
 

@@ -10,11 +10,12 @@ longer chain that tells no more, such as one of unknown amino acids.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from toporank.structures.immune import VARIABLE_DOMAIN
 
 K = 5
 ALIKE = 0.4
@@ -27,12 +28,6 @@ PROTEIN, ANTIBODY, PEPTIDE = ("protein", "antibody", "peptide")
 LETTERS = b"ACDEFGHIKLMNPQRSTVWY"
 _CODES = np.full(256, -1, dtype=np.int64)
 _CODES[list(LETTERS)] = range(len(LETTERS))
-
-VARIABLE_DOMAIN = re.compile(r"C.{6,20}W.[RKQHVLY].{40,80}[YFHLWIV].C.{2,40}?([WF]G.G|[WF]..[GA]T|.G.GT)")
-"""Cysteine 23, tryptophan 41 and cysteine 104 (IMGT numbers) of a variable domain with what stands beside them, and the
-beginning of its framework 4, where one residue may differ."""
-HEAVY, LIGHT = "HL"
-"""A variable domain whose framework 4 begins with tryptophan; and any other, those of T-cell receptors among them."""
 
 
 def kind_of(sequence: str) -> str:
@@ -48,11 +43,6 @@ def kind_of(sequence: str) -> str:
     if VARIABLE_DOMAIN.search(sequence):
         return ANTIBODY
     return PROTEIN if len(kmers(sequence)) >= FEWEST else PEPTIDE
-
-
-def domains_of(sequence: str) -> str:
-    """`H` or `L` for each variable domain of a chain, in order; a chain with both is an antibody by itself."""
-    return "".join(HEAVY if framework.startswith("W") else LIGHT for framework in VARIABLE_DOMAIN.findall(sequence))
 
 
 def kmers(sequence: str) -> np.ndarray:

@@ -1,0 +1,113 @@
+"""Where nobody gives partners, the chains of an antibody are one in every model of a target, whatever their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from complexes import ANTIBODY, away, moved, read_atoms, turned, without, write_pdb
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.planning import plan_of, recognised
+from toporank.inputs.complexes import BY_SEQUENCE
+from toporank.inputs.discovery import decoys_of
+from toporank.inputs.natural_partners import lines_of_targets
+
+ATOMS = read_atoms(ANTIBODY)
+
+
+def renamed(atoms: list[str], names: Mapping[str, str]) -> list[str]:
+    """The atoms with other names of chains, in order of name."""
+    found = [f"{line[:21]}{names.get(line[21], line[21])}{line[22:]}" for line in atoms]
+    return sorted(found, key=lambda line: line[21])
+
+
+def planned(folder: Path, for_all: str = "", of_targets: Mapping[str, str] | None = None) -> dict[str, PlannedDecoy]:
+    """The plan of the models of a folder, by name."""
+    table = of_targets or {}
+    grouped = decoys_of("set", folder, BY_SEQUENCE, folder.with_name("store"), table)
+    return {row.decoy: row for row in plan_of(grouped, for_all, table)}
+
+
+def partners(folder: Path, *given) -> dict[str, str]:
+    return {name: row.partners for name, row in planned(folder, *given).items()}
+
+
+@pytest.fixture
+def models(tmp_path) -> Path:
+    """Models of one target that name chains as the PDB and as a predictor does, and one that lacks the antigen."""
+    predicted = {"H": "A", "L": "B", "A": "C"}
+    write_pdb(tmp_path / "T/deposited.pdb", ATOMS)
+    write_pdb(tmp_path / "T/predicted.pdb", renamed(turned(ATOMS, "A"), predicted))
+    write_pdb(tmp_path / "T/light_first.pdb", renamed(ATOMS, {"H": "B", "L": "A", "A": "C"}))
+    write_pdb(tmp_path / "T/away.pdb", away(ATOMS, "A", 50.0))
+    write_pdb(tmp_path / "T/no_antigen.pdb", without(ATOMS, "A"))
+    return tmp_path / "T"
+
+
+def test_each_model_has_the_partners_by_its_own_chains(models):
+    found = partners(models)
+    assert found == {
+        "away": "A:H+L", "deposited": "A:H+L", "predicted": "A+B:C", "light_first": "A+B:C", "no_antigen": "A:H+L",
+    }  # fmt: skip
+    assert planned(models)["no_antigen"].lacks.startswith("of 3 protein chains that most models of the target have, 2:")
+
+
+def test_the_native_has_its_own(models):
+    """By names of the native, partners that are recognised in a model would be wrong."""
+    assert {row.native_partners for row in planned(models).values()} == {""}
+    assert planned(models, "A:H+L")["predicted"].native_partners == "A:H+L"
+    assert {row.native_partners for row in planned(models, "chains").values()} == {"chains"}
+
+
+def test_what_somebody_gives_goes_first(models):
+    assert partners(models, "H:A+L")["predicted"] == "A:B+C"
+    assert set(partners(models, "chains").values()) == {""}
+    assert set(partners(models, "", {"T": "chains"}).values()) == {""}
+
+
+def test_a_row_of_a_table_counts_for_its_target_alone(tmp_path):
+    write_pdb(tmp_path / "in/T/model.pdb", ATOMS)
+    other = [line.replace("ALA", "GLY") for line in ATOMS]
+    write_pdb(tmp_path / "in/U/other.pdb", other)
+    assert partners(tmp_path / "in", "", {"T": "chains"}) == {"model": "", "other": "A:H+L"}
+    assert partners(tmp_path / "in", "", {"T": "A+H:L"}) == {"model": "A+H:L", "other": "A:H+L"}
+
+
+def test_the_models_of_a_target_have_the_same_partners(tmp_path):
+    """In a bad model the two chains lie apart; where they do in most models, they are no antibody there."""
+    for name in ("a", "b"):
+        write_pdb(tmp_path / f"most/{name}.pdb", ATOMS)
+    apart = away(ATOMS, "L", 60.0)
+    write_pdb(tmp_path / "most/bad.pdb", renamed(apart, {"H": "X", "L": "Y"}))
+    assert partners(tmp_path / "most") == {"a": "A:H+L", "b": "A:H+L", "bad": "A:X+Y"}
+    for name in ("a", "b"):
+        write_pdb(tmp_path / f"few/{name}.pdb", apart)
+    write_pdb(tmp_path / "few/c.pdb", ATOMS)
+    assert set(partners(tmp_path / "few").values()) == {""}
+
+
+def test_two_antibodies_on_two_antigens_are_four_partners(tmp_path):
+    far = moved(ATOMS, "HLA", lambda xyz: xyz + 200.0)
+    copy = renamed(far, {"H": "I", "L": "M", "A": "B"})
+    write_pdb(tmp_path / "two/model.pdb", sorted([*ATOMS, *copy], key=lambda line: "HILMAB".index(line[21])))
+    write_pdb(tmp_path / "two/crossed.pdb", sorted([*ATOMS, *copy], key=lambda line: "HIMLAB".index(line[21])))
+    assert set(partners(tmp_path / "two").values()) == {"A:B:H+L:I+M"}
+
+
+def test_every_model_of_a_file_has_them(tmp_path):
+    blocks = [f"MODEL     {k:4d}\n" + "\n".join(atoms) + "\nENDMDL\n" for k, atoms in enumerate((ATOMS, ATOMS), 1)]
+    (tmp_path / "T").mkdir()
+    (tmp_path / "T/poses.pdb").write_text("".join(blocks) + "END\n")
+    assert partners(tmp_path / "T") == {"poses#1": "A:H+L", "poses#2": "A:H+L"}
+    assert partners(tmp_path / "T") == {"poses#1": "A:H+L", "poses#2": "A:H+L"}, "as it was seen before"
+
+
+def test_it_is_said_once_for_all_targets(models):
+    grouped = decoys_of("set", models, BY_SEQUENCE, models.with_name("store"))
+    (line,) = recognised(plan_of(grouped, "", {}), grouped)
+    assert line == "T: H and L are an antibody: taken as H+L against A"
+    assert recognised(plan_of(grouped, "A:H+L", {}), grouped) == []
+    several = {f"{name} and L are an antibody": [name] for name in "abcdef"}
+    assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"

@@ -1,0 +1,157 @@
+"""Chains that are one body by nature: antibodies, T-cell receptors and MHC molecules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _chains import (
+    ALPHA,
+    B2M,
+    BETA,
+    CLASS_1,
+    CLASS_2_ALPHA,
+    CLASS_2_BETA,
+    DELTA,
+    GAMMA,
+    HEAVY,
+    LAMBDA,
+    LIGHT,
+    LYSOZYME,
+    NANOBODY,
+    PEPTIDE,
+    chain,
+)
+
+from complexes import ANTIBODY, away, read_atoms, write_pdb
+from toporank.structures.body_names import joined_sentence
+from toporank.structures.immune import Trace, bodies_of, natural_bodies, pairs_of, roles_of
+from toporank.structures.read import read_complex
+from toporank.structures.sketch import sketch
+
+SINGLE_CHAIN = f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}"
+FACING, TOUCHING, APART = 11.0, 7.0, 60.0
+"""Å between chains that lie side by side: as two variable domains do, nearer, and far away."""
+
+
+def trace(sequence: str, place: float) -> Trace:
+    """A straight chain at a place along x, with residue 44 of its first variable domain, if it has one, at z = 0."""
+    domains = roles_of(sequence).domains
+    middle = domains[0].face if domains else len(sequence) // 2
+    z = 3.8 * (np.arange(len(sequence)) - middle)
+    ca = np.stack([np.full(len(z), place), np.zeros(len(z)), z], axis=1)
+    return Trace(sequence, ca)
+
+
+def bodies(**chains: tuple[str, float]) -> str:
+    """The partners of chains with these sequences at these places, as text; empty if each chain is one."""
+    traces = {name: trace(*of_chain) for name, of_chain in chains.items()}
+    return " ".join("+".join(body) for body in bodies_of(traces, pairs_of(traces)))
+
+
+ANTIGEN = LYSOZYME, -TOUCHING
+
+
+@pytest.mark.parametrize("pair", [(HEAVY, LIGHT), (LIGHT, HEAVY), (HEAVY, LAMBDA), (ALPHA, BETA), (GAMMA, DELTA)])
+def test_two_variable_domains_that_face_each_other_are_one_body(pair):
+    assert bodies(A=(pair[0], 0.0), B=(pair[1], FACING), C=ANTIGEN) == "A+B C"
+    assert bodies(A=(pair[0], 0.0), B=(pair[1], APART), C=ANTIGEN) == "", "they are of two antibodies"
+
+
+@pytest.mark.parametrize("pair", [(LIGHT, LIGHT), (LIGHT, LIGHT.replace("S", "T", 3)), (HEAVY, NANOBODY), (BETA, BETA)])
+def test_two_domains_of_one_class_are_two_bodies(pair):
+    """Such as a dimer of light chains, which pack as heavy and light chain do."""
+    assert bodies(A=(pair[0], 0.0), B=(pair[1], FACING), C=ANTIGEN) == ""
+
+
+@pytest.mark.parametrize("single", [NANOBODY, SINGLE_CHAIN, HEAVY])
+def test_a_nanobody_and_a_single_chain_antibody_have_no_partner(single):
+    assert bodies(A=(single, 0.0), B=ANTIGEN) == ""
+    assert bodies(A=(single, 0.0), B=ANTIGEN, C=(chain(1), 2 * FACING)) == ""
+
+
+def test_of_two_antibodies_each_chain_has_the_one_that_it_faces():
+    """Whatever the order in the file, and whether they are copies or not."""
+    far = 300.0
+    first = {"H": (HEAVY, 0.0), "L": (LIGHT, FACING), "A": ANTIGEN}
+    copies = {"I": (HEAVY, far), "M": (LIGHT, far + FACING), "B": (LYSOZYME, far - TOUCHING)}
+    assert bodies(**first, **copies) == "A B H+L I+M"
+    crossed = {"H": (HEAVY, 0.0), "I": (HEAVY, far), "L": (LIGHT, far + FACING), "M": (LIGHT, FACING), "A": ANTIGEN}
+    assert bodies(**crossed) == "A H+M I+L"
+    others = {"H": (HEAVY, 0.0), "M": (LAMBDA, FACING), "K": (LIGHT, far + FACING), "I": (HEAVY, far), "A": ANTIGEN}
+    assert bodies(**others) == "A H+M I+K"
+
+
+def test_a_nanobody_beside_an_antibody_stays_single():
+    assert bodies(H=(HEAVY, 0.0), L=(LIGHT, FACING), N=(NANOBODY, -TOUCHING), A=(LYSOZYME, APART)) == "A H+L N"
+
+
+def test_an_mhc_molecule_is_one_body_with_its_microglobulin_or_its_other_chain():
+    assert bodies(A=(CLASS_1, 0.0), B=(B2M, TOUCHING), C=ANTIGEN) == "A+B C"
+    assert bodies(A=(CLASS_1, 0.0), B=(B2M, APART), C=ANTIGEN) == ""
+    assert bodies(A=(CLASS_2_ALPHA, 0.0), B=(CLASS_2_BETA, TOUCHING), C=ANTIGEN) == "A+B C"
+    antigen = {"B": (B2M, -TOUCHING), "H": (HEAVY, 0.0), "L": (LIGHT, FACING)}
+    assert bodies(**antigen) == "B H+L", "an antibody is no MHC molecule"
+
+
+MHC = {"A": (CLASS_1, 0.0), "B": (B2M, TOUCHING), "C": (PEPTIDE, -5.0)}
+RECEPTOR = {"D": (ALPHA, -40.0), "E": (BETA, -40.0 - FACING)}
+
+
+def test_a_peptide_is_a_partner_of_its_own_until_something_binds_to_both():
+    assert bodies(**MHC) == "A+B C"
+    assert bodies(**MHC, **RECEPTOR) == "A+B+C D+E"
+    without = {name: of_chain for name, of_chain in MHC.items() if name != "B"}
+    assert bodies(**without, **RECEPTOR) == "A+C D+E"
+    class_2 = {"A": (CLASS_2_ALPHA, 0.0), "B": (CLASS_2_BETA, TOUCHING), "C": (PEPTIDE, -5.0)}
+    assert bodies(**class_2) == "A+B C"
+    assert bodies(**class_2, **RECEPTOR) == "A+B+C D+E"
+    loose = {**MHC, "C": (PEPTIDE, 500.0)}
+    assert bodies(**loose, **RECEPTOR) == "A+B C D+E"
+
+
+def test_where_nothing_else_is_there_every_chain_is_a_partner():
+    assert bodies(H=(HEAVY, 0.0), L=(LIGHT, FACING)) == ""
+    assert bodies(A=(CLASS_1, 0.0), B=(B2M, TOUCHING)) == ""
+
+
+def test_a_sentence_names_each_body_and_how_it_counts():
+    sequences = {"A": CLASS_1, "B": B2M, "C": PEPTIDE, "D": ALPHA, "E": BETA}
+    both = "A, B and C are an MHC molecule with its peptide, and D and E are a T-cell receptor"
+    assert joined_sentence((("A", "B", "C"), ("D", "E")), sequences) == f"{both}: scored as A+B+C against D+E"
+    assert joined_sentence((("A", "B"), ("C",)), sequences) == "A and B are an MHC molecule: scored as A+B against C"
+    assert joined_sentence((("A", "D"), ("B",)), sequences) == ""
+    assert joined_sentence((("D",), ("E",)), sequences) == ""
+
+
+@pytest.mark.parametrize("names", ["HLA", "ABC", "BAC", "XYZ"])
+def test_in_files_chains_may_have_any_name(tmp_path, names):
+    name = dict(zip("HLA", names, strict=True))
+    atoms = [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in read_atoms(ANTIBODY)]
+    path = write_pdb(tmp_path / "model.pdb", atoms)
+    joined = tuple(sorted([tuple(sorted(names[:2])), (names[2],)]))
+    assert natural_bodies(read_complex(path)) == joined
+    chains = [chain for chain, _ in sketch(path).chains]
+    assert bodies_of(chains, sketch(path).pairs_of_model(0)) == joined
+
+
+def near(atoms: list[str], distance: float, wider: int) -> list[str]:
+    """Atoms of residues of each chain that are near the antigen, or near such a residue in the sequence."""
+    ca = [line for line in atoms if line[12:16] == " CA "]
+    xyz = np.array([[float(line[i : i + 8]) for i in (30, 38, 46)] for line in ca])
+    of_antigen = np.array([line[21] == "A" for line in ca])
+    apart = np.linalg.norm(xyz[:, None] - xyz[None], axis=2)
+    touch = [(apart[i, of_antigen != of_antigen[i]] <= distance).any() for i in range(len(ca))]
+    kept = set()
+    for i in np.flatnonzero(touch):
+        kept |= {line[21:27] for line in ca[max(i - wider, 0) : i + wider + 1] if line[21] == ca[i][21]}
+    return [line for line in atoms if line[21:27] in kept]
+
+
+@pytest.mark.parametrize(("distance", "wider"), [(12.0, 1), (12.0, 2), (15.0, 1)])
+def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(tmp_path, distance, wider):
+    atoms = near(read_atoms(ANTIBODY), distance, wider)
+    complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
+    assert not any(roles_of(sequence).domains for _, sequence in sketch(tmp_path / "cut.pdb").chains)
+    assert natural_bodies(complex_) == (("A",), ("H", "L"))
+    far = away(atoms, "L", 60.0)
+    assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()
