@@ -549,9 +549,9 @@ def test_twins_share_a_rank_only_where_they_are_folded_and_stand_together():
     among = [ComparedDecoy("T", decoy, None, 0.5, "d" if decoy == "b" else "") for decoy in predicted]
     given = covered, scores({("T", decoy): p for decoy, p in predicted.items()})
     apart = ranking(*given, comparison=among)
-    assert [(row.rank, row.decoy) for row in apart] == [(1, "a2"), (1, "b"), (2, "c"), (3, "d"), (4, "e")]
+    assert [(row.rank, row.decoy) for row in apart] == [(1, "b"), (1, "a2"), (2, "c"), (3, "d"), (4, "e")]
     folded = ranking(*given, comparison=among, fold_twins=True)
-    assert [(row.rank, row.decoy) for row in folded] == [(1, "a2"), (1, "b"), (1, "d"), (2, "c"), (3, "e")]
+    assert [(row.rank, row.decoy) for row in folded] == [(1, "b"), (1, "a2"), (1, "d"), (2, "c"), (3, "e")]
     assert named(folded, "b").twin_of == "d"
 
 
