@@ -199,6 +199,20 @@ def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
     assert_measured(row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model)
 
 
+def test_lists_that_are_not_there_do_not_decide(tmp_path):
+    """Without numbers or chains of tokens the names of chains count, and what they cannot say is not guessed."""
+    model = MODELS[0]
+    assert_measured(row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)), model)
+    own = renamed(model, A="H", B="L")
+    tokens = [chain for chain, _ in model.residues]
+    assert_measured(row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)), own, "H", "L")
+    nameless = {"token_chain_ids": None, "token_res_ids": None}
+    assert_measured(row_of(alphafold3(tmp_path, model, **nameless)), model)
+    row = row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, **nameless))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+    assert row.reason.startswith("atom_chain_ids has chains A, B, and the model B, A: it is not known which")
+
+
 def of_equal_chains(model: Model) -> Model:
     """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains apart."""
     kept = [i for i, (chain, number) in enumerate(model.residues) if chain == "A" or number < 656]

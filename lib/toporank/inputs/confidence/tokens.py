@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.formats import Stated
+from toporank.inputs.confidence.formats import NO_NUMBER, Stated
 from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, differing, rows_by_numbers
 from toporank.structures.complex import STANDARD, Complex
 
@@ -80,7 +80,20 @@ def placed(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Pl
     if token is None:
         token = rows_by_numbers(complex_, known, n, b_factors)  # such as a residue X, which has a row and no atoms
     of_tokens = known.plddt if known.plddt is not None and len(known.plddt) == n else None
+    if known.atom_chains and not _same_order(complex_, known.atom_chains):
+        fit = _Fit(token, atoms, whole=True)
+        if not _agrees(fit, b_factors, surely=True):
+            names = ", ".join(name for name, _ in _runs(known.atom_chains)[:MOST_NAMED])
+            of_model = ", ".join(dict.fromkeys(residue.chain for residue in complex_.residues))
+            what = f"atom_chain_ids has chains {names}, and the model {of_model}: it is not known which are the same"
+            raise ConfidenceError(what, remedy=WHOSE_FILES)
     return Placed(token=token, plddt=atoms if of_tokens is None else _of_residues(of_tokens, token))
+
+
+def _same_order(complex_: Complex, atom_chains: list[str]) -> bool:
+    """Whether the chains of atoms are those of the model, in the same order."""
+    of_model = [name for name, _ in _runs([residue.chain for residue in complex_.residues])]
+    return [name for name, _ in _runs(atom_chains)] == of_model
 
 
 def n_tokens(known: Stated) -> int:
@@ -250,8 +263,8 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | No
         if of_residues is None:
             return None
         token[residues] = of_residues
-        n_numbers = len({*numbers[tokens].tolist()})
-        whole = whole and n_numbers == np.count_nonzero(of_residues >= 0)
+        n_numbers = len({*numbers[tokens].tolist()} - {NO_NUMBER})
+        whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
         own = np.isin(heavy.residue_of, residues)
         if atoms is not None and len(atoms) == np.count_nonzero(own):
             sums = np.bincount(heavy.residue_of[own], known.atom_plddt[atoms], len(token))
@@ -279,8 +292,9 @@ def _tokens_of_chain(
         if own.sum() != len(tokens):
             continue
         places = np.where(own > 0, np.cumsum(own) - own, -1)
-        steps = (of_model - numbers[tokens[places]])[protein & (places >= 0)]
-        if len(steps) and not np.ptp(steps):
+        of_file = numbers[tokens[places]]
+        steps = (of_model - of_file)[protein & (places >= 0)]
+        if len(steps) and (not np.ptp(steps) or (of_file == NO_NUMBER).all()):
             return np.where(places >= 0, tokens[places], -1)
     return None
 
