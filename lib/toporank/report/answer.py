@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toporank.inputs.confidence.table import INCOMPLETE, MEASURES
+from toporank.inputs.confidence.table import INCOMPLETE, MEASURES, OK
 from toporank.metrics import CAPRI_NAMES, class_of
 from toporank.ranking.agreement import Disagreement
 from toporank.ranking.leakage import SEEN, LeakageRow
@@ -49,10 +49,16 @@ def answers(study: Study) -> list[dict[str, Any]]:
         for row in rows
         if row.status == INCOMPLETE
     }
+    differing = {
+        (d, row.target, row.decoy): row.reason
+        for d, rows in study.confidence.items()
+        for row in rows
+        if row.status == OK and row.reason
+    }
     hint = partners_hints(study)
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
-        | _answer(rows, known.get(key), differ.get(key), iptm, unused)
+        | _answer(rows, known.get(key), differ.get(key), iptm, unused, differing)
         for key, rows in by_target(study.decoys)
     ]
 
@@ -63,6 +69,7 @@ def _answer(
     differs: Disagreement | None,
     iptm: Mapping[tuple[str, str, str], float | None],
     unused: Mapping[tuple[str, str, str], str],
+    differing: Mapping[tuple[str, str, str], str],
 ) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
@@ -74,6 +81,8 @@ def _answer(
     said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
     if amiss := not_used(scored, unused):
         said["caveats"]["confidence_unused"] = amiss
+    if difference := differing.get((best.dataset, best.target, best.decoy)):
+        said["caveats"]["b_factors_differ"] = difference
     return {"best": best, "place": place, "ranked_by": ranked_by(best), **said}
 
 
