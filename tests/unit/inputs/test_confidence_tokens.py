@@ -301,6 +301,33 @@ def test_alphafold_3_has_a_token_for_each_atom_of_a_modified_residue(tmp_path, n
     assert_measured(row, own, "H", "L")
 
 
+def with_ligand(model: Model, at: int) -> Model:
+    """Two atoms of a ligand, chain Z, 80 Å away, as the chain at this place; a token for each atom."""
+    ligand = [Atom(f"C{i}", "LIG", "Z", 1, 80.0 + i, 80.0, 80.0, het=True) for i in (1, 2)]
+    n = [0, 30, 62][at]
+    n_atoms = next((i for i, a in enumerate(model.atoms) if (a.chain, a.number) == (*model.residues, ("", 0))[n]), None)
+    n_atoms = len(model.atoms) if n_atoms is None else n_atoms
+    pae = np.insert(np.insert(model.pae, [n, n], 29.0, axis=0), [n, n], 29.0, axis=1)
+    plddt = np.insert(model.plddt, [n, n], 40.0)
+    residues = [*model.residues[:n], ("Z", 1), ("Z", 1), *model.residues[n:]]
+    return Model([*model.atoms[:n_atoms], *ligand, *model.atoms[n_atoms:]], plddt, pae, residues)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_ligand_may_stand_anywhere(tmp_path, at):
+    """In front of, between and behind the chains, with the names of tokens of AlphaFold 3.0.0."""
+    model = MODELS[0]
+    own = with_ligand(renamed(model, A="H", B="L"), at)
+    order = list(dict.fromkeys(chain for chain, _ in own.residues))
+    letters = ["ABC"[order.index(chain)] for chain, _ in own.residues]
+    pairs = np.full((3, 3), 0.05)
+    pairs[order.index("H"), order.index("L")] = 0.88
+    path = alphafold3(tmp_path, own, token_chain_ids=letters, summary={"chain_pair_iptm": pairs.tolist()})
+    row = row_of(path)
+    assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", "all_chains", 0.88)
+    assert_measured(row, renamed(model, A="H", B="L"), "H", "L")
+
+
 PAIRS = [[0.9, 0.95, 0.15], [0.95, 0.9, 0.1], [0.15, 0.1, 0.9]]
 """ipTM of chains A, B and C with each other."""
 
