@@ -213,6 +213,17 @@ def test_lists_that_are_not_there_do_not_decide(tmp_path):
     assert row.reason.startswith("atom_chain_ids has chains A, B, and the model B, A: it is not known which")
 
 
+def test_other_numbers_of_tokens_are_said(tmp_path):
+    model = MODELS[0]
+    row = row_of(alphafold3(tmp_path, model, token_chain_ids=["A"] * 60, token_res_ids=[1] * 60))
+    assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.4)
+    assert row.reason.startswith("the predictor's files name 60 tokens and have PAE of 62")
+    row = row_of(alphafold3(tmp_path, model, pae=model.pae[:61, :61].tolist()))
+    assert row.reason.startswith("the predictor's files name 62 tokens and have PAE of 61")
+    row = row_of(alphafold3(tmp_path, model, token_res_ids=[1, 2]))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+
+
 def of_equal_chains(model: Model) -> Model:
     """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains apart."""
     kept = [i for i, (chain, number) in enumerate(model.residues) if chain == "A" or number < 656]

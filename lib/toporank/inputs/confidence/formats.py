@@ -148,8 +148,13 @@ def _matrix(path: Path, name: str) -> Parts:
     name = ARRAY if ARRAY in values else name
     if name not in values:
         raise ConfidenceError(f"{path.name} has no {name}", remedy="is it the right file?")
+
+    def pae() -> np.ndarray:
+        _tokens(values)  # without the tokens that the file names it is not known whose rows these are
+        return square(values, name)
+
     return {
-        "pae": partial(square, values, name),
+        "pae": pae,
         "tokens": partial(_tokens, values),
         "atom_chains": partial(_atom_chains, values),
     }

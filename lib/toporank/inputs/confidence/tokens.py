@@ -67,7 +67,10 @@ def placed(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Pl
         when names, numbers, order and pLDDT do not agree, so that nothing can be used
     """
     n = n_tokens(known)
-    if n and known.tokens is not None and len(known.tokens) == n:
+    if n and known.tokens is not None:
+        if len(known.tokens) != n:
+            what = f"the predictor's files name {len(known.tokens)} tokens and have PAE of {n}"
+            raise ConfidenceError(what, remedy="make or fetch them again")
         return _by_names(complex_, known, b_factors)
     atoms = None if known.atom_plddt is None else _mean_of_atoms(complex_, known.atom_plddt)
     if not n:
