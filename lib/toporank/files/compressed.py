@@ -15,7 +15,7 @@ ENDINGS = (*OPENERS, ZSTANDARD)
 AT_ONCE = 1 << 10
 """Bytes of Zstandard that are unpacked at once: they may become 30,000 times as many."""
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What these raise on damaged content; a gzip file that is none raises `gzip.BadGzipFile`, an OSError."""
+"""What these raise on damaged content; of a plain file called `.gz` that is `gzip.BadGzipFile`, an OSError."""
 BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 """How a compressed file begins → its ending."""
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toporank.inputs.confidence.table import INCOMPLETE
+from toporank.inputs.confidence.table import INCOMPLETE, OK
 from toporank.metrics import CAPRI_NAMES, class_of
 from toporank.ranking.agreement import Disagreement
 from toporank.ranking.leakage import SEEN, LeakageRow
@@ -50,11 +50,17 @@ def answers(study: Study) -> list[dict[str, Any]]:
         for row in rows
         if row.status == INCOMPLETE
     }
+    differing = {
+        (d, row.target, row.decoy): row.reason
+        for d, rows in study.confidence.items()
+        for row in rows
+        if row.status == OK and row.reason
+    }
     hint, joined = partners_hints(study), joined_of_targets(study)
     return [
         {"dataset": key[0], "target": key[1], "decoys": rows, "hint": hint.get(key, ""), "lost": lost(rows)}
         | {"joined": joined.get(key, "")}
-        | _answer(rows, known.get(key), differ.get(key), iptm, unused)
+        | _answer(rows, known.get(key), differ.get(key), iptm, unused, differing)
         for key, rows in by_target(study.decoys)
     ]
 
@@ -65,6 +71,7 @@ def _answer(
     differs: Disagreement | None,
     iptm: Mapping[tuple[str, str, str], float | None],
     unused: Mapping[tuple[str, str, str], str],
+    differing: Mapping[tuple[str, str, str], str],
 ) -> dict[str, Any]:
     scored = [row for row in rows if row.pred_dockq is not None]
     if not scored:
@@ -76,6 +83,8 @@ def _answer(
     said = {"next": following(best, others), "caveats": caveats(best, others, seen, differs, own)}
     if amiss := not_used([best, *others], unused):
         said["caveats"]["confidence_unused"] = amiss
+    if difference := differing.get((best.dataset, best.target, best.decoy)):
+        said["caveats"]["b_factors_differ"] = difference
     return {"best": best, "place": place, "ranked_by": ranked_by(best), **said}
 
 

@@ -199,6 +199,31 @@ def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
     assert_measured(row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model)
 
 
+def test_lists_that_are_not_there_do_not_decide(tmp_path):
+    """Without numbers or chains of tokens the names of chains count, and what they cannot say is not guessed."""
+    model = MODELS[0]
+    assert_measured(row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)), model)
+    own = renamed(model, A="H", B="L")
+    tokens = [chain for chain, _ in model.residues]
+    assert_measured(row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)), own, "H", "L")
+    nameless = {"token_chain_ids": None, "token_res_ids": None}
+    assert_measured(row_of(alphafold3(tmp_path, model, **nameless)), model)
+    row = row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, **nameless))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+    assert row.reason.startswith("atom_chain_ids has chains A, B, and the model B, A: it is not known which")
+
+
+def test_other_numbers_of_tokens_are_said(tmp_path):
+    model = MODELS[0]
+    row = row_of(alphafold3(tmp_path, model, token_chain_ids=["A"] * 60, token_res_ids=[1] * 60))
+    assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.4)
+    assert row.reason.startswith("the predictor's files name 60 tokens and have PAE of 62")
+    row = row_of(alphafold3(tmp_path, model, pae=model.pae[:61, :61].tolist()))
+    assert row.reason.startswith("the predictor's files name 62 tokens and have PAE of 61")
+    row = row_of(alphafold3(tmp_path, model, token_res_ids=[1, 2]))
+    assert (row.status, row.ipsae) == ("incomplete", None)
+
+
 def of_equal_chains(model: Model) -> Model:
     """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains apart."""
     kept = [i for i, (chain, number) in enumerate(model.residues) if chain == "A" or number < 656]
@@ -285,6 +310,33 @@ def test_alphafold_3_has_a_token_for_each_atom_of_a_modified_residue(tmp_path, n
     )
     assert row.status == "ok"
     assert_measured(row, own, "H", "L")
+
+
+def with_ligand(model: Model, at: int) -> Model:
+    """Two atoms of a ligand, chain Z, 80 Å away, as the chain at this place; a token for each atom."""
+    ligand = [Atom(f"C{i}", "LIG", "Z", 1, 80.0 + i, 80.0, 80.0, het=True) for i in (1, 2)]
+    n = [0, 30, 62][at]
+    n_atoms = next((i for i, a in enumerate(model.atoms) if (a.chain, a.number) == (*model.residues, ("", 0))[n]), None)
+    n_atoms = len(model.atoms) if n_atoms is None else n_atoms
+    pae = np.insert(np.insert(model.pae, [n, n], 29.0, axis=0), [n, n], 29.0, axis=1)
+    plddt = np.insert(model.plddt, [n, n], 40.0)
+    residues = [*model.residues[:n], ("Z", 1), ("Z", 1), *model.residues[n:]]
+    return Model([*model.atoms[:n_atoms], *ligand, *model.atoms[n_atoms:]], plddt, pae, residues)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_ligand_may_stand_anywhere(tmp_path, at):
+    """In front of, between and behind the chains, with the names of tokens of AlphaFold 3.0.0."""
+    model = MODELS[0]
+    own = with_ligand(renamed(model, A="H", B="L"), at)
+    order = list(dict.fromkeys(chain for chain, _ in own.residues))
+    letters = ["ABC"[order.index(chain)] for chain, _ in own.residues]
+    pairs = np.full((3, 3), 0.05)
+    pairs[order.index("H"), order.index("L")] = 0.88
+    path = alphafold3(tmp_path, own, token_chain_ids=letters, summary={"chain_pair_iptm": pairs.tolist()})
+    row = row_of(path)
+    assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", "all_chains", 0.88)
+    assert_measured(row, renamed(model, A="H", B="L"), "H", "L")
 
 
 PAIRS = [[0.9, 0.95, 0.15], [0.95, 0.9, 0.1], [0.15, 0.1, 0.9]]

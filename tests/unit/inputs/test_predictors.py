@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as arrays
 from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
-from toporank.files.compressed import without_compression
+from toporank.files.compressed import ENDINGS, without_compression
 from toporank.inputs.confidence import content, decoy, haddock, side_files
 from toporank.inputs.confidence.alphafold_pickles import read_pickle
 from toporank.inputs.confidence.content import read_values
@@ -521,10 +521,10 @@ def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, m
         content.read_values(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+@pytest.mark.parametrize("name", ["a.json", *(f"a.json{ending}" for ending in ENDINGS)])
 def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
     text = json.dumps(IPTM_PTM).encode() + b" " * 1000
-    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    write(tmp_path / name, text)
     monkeypatch.setattr(content, "MAX_BYTES", len(text))
     assert content.read_bytes(tmp_path / name) == text
     monkeypatch.setattr(content, "MAX_BYTES", len(text) - 1)

@@ -255,6 +255,15 @@ def test_that_a_file_of_the_predictor_is_not_used_is_said_with_the_answer():
     )
 
 
+def test_which_of_two_files_with_plddt_counts_is_said_with_the_best_model():
+    rows = [CoverageRow("T", name, Status.OK, "graphs", "", None, "", 2, 20, "x") for name in ("a", "b")]
+    table = ranking(rows, [Score("T", "a", 0.7, None), Score("T", "b", 0.6, None)])
+    said = [Confidence("T", name, status="ok", reason=f"the B factors of {name} are others") for name in ("a", "b")]
+    (found,) = answers(Study(["s"], joined_results("s", rows, table), {}, None, {}, {}, confidence={"s": said}))
+    assert found["caveats"]["b_factors_differ"] == "the B factors of a are others"
+    assert "confidence_unused" not in found["caveats"]
+
+
 def of_some(confidence: list[float | None]) -> str:
     """The caveat on models beside which others have confidence of their predictor; empty for none."""
     rows = [CoverageRow("T", f"m{i}", Status.OK, "graphs", "", None, "", 2, 20, "x") for i in range(len(confidence))]

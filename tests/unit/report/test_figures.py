@@ -372,6 +372,15 @@ def test_a_pae_that_is_not_of_the_model_is_not_drawn(scored, with_pae, monkeypat
         drawn(scored, kind="pae")
 
 
+def test_the_pae_of_a_copy_is_that_of_the_model_that_stands_for_it(scored, with_pae, monkeypatch):
+    rows = [row._replace(duplicate_of="near1") if row.decoy == "far1" else row for row in with_pae.results]
+    study_with_copy = replace(with_pae, results=rows)
+    monkeypatch.setattr("toporank.app.commands.shown.study_of", lambda out, dataset: study_with_copy)
+    assert drawn(scored, kind="pae", model="far1") == 0
+    with pytest.raises(ConfidenceError, match="left no PAE"):
+        drawn(scored, kind="pae", model="mid1")
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, of_copies
+from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, best_measured, of_copies
 from toporank.scorer import own_confidence
 from toporank.scorer.own_confidence import OF_PAIRS, OF_RESIDUES, Curve, fit_curve, fit_own_confidence
 from toporank.scorer.prediction import Score
@@ -99,6 +99,17 @@ def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_
         ("U", "c", None, 0.1),
     ]
     assert of_copies(rows, {}) == rows
+
+
+def test_the_copy_of_which_most_is_known_stands_for_all():
+    """AlphaPulldown copies its best model without the PAE; of equally known copies the first by name stays."""
+    copies = {("T", "seed_0"): "ranked_0", ("T", "seed_1"): "ranked_0", ("T", "d"): "c", ("U", "y"): "x"}
+    rows = [stated("ranked_0", iptm=0.9), stated("seed_0", iptm=0.9, ipsae=0.7), stated("seed_1", iptm=0.9)]
+    rows += [stated("c", iptm=0.5), stated("d", iptm=0.5), stated("y", "U", plddt=80.0)]
+    assert best_measured(copies, rows) == {
+        ("T", "ranked_0"): "seed_0", ("T", "seed_1"): "seed_0", ("T", "d"): "c", ("U", "x"): "y",
+    }  # fmt: skip
+    assert best_measured(copies, []) == copies
 
 
 def test_iptm_counts_as_that_between_the_partners_where_that_of_the_file_is_of_all_chains():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError, TopoRankError
-from toporank.inputs.confidence import haddock, measures
+from toporank.inputs.confidence import haddock
 from toporank.inputs.confidence.bfactors import (
     OF_TOPORANK,
     SAME_IN_RESIDUE,
@@ -23,9 +23,10 @@ from toporank.inputs.confidence.bfactors import (
 from toporank.inputs.confidence.content import unreadable
 from toporank.inputs.confidence.disorder import disordered
 from toporank.inputs.confidence.formats import Stated, stated
+from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, described, differing
+from toporank.inputs.confidence.of_interfaces import iptm_between_partners, measured
 from toporank.inputs.confidence.side_files import files_beside, named_by, place_of
 from toporank.inputs.confidence.table import (
-    ALL_CHAINS,
     ALWAYS,
     AUTO,
     INCOMPLETE,
@@ -37,31 +38,17 @@ from toporank.inputs.confidence.table import (
     Choice,
     Confidence,
 )
-from toporank.inputs.confidence.tokens import (
-    MOST_DIFFERING,
-    WHOSE_FILES,
-    Placed,
-    described,
-    differing,
-    n_tokens,
-    placed,
-    shifted_b_factors,
-)
+from toporank.inputs.confidence.tokens import Placed, n_tokens, placed, shifted_b_factors
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.masking import mask_text, masked_places
-from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 from toporank.structures.text import read_text
 
-INTERFACE = 10.0
-"""Å between CA atoms of residues at an interface, as in `features.interface`."""
 DECIMALS = 4
 WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
-PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
-"""Predictors whose models have other chains only if these were added since."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and its plddt_….npz does"
@@ -140,12 +127,6 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     except TopoRankError as error:
         return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if beside or named else row)
     known, problems = stated(beside) if beside else Stated(), []
-    place, misplaced = Placed(token=None, plddt=None), ""
-    if complex_:
-        try:
-            place = placed(complex_, known, found.of(complex_) if found else None)
-        except ConfidenceError as error:
-            misplaced = error.reason
     rise = rise_into_core(found, complex_) if found else None
     by_numbers = found and not (found.declared or beside or named or choice == ALWAYS)
     if by_numbers and rise is None:
@@ -158,25 +139,15 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
         iptm=known.iptm,
         ranking_score=known.ranking_score,
     )
-    low, notes, more = "", [], [misplaced] if misplaced else []
-    if complex_ and row.iptm is not None:
-        of_pairs, unknown = _between_partners(complex_, asked.partners, known, place, row.predictor)
-        row, more = row._replace(**of_pairs), [*more, *unknown]
-    if complex_:
-        measured = _of_structure(complex_, asked, known, place, found, row.predictor)
-        row, low, notes, more = (
-            row._replace(**measured.values),
-            measured.disordered,
-            measured.notes,
-            [*more, *measured.problems],
-        )
-    problems = [*known.problems, *problems, *more, *[OF_TOPORANK] * again]
+    of_model = _of_model(complex_, asked, known, found, row) if complex_ else NOTHING_MEASURED
+    problems = [*known.problems, *problems, *of_model.problems, *[OF_TOPORANK] * again]
+    row = row._replace(**of_model.values)
     numbers = {name: round(value, DECIMALS) for name in NUMBERS if (value := getattr(row, name)) is not None}
     status = INCOMPLETE if problems else OK if numbers else NOTHING
-    row = row._replace(**numbers, status=status, reason="; ".join([*problems, *notes]))
+    row = row._replace(**numbers, status=status, reason="; ".join([*problems, *of_model.notes]))
     if row.plddt_source != OF_B_FACTORS:
-        return Examined(row, disordered=low)
-    return Examined(row, rise, profiles(found, complex_) if by_numbers else (), low)
+        return Examined(row, disordered=of_model.disordered)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else (), of_model.disordered)
 
 
 class Pae(NamedTuple):
@@ -251,6 +222,25 @@ class _Measured(NamedTuple):
     problems: list[str]
 
 
+NOTHING_MEASURED = _Measured({}, "", [], [])
+
+
+def _of_model(complex_: Complex, asked: Asked, known: Stated, found: BFactors | None, row: Confidence) -> _Measured:
+    """What follows from a model and its predictor's files. row : with the predictor and ipTM."""
+    place, problems = Placed(token=None, plddt=None), []
+    try:
+        place = placed(complex_, known, found.of(complex_) if found else None)
+    except ConfidenceError as error:
+        problems.append(error.reason)
+    of_pairs: dict[str, float | str] = {}
+    if row.iptm is not None:
+        of_pairs, unknown = iptm_between_partners(complex_, asked.partners, known, place, row.predictor)
+        problems += unknown
+    of_structure = _of_structure(complex_, asked, known, place, found, row.predictor)
+    values = of_pairs | of_structure.values
+    return of_structure._replace(values=values, problems=[*problems, *of_structure.problems])
+
+
 def _of_structure(
     complex_: Complex, asked: Asked, known: Stated, place: Placed, found: BFactors | None, predictor: str
 ) -> _Measured:
@@ -293,17 +283,17 @@ def _of_structure(
         pae = known.pae[np.ix_(token[own], token[own])].astype(float)
     counted = ~np.isin(own, masked_places(asked.masked))
     of_counted = None if plddt is None else plddt[counted], None if pae is None else pae[np.ix_(counted, counted)]
-    measured = _measured(complex_, own[counted], *of_counted)
+    values = measured(complex_, own[counted], *of_counted)
     if plddt is None:
-        return _Measured(measured, "", notes, problems)
+        return _Measured(values, "", notes, problems)
     of_all = np.full(len(complex_.residues), np.nan)
     of_all[own] = plddt
     low = mask_text(disordered(complex_, of_all))
-    return _Measured({**measured, "plddt_source": source}, low, notes, problems)
+    return _Measured({**values, "plddt_source": source}, low, notes, problems)
 
 
 def _is_coarse(known: Stated, of_model: np.ndarray) -> bool:
-    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds them, and B factors have decimals."""
+    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds it, and the B factors have decimals."""
     if known.atom_plddt is None:
         return False
     of_file, of_model = known.atom_plddt, of_model[~np.isnan(of_model)]
@@ -315,48 +305,6 @@ def _is_coarse(known: Stated, of_model: np.ndarray) -> bool:
 def _behind_modified(complex_: Complex) -> bool:
     """Whether a protein residue stands behind a modified one, for which Boltz has a token for each atom."""
     return complex_.is_modified[: np.flatnonzero(complex_.is_protein).max(initial=0)].any()
-
-
-def _between_partners(
-    complex_: Complex, partners: Partners, known: Stated, place: Placed, predictor: str
-) -> tuple[dict[str, float | str], list[str]]:
-    """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each predicted chain is
-    one partner.
-
-    Of two partners the best pair of their chains counts; of several, the mean over those that touch.
-    """
-    try:
-        complex_ = complex_.with_partners(partners)
-    except TopoRankError:  # `_of_structure` says so
-        return {}, []
-    chains = [*dict.fromkeys(residue.chain for residue in complex_.residues)]
-    predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
-    if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
-        return {}, []
-    if known.pair_iptm is None:
-        return {"iptm_of": ALL_CHAINS}, []
-    order = _chains_of_pairs(known, place, chains)
-    if len(order) != len(known.pair_iptm) or not {chain for body in complex_.bodies for chain in body} <= {*order}:
-        named = ", ".join(known.pair_chains) if known.pair_chains else f"{len(known.pair_iptm)} chains"
-        what = f"ipTM of pairs of chains is of {named}, but the model has {', '.join(chains)}: TopoRank does not use it"
-        return {"iptm_of": ALL_CHAINS}, [what]
-    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
-    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[own]], complex_.body_of[own], INTERFACE)
-    places = [[order.index(chain) for chain in body] for body in complex_.bodies]
-    both_ways = np.fmax(known.pair_iptm, known.pair_iptm.T)
-    touching = np.unique(np.sort(complex_.body_of[own][near], axis=1), axis=0)
-    best = [np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None) for first, second in touching]
-    values = [float(value) for value in best if not np.isnan(value)]
-    return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(values))} if values else {}), []
-
-
-def _chains_of_pairs(known: Stated, place: Placed, chains: list[str]) -> list[str]:
-    """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in that of its file."""
-    if known.pair_chains is None:
-        return chains if place.chains is None else place.chains
-    if {*known.pair_chains} <= {*place.names}:
-        return [place.names[name] for name in known.pair_chains]
-    return known.pair_chains
 
 
 def _shifted(share: float, file: str) -> str:
@@ -372,47 +320,3 @@ def _of_another(share: float, file: str) -> str:
         "pLDDT nor PAE (were the files written for this model, with its chains in this order? `--plddt none` says that "
         "the B factors are something else)"
     )
-
-
-def _measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None) -> dict[str, float]:
-    """Measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
-
-    own : indices of the residues with a CA atom in a body; plddt and pae are theirs.
-    """
-    found = {} if plddt is None else {"plddt": float(plddt.mean())}
-    ca, body = complex_.xyz[complex_.ca[own]], complex_.body_of[own]
-    near, _ = pairs_between_groups(ca, body, INTERFACE)
-    if not len(near):
-        return found
-    contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
-    if plddt is not None:
-        found["interface_plddt"] = float(plddt[np.unique(near)].mean())
-        found["low_plddt"] = float((plddt[np.unique(near)] < measures.LOW).mean())
-        found["contact_plddt"] = measures.contact_plddt(plddt, contacts, np.unique(near))
-    if pae is not None:
-        found["interface_pae"] = measures.interface_pae(pae, near)
-    several: dict[str, list[float]] = {}
-    for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
-        touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]
-        if plddt is not None:
-            several.setdefault("pdockq", []).append(measures.pdockq(plddt, touching))
-        if pae is not None:
-            of_bodies = np.flatnonzero(body == first), np.flatnonzero(body == second)
-            several.setdefault("ipsae", []).append(measures.ipsae(pae, *of_bodies))
-            several.setdefault("lis", []).append(measures.lis(pae, *of_bodies))
-        if plddt is not None and pae is not None:
-            several.setdefault("pdockq2", []).append(measures.pdockq2(plddt, pae, _from_first(touching, body, first)))
-    return found | {name: float(np.mean(values)) for name, values in several.items()}
-
-
-def _from_first(pairs: np.ndarray, body: np.ndarray, first: int) -> np.ndarray:
-    """The pairs, each with the residue of the first body in front."""
-    return np.where((body[pairs[:, :1]] == first), pairs, pairs[:, ::-1])
-
-
-def _cb(complex_: Complex) -> np.ndarray:
-    """CB of each residue, CA where it has none; shape (R, 3), of no use for residues without CA."""
-    xyz = complex_.xyz[complex_.ca]
-    atoms = np.flatnonzero(complex_.atom_names == b"CB")
-    xyz[complex_.residue_of[atoms]] = complex_.xyz[atoms]
-    return xyz

@@ -47,6 +47,8 @@ class Stated(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+NO_NUMBER = -(10**9)
+"""Of a residue whose number a file does not have."""
 RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0)}
 """What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes; AlphaFold 2 ranks
 models without ipTM by pLDDT."""
@@ -146,8 +148,13 @@ def _matrix(path: Path, name: str) -> Parts:
     name = ARRAY if ARRAY in values else name
     if name not in values:
         raise ConfidenceError(f"{path.name} has no {name}", remedy="is it the right file?")
+
+    def pae() -> np.ndarray:
+        _tokens(values)  # without the tokens that the file names it is not known whose rows these are
+        return square(values, name)
+
     return {
-        "pae": partial(square, values, name),
+        "pae": pae,
         "tokens": partial(_tokens, values),
         "atom_chains": partial(_atom_chains, values),
     }
@@ -217,11 +224,13 @@ def _plddt(values: dict[str, Any], path: Path | None, name: str) -> Parts:
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
-    """Chain and residue number of each token, as AlphaFold 3 writes them."""
-    if "token_chain_ids" not in values or "token_res_ids" not in values:
+    """Chain and residue number of each token, as AlphaFold 3 writes them; `NO_NUMBER` where it writes chains alone."""
+    if "token_chain_ids" not in values:
         return None
     try:
-        return [(str(c), int(n)) for c, n in zip(values["token_chain_ids"], values["token_res_ids"], strict=True)]
+        chains = [*map(str, values["token_chain_ids"])]
+        numbers = [*map(int, values.get("token_res_ids") or [NO_NUMBER] * len(chains))]
+        return [*zip(chains, numbers, strict=True)]
     except (TypeError, ValueError, OverflowError) as error:
         raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
 

@@ -108,7 +108,7 @@ def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]
 
 
 def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]) -> dict[tuple[str, str], str]:
-    """Copies → the decoy that stands for them: of equal models the one of which most is known.
+    """Copies → the decoy that stands for them: of equal models the one with most measures.
 
     Parameters
     ----------
