@@ -22,7 +22,7 @@ from toporank.ranking.models import write_models
 from toporank.ranking.ranked import RANKED_BY, best_of_each_target, write_model_pred_dockq, write_ranking
 from toporank.ranking.residues import why_no_contacts, why_no_residues, write_contact_lines, write_residue_lines
 from toporank.ranking.score import Ways, scored, with_masks
-from toporank.scorer.embeddings import write_vectors
+from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 
@@ -63,7 +63,7 @@ def main() -> None:
         sys.exit(str(error))
     write_comparison(args.comparison, comparison)
     write_ranking(args.ranking, table)
-    write_vectors(args.embeddings, [*vectors.items()], scorer.digests[scorer.checkpoint])
+    write_embeddings(args.embeddings, vectors)
     write_residue_lines(args.residues, residues.values())
     write_contact_lines(args.contacts, contacts.values())
     write_interfaces(args.scored_interfaces, interfaces)

@@ -87,7 +87,7 @@ FOLD_METRICS = "results/cross_validation/metrics.csv"
 
 RANKING = "results/scores/{dataset}/ranking.csv"
 SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
-EMBEDDINGS = "results/scores/{dataset}/embeddings.parquet"
+EMBEDDINGS = "results/scores/{dataset}/embeddings.csv"
 RESIDUES = "results/scores/{dataset}/residues.csv"
 CONTACTS = "results/scores/{dataset}/contacts.csv"
 MODELS = "results/scores/{dataset}/models"

@@ -40,7 +40,7 @@ from toporank.ranking.interfaces import hints
 from toporank.ranking.leakage import describe, leakage
 from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, RankedDecoy, columns_of
 from toporank.ranking.score import Scored, Ways, score_plan
-from toporank.scorer.embeddings import columns_of_vectors
+from toporank.scorer.embeddings import vector_columns
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.identity import split_suffix
@@ -123,7 +123,7 @@ def embed(
 
     Returns
     -------
-    DataFrame with the rows and columns of embeddings.parquet: `target`, `decoy`, and the k entries `v0`, `v1` … of the
+    DataFrame with the rows and columns of embeddings.csv: `target`, `decoy`, and the k entries `v0`, `v1` … of the
     vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why, as for `score`.
     Vectors of different scorers cannot be compared.
 
@@ -137,7 +137,7 @@ def embed(
     (11, 2)
     """
     found, notes = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
-    frame = pd.DataFrame(columns_of_vectors([*found.vectors.items()]))
+    frame = pd.DataFrame(vector_columns(found.vectors))
     frame.attrs["notes"] = notes
     return frame
 

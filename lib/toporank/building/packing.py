@@ -16,6 +16,7 @@ from toporank.code import code_of
 from toporank.errors import GraphError
 from toporank.features.registry import canonical
 from toporank.files.atomic import replacing
+from toporank.files.graph_file import REBUILD, Graph, read_graph
 from toporank.files.packfile import (
     BETWEEN,
     DESCRIPTION,
@@ -24,7 +25,6 @@ from toporank.files.packfile import (
     content_digest,
     kind_of,
 )
-from toporank.files.pyg_file import REBUILD, Graph, read_graph
 from toporank.files.tensors import Growing, write_tensors
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 class Member(NamedTuple):
     """One graph to be packed. split : of its decoy, or the name of an interface. graph : what messages call it.
 
-    sha256, content : checksum and bytes of its file. quality_sha256 : of what its local quality is made of; empty where
+    sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made of; empty where
     that is unknown.
     """
 
@@ -115,7 +115,7 @@ def _read(member: Member, quality: Quality | None) -> Graph:
     content = member.content()
     if hashlib.sha256(content).hexdigest() != member.sha256:
         raise GraphError("the graph file is damaged", where=member.graph, remedy=REBUILD)
-    graph = by_destination(read_graph(member.graph, content))
+    graph = by_destination(read_graph(content, member.graph))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     return graph._replace(metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"]))

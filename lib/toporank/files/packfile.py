@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toporank.errors import GraphError
-from toporank.files.pyg_file import Graph
+from toporank.files.graph_file import Graph
 from toporank.files.tensors import KINDS
 
 if TYPE_CHECKING:

@@ -59,8 +59,12 @@ def built(*keys: tuple[str, str], text: str = "", failed: str = "", part: Callab
     return [*mine]
 
 
+def as_file(stage: str, artefact: bytes) -> bytes:
+    return b"file of " + artefact
+
+
 def shown() -> tuple[int, int]:
-    return publish("ds", {}, Store(Path("store")))
+    return publish("ds", {}, Store(Path("store")), as_file)
 
 
 def files() -> set[str]:
@@ -76,9 +80,10 @@ def test_artefacts_stand_where_the_readme_says():
 def test_every_artefact_is_published_once_and_the_table_says_so(made):
     built(*KEYS)
     assert shown() == (12, 0)
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "")
     known = read_published("ds")["nodes", "T", "d1"]
-    assert known.sha256 == hashlib.sha256(NODES.read_bytes()).hexdigest()
+    assert known.artefact == hashlib.sha256(text_of("nodes", KEYS[0], "")).hexdigest()
+    assert known.file == hashlib.sha256(NODES.read_bytes()).hexdigest()
     assert known.state == (NODES.stat().st_size, NODES.stat().st_mtime_ns)
     table = Path("results/ds/published.tsv").read_bytes()
     assert shown() == (0, 0)
@@ -92,7 +97,7 @@ def test_only_what_changed_is_published_again():
     shown()
     built(*KEYS, text="other")
     assert shown() == (12, 0)
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "other")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "other")
 
 
 def test_of_a_decoy_that_fails_what_it_had_before_that_is_published():
@@ -130,7 +135,7 @@ def test_a_partial_build_leaves_what_it_does_not_build(made):
 
 def test_a_single_decoy_is_published_by_itself_and_its_row_says_what_became_of_it():
     (chunk,) = built(KEYS[0])
-    assert publish_decoy("ds", chunk, {}, Store(Path("store"))).status == Status.OK
+    assert publish_decoy("ds", chunk, {}, Store(Path("store")), as_file).status == Status.OK
     assert len(files()) == 4
     assert damaged("ds") == set()  # no table says that anything is there
 
@@ -155,7 +160,7 @@ def test_whatever_is_done_to_an_artefact_is_noticed_and_undone(change):
         assert damaged("ds") == {("nodes", "T", "d1")}
     assert shown() == (1, 0)
     assert damaged("ds") == set()
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "")
 
 
 def test_an_artefact_of_the_same_content_asks_for_nothing():
@@ -168,12 +173,12 @@ def test_an_artefact_of_the_same_content_asks_for_nothing():
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"a\nb\tc\n", b"\xff\xfe"])
-def test_without_a_table_nothing_is_known_to_be_published_and_what_is_right_stays(content):
+def test_without_a_table_nothing_is_known_to_be_published_and_all_is_published_again(content):
     built(KEYS[0])
     shown()
     Path("results/ds/published.tsv").write_bytes(content)
     assert read_published("ds") == {}
-    assert shown() == (0, 0)
+    assert shown() == (4, 0)
     assert len(read_published("ds")) == 4
 
 

@@ -19,8 +19,8 @@ from torch_geometric.data import Batch, Data
 import toporank.building.packing as packing_module
 from toporank.building.packing import Member, write_pack
 from toporank.errors import GraphError
+from toporank.files.graph_file import Graph
 from toporank.files.packfile import Pack
-from toporank.files.pyg_file import Graph
 from toporank.learning.graphs import GraphStore
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
@@ -239,7 +239,7 @@ def reads(monkeypatch) -> list[str]:
     """Names of the graph files that are read, as it happens."""
     names, read = [], packing_module.read_graph
     monkeypatch.setattr(
-        packing_module, "read_graph", lambda path, *told: (names.append(path.name), read(path, *told))[1]
+        packing_module, "read_graph", lambda content, where: (names.append(where.name), read(content, where))[1]
     )
     return names
 

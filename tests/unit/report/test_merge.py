@@ -20,7 +20,7 @@ from toporank.ranking.residues import read_residues
 from toporank.report.runs.folder import Place, Run
 from toporank.report.runs.merge import joinable
 from toporank.report.targets import read_targets
-from toporank.scorer.embeddings import checkpoint_of, read_embeddings
+from toporank.scorer.embeddings import read_embeddings
 from toporank.scorer.record import read_record
 
 TABLES = (
@@ -68,7 +68,6 @@ def test_the_whole_says_what_gave_its_scores_and_of_which_runs_it_is(tmp_path):
     parts = [write_answer(tmp_path / "a", FIRST), write_answer(tmp_path / "b", SECOND, record=RECORD)]
     found = merged(*parts, into=tmp_path / "whole")
     assert read_record(found.path(layout.SCORED_WITH)) == RECORD._replace(merged=("a", "b"))
-    assert checkpoint_of(found.path(layout.EMBEDDINGS)) == RECORD.checkpoint
     assert len(read_embeddings(found.path(layout.EMBEDDINGS))) == 5
 
 
@@ -119,12 +118,6 @@ def test_runs_of_other_scorers_are_refused_with_the_reason(tmp_path, record, rea
     said = refused("merge", a, b, "--into", tmp_path / "whole")
     assert reason in said
     assert f"cannot be joined with {a} (A)" in said
-
-
-def test_runs_of_an_earlier_version_are_joined_if_their_checkpoints_are_the_same(tmp_path):
-    a, b = (write_answer(tmp_path / name, models, record=None) for name, models in (("a", FIRST), ("b", SECOND)))
-    found = merged(a, b, into=tmp_path / "whole")
-    assert read_record(found.path(layout.SCORED_WITH)).scorer == ""
 
 
 def test_a_scorer_that_did_not_score_the_runs_gives_no_page(tmp_path):

@@ -18,7 +18,6 @@ from toporank.errors import ConfigError, RecordError
 from toporank.ranking.interfaces import read_interfaces
 from toporank.ranking.ranked import COMPLEX, RankedDecoy, read_ranking
 from toporank.report.targets import TargetRow, read_targets
-from toporank.scorer.embeddings import checkpoint_of
 from toporank.scorer.record import ScoredWith, read_record
 from toporank.structures.partners import chains_of
 
@@ -108,7 +107,7 @@ class Place(NamedTuple):
     @property
     def checkpoint(self) -> str:
         """SHA-256 of the checkpoint that gave the pooled vectors; empty where it is not known."""
-        return checkpoint_of(self.path(layout.EMBEDDINGS))
+        return self.record.checkpoint if self.record else ""
 
     @property
     def ledgers(self) -> dict[str, Ledger]:

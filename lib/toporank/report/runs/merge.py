@@ -32,7 +32,7 @@ from toporank.report.page import render
 from toporank.report.results import read_study
 from toporank.report.runs.compare import scored_unlike
 from toporank.report.runs.folder import Place, Run
-from toporank.scorer.embeddings import read_embeddings, write_vectors
+from toporank.scorer.embeddings import read_embeddings, write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
@@ -169,7 +169,7 @@ def _write_tables(parts: Sequence[Part], into: Place) -> None:
     write_residue_rows(into.path(layout.RESIDUES), _residues(parts))
     write_contact_lines(into.path(layout.CONTACTS), _contacts(parts))
     vectors = _sorted(parts, _vectors)
-    write_vectors(into.path(layout.EMBEDDINGS), [row[1:] for row in vectors], parts[0].place.checkpoint)
+    write_embeddings(into.path(layout.EMBEDDINGS), {row.key: row.vector for row in vectors})
 
 
 class _Vector(NamedTuple):
