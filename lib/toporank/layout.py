@@ -10,7 +10,7 @@ from pathlib import Path
 STAGES = ("interface", "topology", "nodes", "graphs")
 """The four feature stages in the order the data flows."""
 
-SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", "graphs": ".pt"}
+SUFFIX = {"interface": ".csv", "topology": ".csv", "nodes": ".csv", "graphs": ".pt"}
 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 CURRENT = "results/{dataset}/plan/current.json"

@@ -1,4 +1,4 @@
-"""Artefacts as files that people open: a graph as a `Data` of PyTorch Geometric, written and read by torch."""
+"""Artefacts as files that people open: a table as CSV, a graph as a `Data` of PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import io
 import math
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch_geometric.data import Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
 from toporank.errors import GraphError
+from toporank.features.residue_tables import read_table
 from toporank.files import torch_files
 from toporank.files.graph_file import Graph, read_graph
+from toporank.files.spreadsheets import table_text
 from toporank.layout import STAGES
 
 GRAPHS = STAGES[-1]
@@ -34,7 +37,19 @@ def as_file(stage: str, artefact: bytes) -> bytes:
     GraphError : where it should be a graph and is not
     """
     if stage != GRAPHS:
-        return artefact
+        return csv_bytes(artefact)
+    return pt_bytes(artefact)
+
+
+def csv_bytes(artefact: bytes) -> bytes:
+    """Return a table of residues as CSV. Its numbers have all their digits."""
+    table = read_table(artefact)
+    columns = [column.tolist() if isinstance(column, np.ndarray) else column for column in table.values()]
+    return table_text([*table], zip(*columns, strict=True)).encode()
+
+
+def pt_bytes(artefact: bytes) -> bytes:
+    """Return a graph as a file of torch. Raises GraphError where it is not one."""
     stream = io.BytesIO()  # the name of a file would become part of what is in it
     torch.save(as_data(read_graph(artefact, "reuse store")), stream)
     return stream.getvalue()

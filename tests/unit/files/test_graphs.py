@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 import torch
 from _synthetic import METADATA, Evil, file_content, random_graph
@@ -25,12 +25,10 @@ from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
-from toporank.features.residue_tables import table_bytes
 from toporank.files.graph_file import Graph, graph_bytes, read_graph
 from toporank.inputs.folders import find_decoys
 from toporank.layout import PLAN, SUFFIX
 from toporank.learning.published_files import as_file, read_pt
-from toporank.structures.read import read_complex
 
 MATRICES = ("x", "edge_index", "edge_attr")
 SMALLEST = {"x": np.zeros((1, 1)), "edge_index": np.zeros((2, 0), int), "edge_attr": np.zeros((0, 1))}
@@ -245,20 +243,12 @@ def test_the_ledger_counts_chains_and_residues(graph, build):
 
 def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
     for stage in ("interface", "topology", "nodes"):
-        table = pq.read_table(build.artefact(stage)).to_pylist()
-        assert [f"{row['chain']}:{row['number']}" for row in table] == graph.metadata["residues"]
-
-
-def test_tables_of_a_pdb_file_have_empty_labels_and_those_of_an_mmcif_file_its_own(graph, build, example, tmp_path):
-    """The decoy of this file is a PDB file."""
-    for stage in ("interface", "topology", "nodes"):
-        table = pq.read_table(build.artefact(stage))
-        assert table["label_chain"].null_count == table["label_number"].null_count == len(table)
-    complex_ = read_complex(example / "decoys" / "1AVZ" / "mid1.cif.gz")
-    (tmp_path / "t.parquet").write_bytes(table_bytes(complex_, np.array([3, 1]), {}, {}))
-    rows = pq.read_table(tmp_path / "t.parquet").to_pylist()
-    assert [(row["label_chain"], row["label_number"]) for row in rows] == [complex_.labels[3], complex_.labels[1]]
-    assert all(row["label_chain"] and row["label_number"] for row in rows)
+        table = pd.read_csv(build.artefact(stage))
+        assert [f"{row.chain}:{row.number}" for row in table.itertuples()] == graph.metadata["residues"]
+        assert table[["label_chain", "label_number"]].isna().all(axis=None)  # the decoy is a PDB file
+    table, columns = pd.read_csv(build.artefact("nodes")), graph.metadata["node_columns"]
+    assert table["lost"].isna().all()
+    assert np.array_equal(table[columns].to_numpy(np.float32), graph.x)
 
 
 def test_another_label_makes_another_graph_and_computes_no_feature(graph, build):
