@@ -1,4 +1,8 @@
-"""Arrays with a description: a safetensors file whose metadata is one JSON text."""
+"""Arrays with a description: a safetensors file whose metadata is one JSON text.
+
+Such a file is eight bytes with the length of its header, the header, which is JSON, and the numbers
+(https://github.com/huggingface/safetensors). The header is read here where safetensors does not give what is in it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from safetensors import SafetensorError, safe_open
 
 KEY = "toporank"
 """Of the description among the metadata. One key alone: safetensors gives several no order."""
+TYPES = {"F32": np.dtype("float32"), "I32": np.dtype("int32"), "I64": np.dtype("int64")}
+"""Numbers that are mapped into memory, as a header calls them."""
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], description: Any) -> bytes:
@@ -47,9 +53,13 @@ def from_bytes(content: bytes) -> tuple[dict[str, np.ndarray], Any]:
         arrays = safetensors.numpy.load(content)  # checks the header
     except SafetensorError as error:
         raise ValueError(str(error)) from error
-    length = int.from_bytes(content[:8], "little")
-    metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-    return arrays, _description(metadata)
+    return arrays, _description(_header(content)[0].get("__metadata__", {}))
+
+
+def _header(content: bytes | np.ndarray) -> tuple[dict[str, Any], int]:
+    """The header of a file that safetensors has checked, and where its numbers begin."""
+    begin = 8 + int.from_bytes(bytes(content[:8]), "little")
+    return json.loads(bytes(content[8:begin])), begin
 
 
 def read_description(path: Path | str) -> Any:
@@ -65,6 +75,28 @@ def read_description(path: Path | str) -> Any:
             return _description(file.metadata() or {})
     except SafetensorError as error:
         raise ValueError(str(error)) from error
+
+
+def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
+    """Return the arrays of a file, mapped into memory and not to be written to, and its description.
+
+    Raises
+    ------
+    OSError : where the file cannot be opened
+    ValueError : where it is damaged, another program wrote it, or has numbers of other types than `TYPES`
+    """
+    description = read_description(path)  # safetensors sees to it that all arrays lie inside the file
+    whole = np.asarray(np.memmap(path, np.uint8, "r"))
+    header, begin = _header(whole)
+    arrays = {}
+    for name, about in header.items():
+        if name == "__metadata__":
+            continue
+        if about["dtype"] not in TYPES:
+            raise ValueError(f"{name} has numbers of type {about['dtype']}")
+        first, last = (begin + offset for offset in about["data_offsets"])
+        arrays[name] = whole[first:last].view(TYPES[about["dtype"]]).reshape(about["shape"])
+    return arrays, description
 
 
 def _description(metadata: Mapping[str, str]) -> Any:
