@@ -25,7 +25,7 @@ rule decoy_graph:
         target="[^/]+",
         decoy="[^/]+",
     conda:
-        "../envs/features.yaml"
+        "../envs/learning.yaml"
     params:
         features=FEATURES,
         chunk=lambda wildcards, input: Path(input.ledger).stem,

@@ -83,7 +83,7 @@ rule publish:
     log:
         "logs/publish/{dataset}.log",
     conda:
-        "../envs/features.yaml"
+        "../envs/learning.yaml"
     params:
         features=FEATURES,
     shell:

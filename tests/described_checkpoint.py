@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-import zipfile
 from pathlib import Path
 from typing import Any
 
-from toporank.learning.checkpoint import KEY, describe
+from toporank.files import described
 
 METRICS = {
     "val_loss": 0.07,
@@ -32,6 +30,5 @@ def write_description(path: Path | str, **changes: Any) -> Path:
     """`DESCRIPTION` with some of its parts replaced."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("best/data.pkl", pickle.dumps({KEY: describe({**DESCRIPTION, **changes})}))
+    path.write_bytes(described.to_bytes({}, {**DESCRIPTION, **changes}))
     return path

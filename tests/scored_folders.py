@@ -23,7 +23,7 @@ from toporank.ranking.leakage import LeakageRow, write_leakage
 from toporank.ranking.ranked import ranking, write_model_pred_dockq, write_ranking
 from toporank.ranking.residues import contact_lines, residue_lines, write_contact_lines, write_residue_lines
 from toporank.report.targets import targets_text
-from toporank.scorer.embeddings import write_vectors
+from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.prediction import CONTACTS, Estimate, ResidueScore, Score
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
@@ -79,8 +79,7 @@ def write_answer(
     write_leakage(path(layout.LEAKAGE), [LeakageRow(target, "no", "", 0.0, "new") for target in sorted(models)])
     said = [Confidence(*key, predictor, iptm=0.8, status="ok") for key in sorted(keys)] if predictor else []
     write_confidence(path(layout.CONFIDENCE), said)
-    vectors = [(score[:2], score.pooled) for score in scores]
-    write_vectors(path(layout.EMBEDDINGS), vectors, RECORD.checkpoint if record is None else record.checkpoint)
+    write_embeddings(path(layout.EMBEDDINGS), {score[:2]: np.array(score.pooled) for score in scores})
     write_residue_lines(path(layout.RESIDUES), map(residue_lines, scores))
     write_contact_lines(path(layout.CONTACTS), map(contact_lines, scores))
     sequences = {target: (chains or {}).get(target, ("left", "right")) for target in sorted(models)}

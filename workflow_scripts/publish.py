@@ -10,6 +10,7 @@ from toporank.building.chunks.published import publish, publish_decoy
 from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
+from toporank.learning.published_files import as_file
 from toporank.structures.identity import Status
 
 
@@ -24,10 +25,10 @@ def main() -> None:
     choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
     try:
         if args.chunk is None:
-            written, removed = publish(args.dataset, choices, Store(args.store))
+            written, removed = publish(args.dataset, choices, Store(args.store), as_file)
             print(f"{args.dataset}: {written} artefacts published, {removed} of none removed")
             return
-        row = publish_decoy(args.dataset, args.chunk, choices, Store(args.store))
+        row = publish_decoy(args.dataset, args.chunk, choices, Store(args.store), as_file)
     except TopoRankError as error:
         sys.exit(str(error))
     outcome = f"{row.target}/{row.decoy}: {row.status}" + (f": {row.reason}" if row.reason else "")

@@ -13,7 +13,7 @@ from toporank.ranking.leakage import describe, write_leakage
 from toporank.ranking.packed_scores import score_pack
 from toporank.ranking.ranked import COMPLEX, best_of_each_target, write_model_pred_dockq, write_ranking
 from toporank.ranking.residues import write_contact_lines, write_residue_lines
-from toporank.scorer.embeddings import write_vectors
+from toporank.scorer.embeddings import write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 
@@ -39,7 +39,7 @@ def main() -> None:
     write_ranking(args.ranking, scored.ranking)
     write_model_pred_dockq(args.export, scored.ranking)
     write_leakage(args.leakage, scored.leakage)
-    write_vectors(args.embeddings, scored.vectors, scorer.digests[scorer.checkpoint])
+    write_embeddings(args.embeddings, scored.vectors)
     record = ScoredWith.of(scorer, rank_by=COMPLEX, use_confidence=False)
     write_record(args.record, record)
     write_interfaces(args.interfaces, [])

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--scorer", type=Path, required=True, help="folder of the scorer, or a checkpoint")
     parser.add_argument("--leakage", type=Path, nargs="*", default=[], help="leakage.csv of each data set")
     parser.add_argument("--chains", type=Path, nargs="*", default=[], help="chains.csv of each data set")
-    parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.parquet of each data set")
+    parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.csv of each data set")
     parser.add_argument("--splits", type=Path, nargs="?", help="splits.csv, where something was trained")
     parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
     parser.add_argument("--study-leakage", type=Path, help="written: leakage.csv of all data sets")

@@ -10,7 +10,7 @@ from pathlib import Path
 STAGES = ("interface", "topology", "nodes", "graphs")
 """The four feature stages in the order the data flows."""
 
-SUFFIX = {"interface": ".parquet", "topology": ".parquet", "nodes": ".parquet", "graphs": ".pt"}
+SUFFIX = {"interface": ".csv", "topology": ".csv", "nodes": ".csv", "graphs": ".pt"}
 
 PLAN = "results/{dataset}/plan/{chunk}.tsv"
 CURRENT = "results/{dataset}/plan/current.json"
@@ -86,7 +86,7 @@ FOLD_METRICS = "results/cross_validation/metrics.csv"
 SCORED_PART = "results/scores/{dataset}/parts/{part}.jsonl"
 RANKING = "results/scores/{dataset}/ranking.csv"
 SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"
-EMBEDDINGS = "results/scores/{dataset}/embeddings.parquet"
+EMBEDDINGS = "results/scores/{dataset}/embeddings.csv"
 RESIDUES = "results/scores/{dataset}/residues.csv"
 CONTACTS = "results/scores/{dataset}/contacts.csv"
 MODELS = "results/scores/{dataset}/models"

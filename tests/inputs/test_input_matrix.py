@@ -17,6 +17,7 @@ import pytest
 from _cases import ALL, OK, Case, base
 
 from building import build as build_decoys
+from building import published_graph
 from dssp_agreement import compare, needs_mkdssp
 from structures_text import pdb, write
 from toporank.building.chunks.ledger import LedgerRow
@@ -24,7 +25,6 @@ from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.files.pyg_file import read_graph
 from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.dssp import dssp_version, run_dssp
@@ -59,7 +59,7 @@ def plain_graph(folder: Path):
     folder.mkdir()
     row, path = build(write(folder / "d.pdb", pdb(base())), folder)
     assert (row.status, row.reason) == (OK, "")
-    return path.read_bytes(), read_graph(path)
+    return path.read_bytes(), published_graph(path)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_input(case: Case, plain, tmp_path):
         assert re.search(case.says, row.reason), row.reason
         return
     assert case.says == "..." or re.fullmatch(case.says, row.reason), row.reason
-    graph = read_graph(path)
+    graph = published_graph(path)
     assert np.isfinite(graph.x).all()
     assert np.isfinite(graph.edge_attr).all()
     assert graph.edge_attr.size > 0

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from test_input_matrix import build
 
+from building import published_graph
 from structures_text import Atom, mmcif, write
-from toporank.files.pyg_file import read_graph
 from toporank.structures.identity import Status, split_suffix
 from toporank.structures.read import read_complex
 
@@ -48,7 +48,7 @@ def test_an_untouched_output_becomes_a_graph_of_its_whole_interface(output, tmp_
     complex_ = read_complex(output)
     assert row.status == Status.OK
     assert row.reason == ("1 NEP read as HIS" if "haddock3" in output.name else "")
-    graph = read_graph(path)
+    graph = published_graph(path)
     assert graph.metadata["residues"] == plain_interface(complex_)
     assert np.isfinite(graph.x).all()
     assert np.isfinite(graph.edge_attr).all()

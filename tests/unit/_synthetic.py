@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 
 from toporank.building.packing import Member, write_pack
 from toporank.features.pairs import Edges
-from toporank.files.pyg_file import graph_bytes
+from toporank.files.graph_file import graph_bytes
 from toporank.learning.graphs import GraphStore
 from toporank.learning.hyperparameters import Hyperparameters, Selection
 from toporank.learning.network import Network
@@ -74,7 +74,7 @@ def decoy_graph(nodes: np.ndarray, edges: Edges, metadata: dict[str, Any], resid
 
 
 def file_content(graph: Data) -> bytes:
-    """The file of a graph."""
+    """A graph as the reuse store keeps it."""
     arrays = (graph[name].numpy() for name in ("x", "edge_index", "edge_attr"))
     return graph_bytes(*arrays, None if graph.y is None else graph.y.item(), graph.metadata)
 

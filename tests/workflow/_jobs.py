@@ -23,7 +23,7 @@ from pathlib import Path
 
 LIBRARIES = (
     "gemmi", "gudhi", "jinja2", "lightgbm", "matplotlib.pyplot", "numba", "numba.np.arraymath", "pandas",
-    "pyarrow.parquet", "pydantic", "pytorch_lightning", "safetensors.numpy", "scipy.cluster.hierarchy", "scipy.sparse",
+    "pydantic", "pytorch_lightning", "safetensors.numpy", "scipy.cluster.hierarchy", "scipy.sparse",
     "scipy.spatial", "torch", "yaml",
 )  # fmt: skip
 _servers: list[subprocess.Popen] = []

@@ -32,8 +32,8 @@ def test_a_deleted_or_damaged_artefact_is_repaired(few):
     topology, nodes, graph, same_size = (
         few.results / "mini" / name
         for name in (
-            "topology/1GCQ/mid4.parquet",
-            "nodes/1AVZ/near1.parquet",
+            "topology/1GCQ/mid4.csv",
+            "nodes/1AVZ/near1.csv",
             "graphs/1AVZ/near1.pt",
             "graphs/1GCQ/mid4.pt",
         )

@@ -40,7 +40,7 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
         decoy.write("REMARK\n")
     (few.home / "decoys/1GCQ/mid4.cif").chmod(0o600)  # which changes nothing
     (few.home / "decoys/1GCQ/near1.pdb.gz").rename(few.home / "decoys/1GCQ/renamed.pdb.gz")
-    os.truncate(few.results / "mini/nodes/1AVZ/near1.parquet", 100)
+    os.truncate(few.results / "mini/nodes/1AVZ/near1.csv", 100)
     few.configure(**FEW_SETTINGS, features={"edges": {"cutoff": 9.0}})
     for _ in range(2):  # a dry run does not make the next one forget
         printed = few.run(*DRY, cores=None).stdout

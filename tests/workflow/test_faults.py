@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def graphs(study: Study) -> dict[str, bytes]:
-    return {name: content for name, content in study.tree().items() if name.endswith((".pt", ".parquet"))}
+    return {name: content for name, content in study.tree().items() if name.endswith((".pt", ".csv"))}
 
 
 def finished_entries(study: Study) -> Counter[str]:

@@ -7,9 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
+from building import published_graph
 from conftest import EXAMPLE, FEW_SETTINGS, Study, make_study
 from toporank.files.packfile import Pack
-from toporank.files.pyg_file import read_graph
 from toporank.files.spreadsheets import read_rows
 from toporank.inputs.labels import read_split_labels
 
@@ -41,7 +41,7 @@ def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_
     assert {label[:2]: label.dockq for label in labels} == table
     assert {label.split for label in labels} == {""}  # `split_targets` decides
     for (target, decoy), dockq in table.items():
-        graph = read_graph(study.results / f"mini/graphs/{target}/{decoy}.pt")
+        graph = published_graph(study.results / f"mini/graphs/{target}/{decoy}.pt")
         assert graph.y == pytest.approx(dockq, abs=1e-6)
 
     before = qualities(study)

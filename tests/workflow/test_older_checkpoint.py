@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from building import published_graph
 from conftest import EXAMPLE, Study
 from published_checkpoint import published_state, write_published_checkpoint
 from toporank.features.topoqa.presets import PRESETS
-from toporank.files.pyg_file import read_graph
 
 
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def test_features_by_name_are_written_into_the_graphs(tmp_path):
     study = Study(tmp_path)
     datasets = json.dumps([{"name": "one", "decoys": str(decoys)}])
     study.run("build_graphs", "--config", f"datasets={datasets}", "features=topoqa_compat")
-    graph = read_graph(study.results / "one/graphs/models/mid4.pt")
+    graph = published_graph(study.results / "one/graphs/models/mid4.pt")
     assert graph.metadata["features"] == PRESETS["topoqa_compat"]
 
 

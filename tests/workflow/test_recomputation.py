@@ -74,7 +74,7 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     shutil.copy(EXAMPLE / "decoys/1GCQ/far1.pdb.gz", study.home / "decoys/1GCQ")
     assert again(study) == Counter(dict.fromkeys(ALL, 2))
     after = study.tree()
-    for name in ("topology/1AVZ/far1.parquet", "nodes/1AVZ/far1.parquet", "graphs/1AVZ/far1.pt"):
+    for name in ("topology/1AVZ/far1.csv", "nodes/1AVZ/far1.csv", "graphs/1AVZ/far1.pt"):
         assert after[f"mini/{name}"] != three.tree()[f"mini/{name}"]
     assert after == afresh(study, tmp_path / "changed and added")
 
@@ -138,8 +138,8 @@ def test_two_folders_and_two_data_sets_share_a_reuse_store(tmp_path):
         assert second.computed(name)["topology"] == 0
     assert not (second.home / ".toporank/store").exists()
     for file in ("1AVZ/near1", "1AVZ/far1"):
-        ours = second.results / f"twin/topology/{file}.parquet"
-        assert ours.read_bytes() == (first.results / f"mini/topology/{file}.parquet").read_bytes()
+        ours = second.results / f"twin/topology/{file}.csv"
+        assert ours.read_bytes() == (first.results / f"mini/topology/{file}.csv").read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from toporank.learning.graphs import GraphStore
 from toporank.learning.weights import load_weights
 
 PROMISED = [
-    "mini/interface/1AVZ/near1.parquet", "mini/topology/1AVZ/near1.parquet", "mini/nodes/1AVZ/near1.parquet",
+    "mini/interface/1AVZ/near1.csv", "mini/topology/1AVZ/near1.csv", "mini/nodes/1AVZ/near1.csv",
     "mini/graphs/1AVZ/near1.pt", "mini/coverage.tsv",
     *(f"training/tiny_seed{seed}/{name}" for seed in (1, 2) for name in (
         "best_loss.ckpt", "best_selection.ckpt", "best_ranking.ckpt", "last.ckpt", "metrics.csv", "summary.json",

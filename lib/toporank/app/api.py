@@ -108,7 +108,7 @@ def embed(
 
     Returns
     -------
-    DataFrame with the rows and columns of embeddings.parquet: `target`, `decoy`, and the k entries `v0`, `v1` … of the
+    DataFrame with the rows and columns of embeddings.csv: `target`, `decoy`, and the k entries `v0`, `v1` … of the
     vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why, as for `score`.
     Vectors of different scorers cannot be compared.
 

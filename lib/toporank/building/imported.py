@@ -14,7 +14,7 @@ from toporank.building.coverage import SAME_LABEL, CoverageRow
 from toporank.building.packing import Member
 from toporank.comparing.homology.chain_tables import UNKNOWN, Chain
 from toporank.errors import ConfigError, printable
-from toporank.files.pyg_file import Graph
+from toporank.files.graph_file import Graph
 from toporank.inputs.graph_files import GraphFile
 from toporank.inputs.labels import Label, mismatch, of_decoys
 from toporank.structures.identity import Decoy, Status

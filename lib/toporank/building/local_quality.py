@@ -16,7 +16,7 @@ from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
 from toporank.comparing.native.local import local_quality, native_contacts, right_residues
 from toporank.comparing.votes import pair_named
-from toporank.files.pyg_file import Graph
+from toporank.files.graph_file import Graph
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 

@@ -1,31 +1,24 @@
-"""Graph files into one pack, from which `learning.graphs` slices batches."""
+"""Graphs into one pack, from which `learning.graphs` slices batches."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
+import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from safetensors.numpy import save_file
 
 from toporank.code import code_of
 from toporank.errors import GraphError
-from toporank.features.registry import canonical
+from toporank.files import described
 from toporank.files.atomic import replacing
-from toporank.files.packfile import (
-    BETWEEN,
-    DESCRIPTION,
-    Pack,
-    check_alike,
-    content_digest,
-    kind_of,
-)
-from toporank.files.pyg_file import REBUILD, Graph, read_graph
-from toporank.files.tensors import Growing, write_tensors
+from toporank.files.graph_file import REBUILD, Graph, read_graph
+from toporank.files.packfile import BETWEEN, Pack, check_alike, content_digest, kind_of
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +26,7 @@ log = logging.getLogger(__name__)
 class Member(NamedTuple):
     """One graph to be packed. split : of its decoy, or the name of an interface. graph : what messages call it.
 
-    sha256, content : checksum and bytes of its file. quality_sha256 : of what its local quality is made of; empty where
+    sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made of; empty where
     that is unknown. read : makes the graph, if it is in no file of TopoRank; sha256 then names what it is made of.
     """
 
@@ -52,19 +45,32 @@ Quality = Callable[[tuple[str, str], Graph], np.ndarray]
 
 
 def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Quality | None = None) -> int:
-    """Pack graphs; what a pack at `path` has of the same files is copied from there. Returns how many were read.
+    """Pack graphs; what a pack at `path` has of the same files is copied from there.
 
-    joined : in how many a partner has several chains. quality : of the members with a `quality_sha256`.
-    The result does not depend on what was there before. A data set without any graph gives an empty pack. Raises
-    GraphError naming a graph that is damaged, or two whose widths or feature modules differ.
+    The result does not depend on what was there before. A data set without any graph gives an empty pack. No more than
+    one graph is in memory at a time.
+
+    Parameters
+    ----------
+    path : of the pack
+    members : its graphs, in its order
+    joined : in how many a partner has several chains
+    quality : of the members with a `quality_sha256`
+
+    Returns
+    -------
+    How many graphs were read
+
+    Raises
+    ------
+    GraphError : naming a graph that is damaged, or two whose widths or feature modules differ
     """
     code = code_of("building.packing")
     digests = [_source_digest(member, code) for member in members]
     old, place = _reusable(path)
-    n_read, first, nodes, edges, residues = 0, None, [0], [0], []
-    with replacing(path) as temporary, ExitStack() as files:
-        graded = any(member.quality_sha256 for member in members)
-        tensors = _empty(partial(Growing, files, path.parent), graded=graded)
+    n_read, first, residues, sizes = 0, None, [], []
+    with replacing(path) as temporary, tempfile.TemporaryDirectory(".tmp", ".", path.parent) as folder:
+        growing = _Growing(Path(folder), graded=any(member.quality_sha256 for member in members))
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
@@ -73,42 +79,72 @@ def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Qual
             kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
-            for name in ("x", "edge_index", "edge_attr"):
-                tensors[name].add(getattr(graph, name))
-            tensors["y"].add(np.array([graph.y]))
+            growing.add(graph)
             residues.append(graph.residues)
-            if "edge_y" in tensors:
-                tensors["edge_y"].add(graph.edge_y if member.quality_sha256 else np.full(len(graph.edge_attr), np.nan))
-            nodes.append(nodes[-1] + len(graph.x))
-            edges.append(edges[-1] + len(graph.edge_attr))
-        tensors["node_start"].add(np.array(nodes))
-        tensors["edge_start"].add(np.array(edges))
-        if first is None:
-            for name, shape in {"x": (0, 0), "edge_index": (2, 0), "edge_attr": (0, 0)}.items():
-                tensors[name].add(np.zeros(shape))
+            sizes.append((len(graph.x), len(graph.edge_attr)))
+        widths = (first[1]["node width"], first[1]["edge width"]) if first else (0, 0)
+        starts = np.cumsum([(0, 0), *sizes], axis=0)
+        arrays = growing.arrays(*widths)
+        arrays["node_start"], arrays["edge_start"] = starts.T.copy()
         description = {
             **(first[2] if first else {}),
             "decoys": [member[:3] for member in members],
             "sources": digests,
             "joined": joined,
             "residues": residues,
-            "content": content_digest({name: tensor.pieces() for name, tensor in tensors.items()}),
+            "content": content_digest(arrays),
         }
-        write_tensors(temporary, tensors, {DESCRIPTION: canonical(description)})
+        save_file(arrays, temporary, {described.KEY: described.as_text(description)})
     return n_read
 
 
-def _empty(new: Callable[..., Growing], *, graded: bool) -> dict[str, Growing]:
-    """The tensors of a pack, without rows. graded : whether edges have a local quality."""
-    tensors = {
-        "x": new("float32"),
-        "edge_index": new("int32", axis=1),
-        "edge_attr": new("float32"),
-        "node_start": new("int64"),
-        "edge_start": new("int64"),
-        "y": new("float32"),
-    }
-    return tensors | ({"edge_y": new("float32")} if graded else {})
+class _Growing:
+    """The arrays of a pack, in files of a folder while graphs are added to them. graded : whether `edge_y` is one."""
+
+    def __init__(self, folder: Path, *, graded: bool):
+        self._folder = folder
+        for name in ("x", "source", "destination", "edge_attr", "y", *(["edge_y"] if graded else [])):
+            self._path(name).touch()
+
+    def _path(self, name: str) -> Path:
+        return self._folder / name
+
+    def add(self, graph: Graph) -> None:
+        """Append a graph. An edge whose local quality is unknown has nan."""
+        source, destination = graph.edge_index.astype(np.int32)
+        arrays = {"x": graph.x, "source": source, "destination": destination, "edge_attr": graph.edge_attr}
+        arrays["y"] = np.array([graph.y])
+        if self._path("edge_y").exists():
+            unknown = np.full(len(graph.edge_attr), np.nan)
+            arrays["edge_y"] = unknown if graph.edge_y is None else graph.edge_y
+        for name, array in arrays.items():
+            dtype = np.int32 if name in ("source", "destination") else np.float32
+            with open(self._path(name), "ab") as file:
+                file.write(np.ascontiguousarray(array, dtype))
+
+    def arrays(self, node_width: int, edge_width: int) -> dict[str, np.ndarray]:
+        """All of them, mapped into memory."""
+        with open(self._path("source"), "ab") as file, open(self._path("destination"), "rb") as rest:
+            shutil.copyfileobj(rest, file)
+        arrays = {
+            "x": _rows(self._mapped("x", np.float32), node_width),
+            "edge_index": self._mapped("source", np.int32).reshape(2, -1),
+            "edge_attr": _rows(self._mapped("edge_attr", np.float32), edge_width),
+            "y": self._mapped("y", np.float32),
+        }
+        if self._path("edge_y").exists():
+            arrays["edge_y"] = self._mapped("edge_y", np.float32)
+        return arrays
+
+    def _mapped(self, name: str, dtype: type) -> np.ndarray:
+        """A file as one row."""
+        if self._path(name).stat().st_size == 0:  # which cannot be mapped
+            return np.zeros(0, dtype)
+        return np.memmap(self._path(name), dtype, "r")
+
+
+def _rows(values: np.ndarray, width: int) -> np.ndarray:
+    return values.reshape(len(values) // max(width, 1), width)
 
 
 def _read(member: Member, quality: Quality | None) -> Graph:
@@ -117,8 +153,8 @@ def _read(member: Member, quality: Quality | None) -> Graph:
         return by_destination(member.read())
     content = member.content()
     if hashlib.sha256(content).hexdigest() != member.sha256:
-        raise GraphError("the graph file is damaged", where=member.graph, remedy=REBUILD)
-    graph = by_destination(read_graph(member.graph, content))
+        raise GraphError("the graph is damaged", where=member.graph, remedy=REBUILD)
+    graph = by_destination(read_graph(content, member.graph))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
     return graph._replace(metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"]))
@@ -131,7 +167,7 @@ def by_destination(graph: Graph) -> Graph:
 
 
 def _source_digest(member: Member, code: str) -> str:
-    """SHA-256 of the file of a graph, of what its local quality is made of, and of the code that packs both."""
+    """SHA-256 of a graph, of what its local quality is made of, and of the code that packs both."""
     return hashlib.sha256(f"{member.sha256} {member.quality_sha256} {code}".encode()).hexdigest()
 
 

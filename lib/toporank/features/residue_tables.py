@@ -1,8 +1,6 @@
-"""Per-residue tables on disk: Parquet, one row a residue, identity columns first.
+"""Tables with a row for each residue, as the reuse store keeps them.
 
 A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has none.
-
-Parquet rather than CSV: exact numbers, a chain named `NA` or `1` stays text, a quarter of the time.
 """
 
 from __future__ import annotations
@@ -12,44 +10,76 @@ from typing import Any
 import numpy as np
 
 from toporank.errors import FeatureError
-from toporank.features.registry import canonical
-from toporank.files.parquet import Column, Table, to_bytes
+from toporank.files import described
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 
-IDENTITY = ("chain", "number", "insertion_code", "residue")
-METADATA_KEY = "toporank"
+Column = np.ndarray | list[Any]
+"""Numbers; or texts and whole numbers, None where one is unknown."""
+Table = dict[str, Column]
+"""Columns by name, in their order."""
 
 
-def table_bytes(complex_: Complex, index: np.ndarray, columns: dict[str, Column], metadata: dict[str, Any]) -> bytes:
-    """A table of the residues `index` (int, shape (N,)) with further columns: arrays of N numbers, lists of N texts."""
+def table_bytes(complex_: Complex, index: np.ndarray, columns: Table, metadata: dict[str, Any]) -> bytes:
+    """Return a table of residues with columns that say which they are, and further ones, as safetensors.
+
+    Parameters
+    ----------
+    complex_ : that has the residues
+    index : (N,) which residues
+    columns : arrays of N numbers, lists of N texts
+    metadata : how the further columns were made; what JSON can hold
+    """
     ids = [complex_.residues[r] for r in index]
     labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
-    identity = {
+    identity: Table = {
         "chain": [i.chain for i in ids],
-        "number": np.array([i.number for i in ids], np.int32),
+        "number": [i.number for i in ids],
         "insertion_code": [i.insertion_code for i in ids],
         "residue": [complex_.names[r] for r in index],
         "label_chain": [chain or None for chain, _ in labels],
-        "label_number": np.ma.masked_array(
-            np.array([number or 0 for _, number in labels], np.int32), [number is None for _, number in labels]
-        ),
+        "label_number": [number for _, number in labels],
     }
-    return to_bytes({**identity, **columns}, {METADATA_KEY: canonical(metadata)})
+    table = {**identity, **columns}
+    arrays = {name: column for name, column in table.items() if isinstance(column, np.ndarray)}
+    lists = {name: column for name, column in table.items() if name not in arrays}
+    return described.to_bytes(arrays, {"columns": [*table], "lists": lists, "made_by": metadata})
+
+
+def read_table(content: bytes) -> Table:
+    """Return the table that `table_bytes` made.
+
+    Raises
+    ------
+    ValueError : where the bytes are damaged
+    """
+    arrays, description = described.from_bytes(content)
+    columns = {**arrays, **description["lists"]}
+    return {name: columns[name] for name in description["columns"]}
 
 
 def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]:
-    """Read such a table and find its residues in the complex: positions, int, shape (N,), and the table."""
-    table = Table(content)
-    position = complex_.index()
-    chains, numbers, codes = (table[name] for name in IDENTITY[:3])
+    """Return the table that `table_bytes` made, and where its residues are in the complex.
+
+    Returns
+    -------
+    index : (N,) positions of the residues
+    table : as from `read_table`
+
+    Raises
+    ------
+    FeatureError : where the complex does not have a residue
+    ValueError : where the bytes are damaged
+    """
+    table, position = read_table(content), complex_.index()
+    ids = zip(table["chain"], table["number"], table["insertion_code"], strict=True)
     try:
-        index = np.array([position[ResidueId(*i)] for i in zip(chains, numbers.tolist(), codes, strict=True)])
+        index = [position[ResidueId(*each)] for each in ids]
     except KeyError as error:
         raise FeatureError(f"residue {error.args[0]} is not in the structure") from error
-    return index, table
+    return np.array(index, int), table
 
 
 def matrix(table: Table, columns: list[str]) -> np.ndarray:
-    """The named columns of numbers as float64, shape (N, len(columns))."""
-    return np.column_stack([table[name] for name in columns] or [np.zeros((len(table), 0))])
+    """Return the named columns of numbers as float64, (N, len(columns))."""
+    return np.column_stack([table[name] for name in columns] or [np.zeros((len(table["chain"]), 0))])

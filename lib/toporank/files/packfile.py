@@ -1,42 +1,38 @@
-"""Packs: many graphs in one memory-mapped safetensors file, read without torch. `packing` writes such files."""
+"""Packs: many graphs in one memory-mapped safetensors file. `building.packing` writes such files."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toporank.errors import GraphError
-from toporank.files.pyg_file import Graph
-from toporank.files.tensors import KINDS
+from toporank.files import described
+from toporank.files.graph_file import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DESCRIPTION = "toporank"
-"""The key of the description in the file's metadata."""
-
 REPACK = "delete it and run again: the graphs are packed anew"
-LONGEST_HEADER = 100_000_000
-"""Bytes of the longest header that safetensors reads."""
 BETWEEN = "\t"
 """Stands between the names of residues; no name has it."""
-NUMBERS = ("x", "edge_index", "edge_attr", "node_start", "edge_start", "y", "edge_y")
-"""Of a pack in which no native says how good the edges are, `edge_y` is not in the file and empty here."""
+NUMBERS = {
+    "x": ("float32", 2), "edge_index": ("int32", 2), "edge_attr": ("float32", 2), "node_start": ("int64", 1),
+    "edge_start": ("int64", 1), "y": ("float32", 1), "edge_y": ("float32", 1),
+}  # fmt: skip
+"""Type and dimensions of each array. Where no native says how good the edges of a pack are, `edge_y` is not in the file
+and empty here."""
 
 
-def content_digest(tensors: dict[str, Iterable[bytes | np.ndarray]]) -> str:
-    """Digest of all numbers of a pack, given in pieces."""
+def content_digest(arrays: dict[str, np.ndarray]) -> str:
+    """Digest of all numbers of a pack."""
     digest = hashlib.sha256()
-    for name in sorted(tensors):
-        for piece in tensors[name]:
-            digest.update(piece)
+    for name in sorted(arrays):
+        digest.update(arrays[name])
     return digest.hexdigest()
 
 
@@ -58,107 +54,6 @@ def check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[st
                 f"graphs differ in {name}: {kind[name]} in {file}, {other[name]} in {other_file}",
                 remedy="build them with one feature configuration",
             )
-
-
-# ---- what a header may say --------------------------------------------------------------------------------
-
-Size = Annotated[int, Field(ge=0, lt=2**48)]
-
-
-class _Tensor(BaseModel):
-    dtype: Literal["I32", "I64", "F32"]
-    shape: Annotated[list[Size], Field(min_length=1, max_length=2)]
-    data_offsets: tuple[Size, Size]
-
-
-class _Wide(_Tensor):
-    dtype: Literal["F32"]
-    shape: tuple[Size, Size]
-
-
-class _Edges(_Tensor):
-    dtype: Literal["I32"]
-    shape: tuple[Literal[2], Size]
-
-
-class _Starts(_Tensor):
-    dtype: Literal["I64"]
-    shape: tuple[Size]
-
-
-class _Labels(_Tensor):
-    dtype: Literal["F32"]
-    shape: tuple[Size]
-
-
-class _Said(BaseModel):
-    toporank: str
-
-
-class _Header(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-    said: _Said = Field(alias="__metadata__")
-    x: _Wide
-    edge_index: _Edges
-    edge_attr: _Wide
-    node_start: _Starts
-    edge_start: _Starts
-    y: _Labels
-    edge_y: _Labels | None = None
-
-    def tensors(self) -> dict[str, _Tensor]:
-        """Those that are in the file."""
-        return {name: tensor for name in NUMBERS if (tensor := getattr(self, name)) is not None}
-
-
-class Description(BaseModel):
-    """The description of the graphs of a pack. All but the first five is the metadata that they have in common."""
-
-    model_config = ConfigDict(extra="allow")
-    decoys: list[tuple[str, str, str]]
-    sources: list[str]
-    content: str
-    joined: Annotated[int, Field(ge=0)]
-    residues: list[str]
-    format: int | None = None
-    features: dict[str, dict[str, Any]] | None = None
-    node_columns: list[str] | None = None
-    edge_columns: list[str] | None = None
-
-    def metadata(self) -> dict[str, Any]:
-        """The entries that are set, without decoys and digests."""
-        own = {"decoys", "sources", "content", "joined", "residues"}
-        return {name: value for name, value in self if name not in own and name in self.model_fields_set}
-
-
-def first_fault(error: ValidationError) -> str:
-    """The first fault of a header in one line."""
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return ".".join(map(str, fault["loc"])) + (": " if fault["loc"] else "") + fault["msg"]
-
-
-def _read_header(path: Path) -> tuple[_Header, Description, int]:
-    """Header, description, and where the numbers begin; raises ValueError where they would not fit into the file."""
-    size = path.stat().st_size
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(size - 8, LONGEST_HEADER):
-            raise ValueError(f"its header is to have {length:,} bytes, the file has {size:,}")
-        header = _Header.model_validate_json(file.read(length), strict=True)
-    begin, ends = 8 + length, [0]
-    for name, tensor in header.tensors().items():
-        start, end = tensor.data_offsets
-        n = int(np.prod(tensor.shape, dtype=object))
-        if end - start != n * _dtype(tensor).itemsize or begin + end > size or max(tensor.shape) > size:
-            raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not fit into its place in the file")
-        ends.append(end)
-    if begin + max(ends) != size:
-        raise ValueError(f"it has {size:,} bytes, its header describes {begin + max(ends):,}")
-    return header, Description.model_validate_json(header.said.toporank, strict=True), begin
-
-
-def _dtype(tensor: _Tensor) -> np.dtype:
-    return np.dtype(next(name for name, code in KINDS.items() if code == tensor.dtype))
 
 
 # ---- packs ------------------------------------------------------------------------------------------------
@@ -195,28 +90,22 @@ class Pack:
         million edges.
         """
         try:
-            header, said, begin = _read_header(path)
-            whole = np.memmap(path, np.uint8, "r")
-        except ValidationError as error:
-            raise GraphError(f"not a readable pack: {first_fault(error)}", where=path, remedy=REPACK) from error
-        except (OSError, ValueError) as error:
+            numbers, description = described.mapped(path)
+            decoys = [(target, decoy, split) for target, decoy, split in description.pop("decoys")]
+            sources, residues = [*description.pop("sources")], [*description.pop("residues")]
+            content, joined = description.pop("content"), description.pop("joined")
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
-        numbers = {"edge_y": np.zeros(0, np.float32)}
-        for name, tensor in header.tensors().items():
-            first, last = (begin + offset for offset in tensor.data_offsets)
-            values = np.asarray(whole)[first:last].view(_dtype(tensor)).reshape(tensor.shape)
-            numbers[name] = np.require(values, requirements="A")
-        lists = (said.sources, said.residues)
-        if not (_fit_together(numbers, len(said.decoys)) and all(len(x) == len(said.decoys) for x in lists)):
+        numbers.setdefault("edge_y", np.zeros(0, np.float32))
+        if not (_fit_together(numbers, len(decoys)) and len(sources) == len(residues) == len(decoys)):
             raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
         if not _edges_join_nodes(numbers):
             raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
-        return cls(path, numbers, said.decoys, said.metadata(), said.sources, said.content, said.joined, said.residues)
+        return cls(path, numbers, decoys, description, sources, content, joined, residues)
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
-        numbers = {name: [values] for name, values in self.numbers.items()}
-        if self.content != content_digest(numbers):
+        if self.content != content_digest(self.numbers):
             raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
 
     def graph(self, i: int) -> Graph:
@@ -232,7 +121,9 @@ class Pack:
 
 
 def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
-    """Whether the numbers of graphs, nodes and edges agree."""
+    """Whether the arrays are those of a pack, and the numbers of graphs, nodes and edges agree."""
+    if {name: (str(values.dtype), values.ndim) for name, values in numbers.items()} != NUMBERS:
+        return False
     x, edge_index, edge_attr = (numbers[name] for name in ("x", "edge_index", "edge_attr"))
     starts = [(numbers["node_start"], len(x)), (numbers["edge_start"], len(edge_attr))]
     whole = len(numbers["y"]) == n_graphs and edge_index.shape == (2, len(edge_attr))

@@ -1,14 +1,17 @@
-"""Checkpoints that describe themselves: everything needed to score is inside, readable without torch.
+"""Checkpoints that describe themselves: everything needed to score is inside.
 
-A checkpoint is an ordinary Lightning file. Its description is one JSON text under the key `toporank`:
-feature modules and parameters, column names, widths, hyper-parameters, training-set fingerprint and chains, versions,
-git state, epoch and validation metrics. Since checkpoints come from elsewhere, a description is checked like
-a configuration, and the sizes that it names are bounded before anything of that size is made.
+Training writes Lightning's files (`.ckpt`). A scorer has its networks as safetensors, whose description is read
+without torch. In both it is one JSON text under the key `toporank`: feature modules and parameters, column names,
+widths, hyper-parameters, training-set fingerprint and chains, versions, git state, epoch and validation metrics. Since
+checkpoints come from elsewhere, a description is checked like a configuration, and the sizes that it names are bounded
+before anything of that size is made.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,12 +19,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toporank.comparing.homology import remembered
 from toporank.errors import CheckpointError
-from toporank.files.torch_archive import TorchFile
-from toporank.files.torch_pickles import DamagedFileError
+from toporank.files import described
 from toporank.learning.topoqa import published_checkpoint
 from toporank.settings import LARGEST_NETWORK, faults_of
 
-KEY = "toporank"
+KEY = described.KEY
+ZIP = b"PK"
+"""Begins the files of torch, which are zip archives."""
 NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
 MOST_KNOWN = 100_000
@@ -154,31 +158,21 @@ def describe(content: dict[str, Any]) -> str:
 
 
 def read_description(path: Path | str) -> dict[str, Any]:
-    """The description of a checkpoint. Reads text out of the file, runs no code from it and needs no torch.
+    """Return the description of a checkpoint. Runs no code from it, and needs torch for a file of torch alone.
 
     A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and says so
     under `origin`. It has no run, seed, epoch, metrics, selection, training set or provenance.
 
-    Raises CheckpointError, of one line, when the file is damaged, comes from neither, or describes an impossible
-    network: the error names the keys at fault.
+    Raises
+    ------
+    CheckpointError : of one line, where the file is damaged, comes from neither, or describes an impossible network:
+        the error names the keys at fault
     """
-    with open_checkpoint(path) as file:
-        return description_of(file, Path(path))
-
-
-def open_checkpoint(path: Path | str) -> TorchFile:
-    """Open a checkpoint, to be used in a `with`. Raises CheckpointError when it cannot be read."""
-    try:
-        return TorchFile(path)
-    except FileNotFoundError as error:
-        raise CheckpointError("no such checkpoint", where=path) from error
-    except (OSError, DamagedFileError) as error:
-        raise CheckpointError(f"not a readable checkpoint: {error}", where=path) from error
-
-
-def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
-    """`read_description` of an open file. path : for messages."""
-    content = file.content if isinstance(file.content, dict) else {}
+    path = Path(path)
+    with reading(path):
+        if not is_of_torch(path):
+            return _checked(OwnDescription, described.read_description(path), path)
+        content = read_of_torch(path)
     if isinstance(content.get(KEY), str):
         return _checked(OwnDescription, _from_json(content[KEY], path), path)
     description = published_checkpoint.describe(content.get("state_dict"), path)
@@ -186,6 +180,31 @@ def description_of(file: TorchFile, path: Path) -> dict[str, Any]:
         remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {published_checkpoint.ORIGIN}"
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
     return _checked(Description, description, path)
+
+
+def is_of_torch(path: Path) -> bool:
+    """Return whether torch wrote a file. Raises OSError."""
+    with open(path, "rb") as file:
+        return file.read(len(ZIP)) == ZIP
+
+
+def read_of_torch(path: Path) -> dict[Any, Any]:
+    """Return what torch wrote into a file, empty where that is not by name. Raises OSError and ValueError."""
+    from toporank.files import torch_files  # takes seconds, and a scorer has no such file
+
+    content = torch_files.load(path)
+    return content if isinstance(content, dict) else {}
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise CheckpointError where the file at `path` cannot be read."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise CheckpointError("no such checkpoint", where=path) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"not a readable checkpoint: {error}", where=path) from error
 
 
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:

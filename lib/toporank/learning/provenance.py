@@ -22,7 +22,7 @@ NOT_FOLLOWED = (
     *("learning.hardware", "learning.hyperparameters"),  # so do parameters,
     *("inputs", "comparing.homology", "files.spreadsheets"),  # splits and chains
     *("learning.checkpoint", "learning.topoqa.published_checkpoint"),  # how weights are written and read
-    *("files.torch_archive", "files.torch_pickles"),
+    *("files.torch_files", "files.described"),
     "learning.provenance",  # what a run says of itself
 )
 """Imports of `learning.train` that do not decide the result of a training run."""

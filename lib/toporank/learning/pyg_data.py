@@ -23,8 +23,8 @@ from torch_geometric.data.storage import GlobalStorage
 
 from toporank.errors import GraphError, printable
 from toporank.features.registry import DEFAULT_MODULES
+from toporank.files.graph_file import Graph
 from toporank.files.packfile import BETWEEN
-from toporank.files.pyg_file import Graph
 from toporank.inputs.graph_files import EXPECTED, SUFFIX, GraphFile
 from toporank.structures.identity import split_suffix, table_name
 

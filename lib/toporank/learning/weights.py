@@ -6,14 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from toporank.errors import CheckpointError
-from toporank.files.torch_archive import TorchFile
-from toporank.files.torch_pickles import DamagedFileError, SavedTensor
-from toporank.learning.checkpoint import description_of, open_checkpoint
+from toporank.learning.checkpoint import (
+    KEY,
+    describe,
+    is_of_torch,
+    read_description,
+    read_of_torch,
+    reading,
+)
 from toporank.learning.graphs import GraphBatch, GraphStore
 from toporank.learning.hyperparameters import shape_of
 from toporank.learning.network import DockQNet, Network, by_destination
@@ -21,7 +26,7 @@ from toporank.learning.standardising import Standardise, is_scaled
 from toporank.learning.topoqa import published_checkpoint
 
 PREFIX = "network."
-"""Of the names of weights in a checkpoint of this workflow."""
+"""Of the names of weights in a file of Lightning."""
 LEAST_WEIGHT = 1e-20
 """Weights nearer to zero than this are read as zero. Weight decay leaves thousands of them, which change no digit of a
 score; but their products are too small for a processor to hold as usual, and took half the time of scoring."""
@@ -50,53 +55,79 @@ def build_network(
 
 
 def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
-    """Network and description of a checkpoint, without executing code from it.
+    """Return the network and the description of a checkpoint, without executing code from it.
 
     The shapes that the description implies are compared with those of the file before any memory is taken for them.
-    Raises CheckpointError when the file is damaged or its weights do not fit its description.
+
+    Raises
+    ------
+    CheckpointError : where the file is damaged or its weights do not fit its description
     """
-    with open_checkpoint(path) as file:
-        description = description_of(file, Path(path))
-        hyperparameters = description["hyperparameters"]
-        with torch.device("meta"):  # shapes without numbers
-            network = build_network(
-                *(description[name] for name in ("node_width", "edge_width", "hyperparameters")),
-                *(description.get(name) for name in ("features", "edge_columns")),
-            )
-        shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-        try:
-            if description.get("origin") == published_checkpoint.ORIGIN:
-                theirs = _state(file, published_checkpoint.published_shapes(shapes, hyperparameters["heads"]))
-                state = published_checkpoint.network_weights(theirs, hyperparameters["heads"])
-            else:
-                ours = _state(file, {f"{PREFIX}{name}": shape for name, shape in shapes.items()})
-                state = {name.removeprefix(PREFIX): tensor for name, tensor in ours.items()}
-        except (OSError, DamagedFileError) as error:
-            raise CheckpointError(f"weights do not load: {error}", where=path) from error
+    path = Path(path)
+    description = read_description(path)
+    hyperparameters = description["hyperparameters"]
+    with torch.device("meta"):  # shapes without numbers
+        network = build_network(
+            *(description[name] for name in ("node_width", "edge_width", "hyperparameters")),
+            *(description.get(name) for name in ("features", "edge_columns")),
+        )
+    shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    with reading(path):
+        saved = _saved_tensors(path)
+    try:
+        if description.get("origin") == published_checkpoint.ORIGIN:
+            theirs = _checked(saved, published_checkpoint.published_shapes(shapes, hyperparameters["heads"]))
+            state = published_checkpoint.network_weights(theirs, hyperparameters["heads"])
+        else:
+            state = _checked(saved, shapes)
+    except ValueError as error:
+        raise CheckpointError(f"weights do not load: {error}", where=path) from error
     network.load_state_dict(state, assign=True)
     return network.requires_grad_().eval(), description
 
 
-def _state(file: TorchFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """The tensors of these names and shapes, in float32. Raises DamagedFileError when one is not so in the file."""
-    saved = file.content.get("state_dict")
-    saved = saved if isinstance(saved, dict) else {}
+def _saved_tensors(path: Path) -> dict[str, Any]:
+    """What is under the name of a weight in a checkpoint. Raises OSError and ValueError."""
+    if not is_of_torch(path):
+        return load_file(path)
+    state = read_of_torch(path).get("state_dict")
+    state = state if isinstance(state, dict) else {}
+    return {str(name).removeprefix(PREFIX): value for name, value in state.items()}
+
+
+def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """Return the tensors of these names and shapes in float32. Raises ValueError where one is not so in the file."""
     for name, shape in shapes.items():
-        found = saved.get(name)
-        if not isinstance(found, SavedTensor):
-            raise DamagedFileError(f"{name} is missing")
-        if found.shape != shape:
-            raise DamagedFileError(f"{name} has the shape {found.shape}, the network needs {shape}")
+        tensor = saved.get(name)
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"{name} is missing")
+        if tuple(tensor.shape) != shape:
+            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}, the network needs {shape}")
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:  # some numbers stand for many
+            raise ValueError(f"{name} has fewer numbers than its shape {shape} asks for")
+        if not tensor.is_floating_point():
+            raise ValueError(f"{name} has numbers of type {tensor.dtype}, not float32")
     state = {}
     for name in shapes:
-        numbers = file.numbers(saved[name])
-        if numbers.dtype.kind != "f":
-            raise DamagedFileError(f"{name} has numbers of type {numbers.dtype}, not float32")
-        values = torch.from_numpy(numbers.astype(np.float32))
+        values = saved[name].float()
         if not torch.isfinite(values).all():
-            raise DamagedFileError(f"{name} has values that are not finite numbers")
+            raise ValueError(f"{name} has values that are not finite numbers")
         state[name] = torch.where(values.abs() < LEAST_WEIGHT, 0.0, values)
     return state
+
+
+def network_bytes(path: Path | str) -> bytes:
+    """Return the network of a checkpoint as a scorer has it: its weights and its description as safetensors.
+
+    The description does not name the commit at which it was trained, so that the same code makes the same bytes.
+
+    Raises
+    ------
+    CheckpointError : as `load_weights`
+    """
+    network, description = load_weights(path)
+    provenance = {name: value for name, value in description.get("provenance", {}).items() if name != "git"}
+    return save(network.state_dict(), {KEY: describe({**description, "provenance": provenance})})
 
 
 def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:

@@ -15,10 +15,10 @@ from toporank.scorer.scorer import Scorer
 
 
 class PackedScores(NamedTuple):
-    """ranking : of every decoy. vectors : target and decoy, and the pooled vector of each. leakage : of each target."""
+    """ranking : of every decoy. vectors : target and decoy → pooled vector. leakage : of each target."""
 
     ranking: list[RankedDecoy]
-    vectors: list[tuple[tuple[str, str], Sequence[float]]]
+    vectors: dict[tuple[str, str], Sequence[float]]
     leakage: list[LeakageRow]
 
 
@@ -50,7 +50,7 @@ def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow]) -> P
     table = ranking(coverage, scores)
     return PackedScores(
         ranking=table,
-        vectors=[((score.target, score.decoy), score.pooled) for score in scores],
+        vectors={(score.target, score.decoy): score.pooled for score in scores},
         leakage=_leakage(scorer, {row.target for row in table}),
     )
 

@@ -35,7 +35,7 @@ from toporank.ranking.residues import (
 )
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.target_result import TargetResult, joined
-from toporank.scorer.embeddings import columns_of_vectors, write_vectors
+from toporank.scorer.embeddings import vector_columns, write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.scorer.trust import why_no_intervals
@@ -94,7 +94,7 @@ class ScoredModels:
     @functools.cached_property
     def vectors(self) -> pd.DataFrame:
         """The pooled vector of each scored model: target, decoy, v0, v1 …"""
-        return pd.DataFrame(columns_of_vectors([*self.pooled_vectors.items()]))
+        return pd.DataFrame(vector_columns(self.pooled_vectors))
 
     @property
     def pooled_vectors(self) -> dict[Key, list[float]]:
@@ -146,9 +146,7 @@ class ScoredModels:
             write_chains(path(layout.CHAINS), self.rows("chains"))
             write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
         write_ranking(path(layout.RANKING), ranking)
-        write_vectors(
-            path(layout.EMBEDDINGS), [*self.pooled_vectors.items()], self.scorer.digests[self.scorer.checkpoint]
-        )
+        write_embeddings(path(layout.EMBEDDINGS), self.pooled_vectors)
         write_residue_lines(path(layout.RESIDUES), residues.values())
         write_contact_lines(path(layout.CONTACTS), _by_key(self.target_results, "contacts").values())
         write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))

@@ -2,55 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from toporank.errors import RecordError, printable
+from toporank.files import described
 from toporank.files.atomic import write_bytes
-from toporank.files.parquet import Table, to_bytes
+from toporank.files.spreadsheets import restored, write_rows
 
 KEYS = ("target", "decoy")
 OF_CHECKPOINT = "checkpoint_sha256"
 LONGEST = 200
 """Letters of a reason."""
-Vectors = dict[tuple[str, str], np.ndarray]
+Vectors = Mapping[tuple[str, str], np.ndarray]
 """(target, decoy) → its pooled vector, (k,)."""
 
 
-def write_vectors(path: Path | str, rows: Sequence[tuple[tuple[str, str], Sequence[float]]], checkpoint: str) -> None:
-    """Write embeddings.parquet: target, decoy, and v0, v1 … of each decoy's pooled vector, single precision.
+def vector_columns(vectors: Vectors) -> dict[str, list[str] | np.ndarray]:
+    """Return the columns of the table of some vectors: target, decoy, v0, v1 … in single precision."""
+    matrix = _matrix(vectors)
+    names = {name: [key[k] for key in vectors] for k, name in enumerate(KEYS)}
+    return names | {f"v{k}": column for k, column in enumerate(matrix.T)}
 
-    rows : (target, decoy) and the vector of each. checkpoint : SHA-256 of the one whose vectors they are.
+
+def _matrix(vectors: Vectors) -> np.ndarray:
+    """The vectors as rows, float32, (n, k)."""
+    rows = [*vectors.values()]
+    return np.array(rows, np.float32).reshape(len(rows), len(rows[0]) if rows else 0)
+
+
+def write_embeddings(path: Path | str, vectors: Vectors) -> None:
+    """Write embeddings.csv, the table of `vector_columns`."""
+    columns = vector_columns(vectors)
+    write_rows(path, [*columns], zip(*columns.values(), strict=True))
+
+
+def read_embeddings(path: Path | str) -> Vectors:
+    """Return the vectors in embeddings.csv.
+
+    Raises
+    ------
+    RecordError : where the file is damaged
     """
-    write_bytes(path, to_bytes(columns_of_vectors(rows), {OF_CHECKPOINT: checkpoint}))
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, dtype=dict.fromkeys(KEYS, str), keep_default_na=False)
+        keys = [tuple(map(restored, key)) for key in zip(*(table[name] for name in KEYS), strict=True)]
+        matrix = table.drop(columns=[*KEYS]).to_numpy(np.float32)
+        return _by_name(keys, matrix)
+    except (OSError, ValueError, KeyError) as error:
+        raise _damaged(path, error) from error
 
 
-def columns_of_vectors(rows: Sequence[tuple[tuple[str, str], Sequence[float]]]) -> dict[str, list[str] | np.ndarray]:
-    """The columns of the table of some vectors: target, decoy, v0, v1 …"""
-    vectors = zip(*(vector for _, vector in rows), strict=True)
-    columns = {name: [key[k] for key, _ in rows] for k, name in enumerate(KEYS)}
-    return columns | {f"v{k}": np.array(entries, dtype=np.float32) for k, entries in enumerate(vectors)}
+def write_training_vectors(path: Path | str, vectors: Vectors, checkpoint: str) -> None:
+    """Write the vectors that a scorer brings along. checkpoint : SHA-256 of the one whose vectors they are."""
+    description = {"decoys": [*vectors], OF_CHECKPOINT: checkpoint}
+    write_bytes(path, described.to_bytes({"vectors": _matrix(vectors)}, description))
 
 
-def read_embeddings(path: Path | str, checkpoint: str = "") -> Vectors:
-    """Read embeddings.parquet; nothing of it when it is of another checkpoint than the one whose SHA-256 is given.
+def read_training_vectors(path: Path | str, checkpoint: str) -> Vectors:
+    """Return the vectors that a scorer brings along; none where they are of another checkpoint.
 
-    Raises RecordError when it is damaged.
+    Raises
+    ------
+    RecordError : where the file is damaged
     """
     try:
-        table = Table(Path(path).read_bytes())
-        if checkpoint and table.metadata.get(OF_CHECKPOINT) != checkpoint:
+        arrays, description = described.from_bytes(Path(path).read_bytes())
+        if description[OF_CHECKPOINT] != checkpoint:
             return {}
-        keys = zip(*(table[name] for name in KEYS), strict=True)
-        entries = [table[name] for name in table.names[len(KEYS) :]]
-        vectors = np.column_stack(entries or [np.zeros((len(table), 0))])
-        if not np.isfinite(vectors).all():
-            raise ValueError("a vector has an entry that is not a number")
-        return dict(zip(keys, vectors, strict=True))
+        return _by_name([tuple(key) for key in description["decoys"]], arrays["vectors"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise _damaged(path, error) from error
+
+
+def _by_name(keys: list[tuple[str, str]], matrix: np.ndarray) -> Vectors:
+    if not np.isfinite(matrix).all():
+        raise ValueError("a vector has an entry that is not a number")
+    return dict(zip(keys, matrix, strict=True))
 
 
 def _damaged(path: Path | str, error: Exception) -> RecordError:

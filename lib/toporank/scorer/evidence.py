@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from toporank import layout
 from toporank.building.chunks.built import read_built
@@ -26,11 +24,10 @@ from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.labels import read_split_labels
 from toporank.inputs.natives import find_natives
-from toporank.learning.checkpoint import KEY
 from toporank.learning.folds import out_of_fold
 from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import CHECKPOINT_OF
-from toporank.learning.weights import load_weights, predict_all
+from toporank.learning.weights import load_weights, network_bytes, predict_all
 from toporank.scorer.descriptors import describe
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
@@ -136,7 +133,7 @@ class CrossValidation:
         by_fold = {int(name.partition("_")[0].removeprefix("fold")): path for name, path in networks.items()}
         witnesses = {dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives}
         decoys = self.with_networks(run, rule)
-        contents = {name: without_commit(path) for name, path in networks.items()}
+        contents = {name: network_bytes(path) for name, path in networks.items()}
         return Evidence(decoys, *known, contents, best, pooled, sample, self.features, witnesses)
 
     def witnesses(self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]) -> list[Witness]:
@@ -191,13 +188,3 @@ def _described(graphs: PackedGraphs) -> tuple[list[str], np.ndarray]:
 
 def _sizes(coverage: list[CoverageRow]) -> pd.DataFrame:
     return pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]
-
-
-def without_commit(path: Path) -> bytes:
-    """A checkpoint that does not name the commit at which it was trained, so that the same code makes the same one."""
-    content = torch.load(path, map_location="cpu", weights_only=True)
-    description = json.loads(content[KEY])
-    description["provenance"].pop("git", None)
-    written = io.BytesIO()  # the name of a file would be part of what is written
-    torch.save({**content, KEY: json.dumps(description, ensure_ascii=False)}, written)
-    return written.getvalue()

@@ -23,7 +23,7 @@ from toporank.learning.provenance import git_state
 from toporank.metrics import summarise
 from toporank.scorer.calibration import FOLDS, calibrate, write_calibration
 from toporank.scorer.combine import Trees, leaning, predicted, write_trees
-from toporank.scorer.embeddings import write_vectors
+from toporank.scorer.embeddings import write_training_vectors
 from toporank.scorer.expected import FITTED_DECIMALS
 from toporank.scorer.manifest import (
     CALIBRATION,
@@ -78,8 +78,9 @@ class Evidence:
         measures `own_confidence.OF_RESIDUES`, missing where they are not known.
         Decoys of a data set and target follow each other.
     names, descriptors : of whole interfaces, k names and (n, k); no names where the graphs have other features.
-    similarity : as `Similarity`. networks : the content of the checkpoint of each fold by name. best : the name of the
-        best one. pooled : what that sees of each decoy, (n, d). sample : of some decoys, with their pooled vectors.
+    similarity : as `Similarity`. networks : those of each fold by name, as `weights.network_bytes` makes them. best :
+        the name of the best one. pooled : what that sees of each decoy, (n, d). sample : of some decoys, with their
+        pooled vectors.
     features : records of the modules of the graphs. witnesses : by data set, decoys whose natives are known.
     """
 
@@ -128,8 +129,8 @@ def make_scorer(
     _write_calibration(scorer, *for_calibration(decoys, evidence.pooled, made, calibrated_on, poses))
     _write_own_confidence(out / OWN_CONFIDENCE, decoys[~decoys["group"].isin(made)])
     _write_quality(out / QUALITY, evidence.witnesses, decoys)
-    sample = [((score.target, score.decoy), score.pooled) for score in evidence.sample]
-    write_vectors(out / VECTORS, sample, scorer.digests[scorer.checkpoint])
+    sample = {(score.target, score.decoy): np.array(score.pooled) for score in evidence.sample}
+    write_training_vectors(out / VECTORS, sample, scorer.digests[scorer.checkpoint])
     seal(out, mean=True, made_with=versions)
     scorer = Scorer.open(out)
     write_text(out / CARD, model_card(scorer, decoys))
@@ -145,8 +146,8 @@ def _start_anew(out: Path) -> None:
 
 def _write_networks(evidence: Evidence, out: Path) -> None:
     for name, content in evidence.networks.items():
-        write_bytes(out / ENSEMBLE / f"{name}.ckpt", content)
-    shutil.copyfile(out / ENSEMBLE / f"{evidence.best}.ckpt", out / CHECKPOINT)
+        write_bytes(out / ENSEMBLE / f"{name}.safetensors", content)
+    shutil.copyfile(out / ENSEMBLE / f"{evidence.best}.safetensors", out / CHECKPOINT)
 
 
 def _write_calibration(scorer: Scorer, table: pd.DataFrame, seen: np.ndarray) -> None:

@@ -23,12 +23,16 @@ from toporank.scorer.trees import read_forests
 from toporank.settings import Section, read_section
 
 MANIFEST = "scorer.json"
-CHECKPOINT = "best.ckpt"
+CHECKPOINT = "best.safetensors"
+TRAINED = "best.ckpt"
+"""The checkpoint of a study, as training leaves it."""
+SUFFIXES = (".safetensors", ".ckpt")
+"""Of checkpoints: as a scorer that was made has them, and as training leaves them."""
 ENSEMBLE = "ensemble"
 """Folder of the checkpoints whose spread is reported."""
 TREES = "trees.safetensors"
 CALIBRATION = "calibration.json"
-VECTORS = "training_vectors.parquet"
+VECTORS = "training_vectors.safetensors"
 OWN_CONFIDENCE = "confidence.json"
 QUALITY = "quality.json"
 WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals, and no domain",
@@ -104,27 +108,29 @@ class Parts(NamedTuple):
 
 
 def parts_of(path: Path) -> Parts:
-    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best.ckpt, or a checkpoint.
+    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best one, or a checkpoint.
 
-    best.ckpt stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no scorer,
-    ConfigError when an archive cannot be unpacked.
+    The best one stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no
+    scorer, ConfigError when an archive cannot be unpacked.
     """
     if not path.exists():
         raise CheckpointError("there is no such scorer or checkpoint", where=path, remedy="is it spelled right?")
     if path.is_file() and archive_name(path):
         return parts_of(_from_archive(path))
-    if path.is_dir() or path.name in (MANIFEST, CHECKPOINT):
+    if path.is_dir() or path.name in (MANIFEST, CHECKPOINT, TRAINED):
         folder = path if path.is_dir() else path.parent
         if (folder / MANIFEST).exists():
             return _listed(folder, read_manifest(folder))
-        if (folder / CHECKPOINT).exists():
-            if len((found := _unlisted(folder)).files) > 1:
-                what = f"{MANIFEST} is missing, so this scorer is unfinished or not whole"
-                more = f"; for the scores of its best network alone, give a copy of {CHECKPOINT} in another folder"
-                raise CheckpointError(what, where=folder, remedy=MAKE + more)
-            return found
-        remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
-        raise CheckpointError(f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT}", where=folder, remedy=remedy)
+        parts = _unlisted(folder)
+        if not (folder / parts.checkpoint).exists():
+            remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
+            what = f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT} nor {TRAINED}"
+            raise CheckpointError(what, where=folder, remedy=remedy)
+        if len(parts.files) > 1:
+            what = f"{MANIFEST} is missing, so this scorer is unfinished or not whole"
+            more = f"; for the scores of its best network alone, give a copy of {parts.checkpoint} in another folder"
+            raise CheckpointError(what, where=folder, remedy=MAKE + more)
+        return parts
     return Parts(path.parent, path.name, [], False, [path.name])
 
 
@@ -142,9 +148,10 @@ def _listed(folder: Path, manifest: Manifest) -> Parts:
 
 def _unlisted(folder: Path) -> Parts:
     """Nothing says that the mean of the ensemble is the score."""
-    members = sorted(f"{ENSEMBLE}/{file.name}" for file in (folder / ENSEMBLE).glob("*.ckpt"))
-    parts = [name for name in WITHOUT if (folder / name).exists()]
-    return Parts(folder, CHECKPOINT, members, False, [CHECKPOINT, *members, *parts])
+    checkpoint = CHECKPOINT if (folder / CHECKPOINT).exists() else TRAINED
+    members = sorted(f"{ENSEMBLE}/{path.name}" for path in (folder / ENSEMBLE).glob("*") if path.suffix in SUFFIXES)
+    further = [name for name in WITHOUT if (folder / name).exists()]
+    return Parts(folder, checkpoint, members, False, [checkpoint, *members, *further])
 
 
 def read_manifest(folder: Path) -> Manifest:

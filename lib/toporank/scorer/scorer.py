@@ -17,7 +17,7 @@ from toporank.files.archives import archive_name
 from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description, toy
 from toporank.scorer.calibration import Identity
-from toporank.scorer.embeddings import Vectors, read_embeddings
+from toporank.scorer.embeddings import Vectors, read_training_vectors
 from toporank.scorer.manifest import (
     CALIBRATION,
     MANIFEST,
@@ -144,7 +144,7 @@ class Scorer:
 
     def training_vectors(self) -> Vectors:
         """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError when damaged."""
-        return read_embeddings(self.vectors, self.digests[self.checkpoint]) if self.vectors else {}
+        return read_training_vectors(self.vectors, self.digests[self.checkpoint]) if self.vectors else {}
 
 
 def files_of(path: Path | str) -> list[Path]:

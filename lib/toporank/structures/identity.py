@@ -18,7 +18,7 @@ FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 
 
 LONGEST_NAME = 240
-"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.parquet`, and some room is left."""
+"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is left."""
 
 
 class ResidueId(NamedTuple):

@@ -6,6 +6,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,6 @@ from toporank.building.chunks.store import Store
 from toporank.building.packing import Member, write_pack
 from toporank.errors import ConfigError
 from toporank.features import registry
-from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description
 from toporank.learning.train import train_run
 from toporank.structures.identity import Decoy
@@ -194,10 +194,15 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     """Build four decoys, train a network on them and score them; its checkpoint."""
     decoys = [Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file) for target, file in DECOYS]
     labels = dict(zip([decoy.key for decoy in decoys], DECOYS.values(), strict=True))
-    assert [row.status for row in build(decoys, choices, Store(Path("store")), labels)] == ["ok"] * 4
-    graphs = [Path(f"results/mini/graphs/{decoy.target}/{decoy.name}.pt") for decoy in decoys]
-    splits = ["train" if decoy.target == "1GCQ" else "val" for decoy in decoys]
-    members = [Member(*d.key, s, g, sha256(g), g.read_bytes) for d, s, g in zip(decoys, splits, graphs, strict=True)]
+    store = Store(Path("store"))
+    rows = build(decoys, choices, store, labels)
+    assert [row.status for row in rows] == ["ok"] * 4
+    members = []
+    for row in rows:
+        content = partial(store.find, row.complex, "graphs", row.graphs)
+        members.append(
+            Member(*row.key, "train" if row.target == "1GCQ" else "val", Path(row.decoy), row.graphs, content)
+        )
     write_pack(Path("pack"), members)
     train_run(small_run(batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
     checkpoint = Path("run/best_loss.ckpt")

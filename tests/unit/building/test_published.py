@@ -21,7 +21,7 @@ from toporank.errors import RecordError
 from toporank.structures.identity import Decoy, Status
 
 KEYS = [("T", "d1"), ("T", "d2"), ("U", "d1")]
-NODES = Path("results/ds/nodes/T/d1.parquet")
+NODES = Path("results/ds/nodes/T/d1.csv")
 
 
 @pytest.fixture(autouse=True)
@@ -59,16 +59,20 @@ def built(*keys: tuple[str, str], text: str = "", failed: str = "", part: Callab
     return [*mine]
 
 
+def as_file(stage: str, artefact: bytes) -> bytes:
+    return b"file of " + artefact
+
+
 def shown() -> tuple[int, int]:
-    return publish("ds", {}, Store(Path("store")))
+    return publish("ds", {}, Store(Path("store")), as_file)
 
 
 def files() -> set[str]:
-    return {str(path) for path in Path("results/ds").rglob("*") if path.suffix in (".parquet", ".pt")}
+    return {str(path) for path in Path("results/ds").rglob("*") if path.suffix in (".csv", ".pt")}
 
 
 def test_artefacts_stand_where_the_readme_says():
-    assert str(place("mini", "topology", "1AVZ", "near1")) == "results/mini/topology/1AVZ/near1.parquet"
+    assert str(place("mini", "topology", "1AVZ", "near1")) == "results/mini/topology/1AVZ/near1.csv"
     assert str(place("mini", "graphs", "1AVZ", "near1")) == "results/mini/graphs/1AVZ/near1.pt"
     assert layout.SUFFIX.keys() == set(layout.STAGES)
 
@@ -76,9 +80,10 @@ def test_artefacts_stand_where_the_readme_says():
 def test_every_artefact_is_published_once_and_the_table_says_so(made):
     built(*KEYS)
     assert shown() == (12, 0)
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "")
     known = read_published("ds")["nodes", "T", "d1"]
-    assert known.sha256 == hashlib.sha256(NODES.read_bytes()).hexdigest()
+    assert known.artefact == hashlib.sha256(text_of("nodes", KEYS[0], "")).hexdigest()
+    assert known.file == hashlib.sha256(NODES.read_bytes()).hexdigest()
     assert known.state == (NODES.stat().st_size, NODES.stat().st_mtime_ns)
     table = Path("results/ds/published.tsv").read_bytes()
     assert shown() == (0, 0)
@@ -92,7 +97,7 @@ def test_only_what_changed_is_published_again():
     shown()
     built(*KEYS, text="other")
     assert shown() == (12, 0)
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "other")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "other")
 
 
 def test_of_a_decoy_that_fails_what_it_had_before_that_is_published():
@@ -100,20 +105,20 @@ def test_of_a_decoy_that_fails_what_it_had_before_that_is_published():
     shown()
     built(KEYS[0], failed="nodes")
     assert shown() == (0, 2)
-    assert files() == {"results/ds/interface/T/d1.parquet", "results/ds/topology/T/d1.parquet"}
+    assert files() == {"results/ds/interface/T/d1.csv", "results/ds/topology/T/d1.csv"}
 
 
 def test_artefacts_of_removed_decoys_go_and_nothing_else():
     built(*KEYS)
     shown()
-    others = [Path("results/ds", name) for name in ("coverage.tsv", "nodes/T/notes.txt", "nodes/readme", "U.parquet")]
+    others = [Path("results/ds", name) for name in ("coverage.tsv", "nodes/T/notes.txt", "nodes/readme", "U.csv")]
     for other in others:
         other.write_text("mine")
     built(KEYS[0])
     assert shown() == (0, 8)
     assert not Path("results/ds/nodes/U").exists()
     assert all(other.exists() for other in others)
-    assert len(files()) == 5  # with U.parquet
+    assert len(files()) == 5  # with U.csv
 
 
 def test_a_partial_build_leaves_what_it_does_not_build(made):
@@ -130,7 +135,7 @@ def test_a_partial_build_leaves_what_it_does_not_build(made):
 
 def test_a_single_decoy_is_published_by_itself_and_its_row_says_what_became_of_it():
     (chunk,) = built(KEYS[0])
-    assert publish_decoy("ds", chunk, {}, Store(Path("store"))).status == Status.OK
+    assert publish_decoy("ds", chunk, {}, Store(Path("store")), as_file).status == Status.OK
     assert len(files()) == 4
     assert damaged("ds") == set()  # no table says that anything is there
 
@@ -155,7 +160,7 @@ def test_whatever_is_done_to_an_artefact_is_noticed_and_undone(change):
         assert damaged("ds") == {("nodes", "T", "d1")}
     assert shown() == (1, 0)
     assert damaged("ds") == set()
-    assert NODES.read_bytes() == text_of("nodes", KEYS[0], "")
+    assert NODES.read_bytes() == b"file of " + text_of("nodes", KEYS[0], "")
 
 
 def test_an_artefact_of_the_same_content_asks_for_nothing():
@@ -168,12 +173,12 @@ def test_an_artefact_of_the_same_content_asks_for_nothing():
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"a\nb\tc\n", b"\xff\xfe"])
-def test_without_a_table_nothing_is_known_to_be_published_and_what_is_right_stays(content):
+def test_without_a_table_nothing_is_known_to_be_published_and_all_is_published_again(content):
     built(KEYS[0])
     shown()
     Path("results/ds/published.tsv").write_bytes(content)
     assert read_published("ds") == {}
-    assert shown() == (0, 0)
+    assert shown() == (4, 0)
     assert len(read_published("ds")) == 4
 
 
@@ -191,7 +196,7 @@ def test_results_may_be_a_link_to_another_disk():
 @pytest.mark.parametrize("link", ["results/ds/nodes", "results/ds/nodes/V"])
 def test_nothing_is_deleted_through_a_link_in_results(link):
     """A link that leads to a folder with files of artefacts' names: they belong to somebody else."""
-    mine = Path("../mine") / Path("results/ds/nodes/V/d9.parquet").relative_to(link)
+    mine = Path("../mine") / Path("results/ds/nodes/V/d9.csv").relative_to(link)
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     Path(link).parent.mkdir(parents=True)
@@ -201,14 +206,14 @@ def test_nothing_is_deleted_through_a_link_in_results(link):
     assert mine.read_text() == "mine"
 
 
-@pytest.mark.parametrize("in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.parquet"])
+@pytest.mark.parametrize("in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.csv"])
 @pytest.mark.parametrize("what", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"])
 def test_what_is_in_the_way_of_a_result_is_named_with_a_remedy(in_the_way, what):
     path = Path(in_the_way)
     path.parent.mkdir(parents=True)
     what(path) if path.suffix == "" else path.mkdir()
     built(KEYS[0])
-    with pytest.raises(RecordError, match=r"^results/ds/nodes/T/d1\.parquet: something else .* \(remove it\)$"):
+    with pytest.raises(RecordError, match=r"^results/ds/nodes/T/d1\.csv: something else .* \(remove it\)$"):
         shown()
 
 

@@ -1,208 +1,142 @@
-"""Graph files: plain PyTorch Geometric `Data`, read without running anything, made from a real decoy."""
+"""Graphs: kept as safetensors, published as plain PyTorch Geometric `Data`, made from a real decoy."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
-import pickletools
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 import torch
 from _synthetic import METADATA, Evil, file_content, random_graph
-from torch_geometric.data import Batch, Data
-from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-from torch_geometric.data.storage import GlobalStorage
+from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from building import build as build_decoys
+from building import published_graph
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
-from toporank.features.residue_tables import table_bytes
-from toporank.files.atomic import sha256
-from toporank.files.pyg_file import Graph, graph_bytes, read_graph
+from toporank.files.graph_file import Graph, graph_bytes, read_graph
 from toporank.inputs.folders import find_decoys
 from toporank.layout import PLAN, SUFFIX
-from toporank.structures.read import read_complex
+from toporank.learning.published_files import as_file, read_pt
 
-PYG_TYPES = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 MATRICES = ("x", "edge_index", "edge_attr")
-
-
-def test_a_graph_is_opened_as_the_documentation_says(repository, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("graph.pt").write_bytes(file_content(random_graph(0)))
-    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
-    (code,) = [block for block in page.split("```python\n")[1:] if "torch.load" in block]
-    names: dict[str, object] = {}
-    exec(code.partition("```")[0], names)
-    assert isinstance(names["graph"], Data)
-
-
-@pytest.fixture
-def file(tmp_path) -> Path:
-    return tmp_path / "graph.pt"
-
-
-def loaded(path: Path) -> Data:
-    """As anyone loads it who trusts it."""
-    return torch.load(path, weights_only=False)
-
-
-def same(graph: Graph, data: Data) -> bool:
-    """Whether the numbers and the label are those."""
-    label = np.nan if data.get("y") is None else data.y.item()
-    arrays = [np.array_equal(getattr(graph, name), data[name].numpy()) for name in MATRICES]
-    return all(arrays) and np.array_equal(graph.y, label, equal_nan=True)
-
-
-# ---- what is written --------------------------------------------------------------------------------------
-
 SMALLEST = {"x": np.zeros((1, 1)), "edge_index": np.zeros((2, 0), int), "edge_attr": np.zeros((0, 1))}
 
 
-def test_a_graph_file_is_an_ordinary_one_of_single_precision_features_and_a_label(file):
-    values = np.array([[1 / 3, 2.0], [0.1, -1.0]])
-    file.write_bytes(
-        graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, {**METADATA, "residues": ["A:1"]})
-    )
-    graph = loaded(file)
-    assert type(graph) is Data
-    assert set(graph.keys()) == {*MATRICES, "y", "metadata"}
-    assert graph.x.dtype == graph.edge_attr.dtype == graph.y.dtype == torch.float32
-    assert graph.edge_index.dtype == torch.int64
-    np.testing.assert_array_equal(graph.x.numpy(), values.astype(np.float32))
-    np.testing.assert_array_equal(graph.edge_attr.numpy(), np.float32([[1 / 7]]))
+def published(path: Path, graph: Data) -> Path:
+    """The graph as `build_graphs` publishes it."""
+    path.write_bytes(as_file("graphs", file_content(graph)))
+    return path
+
+
+# ---- in the reuse store -----------------------------------------------------------------------------------
+
+
+def test_a_graph_is_kept_in_single_precision_with_its_label_and_metadata():
+    values, metadata = np.array([[1 / 3, 2.0], [0.1, -1.0]]), {**METADATA, "residues": ["NA:1", "Å:-2B"]}
+    graph = read_graph(graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, metadata), "g")
+    assert [getattr(graph, name).dtype for name in MATRICES] == ["float32", "int64", "float32"]
+    np.testing.assert_array_equal(graph.x, values.astype(np.float32))
+    np.testing.assert_array_equal(graph.edge_attr, np.float32([[1 / 7]]))
     assert graph.edge_index.tolist() == [[0], [1]]
-    assert graph.y.tolist() == [np.float32(0.3)]
-    assert graph.metadata == {**METADATA, "residues": ["A:1"]}
-    assert graph.validate()
-    assert graph.num_nodes == 2
-    graph.x += 1  # as tensors of one's own
+    assert graph.y == np.float32(0.3)
+    assert graph.metadata == metadata
 
 
-@pytest.mark.parametrize("dockq", [None, 0.0])
-def test_a_decoy_without_label_has_no_y_and_a_label_of_zero_is_one(file, dockq):
-    file.write_bytes(graph_bytes(**SMALLEST, y=dockq, metadata=METADATA))
-    assert loaded(file).get("y") == dockq
-    assert np.array_equal(read_graph(file).y, np.nan if dockq is None else 0.0, equal_nan=True)
+@pytest.mark.parametrize(("dockq", "label"), [(None, math.nan), (0.0, 0.0)])
+def test_a_decoy_without_label_has_no_y_and_a_label_of_zero_is_one(tmp_path, dockq, label):
+    content = graph_bytes(**SMALLEST, y=dockq, metadata=METADATA)
+    assert np.array_equal(read_graph(content, "g").y, label, equal_nan=True)
+    (tmp_path / "g.pt").write_bytes(as_file("graphs", content))
+    assert read_pt(tmp_path / "g.pt").get("y") == dockq
 
 
-@pytest.mark.parametrize("dockq", [None, 0.25])
-def test_what_is_written_is_what_is_read(file, dockq):
-    graph = random_graph(1, dockq=dockq)
-    file.write_bytes(file_content(graph))
-    back = read_graph(file)
-    assert same(back, graph)
-    assert same(back, loaded(file))
-    assert [getattr(back, name).dtype for name in MATRICES] == ["float32", "int64", "float32"]
-    assert back.metadata == graph.metadata
+def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_metadata():
+    one, other = {"a": "nodes", "b": ["nodes"]}, {"b": ["nodes"], "a": "nodes"}
+    contents = [graph_bytes(**SMALLEST, y=None, metadata=metadata) for metadata in (one, other)]
+    assert contents[0] == contents[1]
+    assert as_file("graphs", contents[0]) == as_file("graphs", contents[1])
+    with pytest.raises(TypeError, match="PosixPath is not JSON serializable"):
+        graph_bytes(**SMALLEST, y=None, metadata={"file": Path("x")})
 
 
-VALUES = [
-    "",
-    "Å \n\0",
-    True,
-    False,
-    None,
-    0,
-    -1,
-    255,
-    -(2**31),
-    2**31,
-    2**100,
-    -0.5,
-    1e300,
-    float("inf"),
-    [],
-    {},
-    [[{"a": []}]],
-]
+@pytest.mark.parametrize("size", [0, 1, 10, 100, -100, -1])
+def test_a_damaged_graph_is_an_error_that_names_it(size):
+    with pytest.raises(GraphError, match=r"^T/d1: not a readable graph: \S.* \(build the graph again\)$"):
+        read_graph(file_content(random_graph(1))[:size], "T/d1")
 
 
-def test_metadata_may_hold_any_plain_value(file):
-    file.write_bytes(graph_bytes(**SMALLEST, y=None, metadata={"values": VALUES}))
-    for metadata in (read_graph(file).metadata, loaded(file).metadata):
-        assert metadata == {"values": VALUES}
-        assert [type(value) for value in metadata["values"]] == [type(value) for value in VALUES]
-    with pytest.raises(TypeError, match="metadata cannot hold a PosixPath"):
-        graph_bytes(**SMALLEST, y=None, metadata={"values": [file]})
+# ---- as people open it ------------------------------------------------------------------------------------
+
+BY_ITSELF = """
+import sys, torch, torch_geometric
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
+
+torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage])
+graph = torch.load(sys.argv[1])
+assert "toporank" not in sys.modules
+print(type(graph).__name__, sorted(graph.keys()), graph.y.item(), graph.metadata["features"]["edges"]["module"])
+"""
 
 
-def test_the_same_graph_gives_the_same_bytes():
-    assert file_content(random_graph(1, dockq=0.25)) == file_content(random_graph(1, dockq=0.25))
-    assert file_content(random_graph(1)) != file_content(random_graph(2))
-    text = "".join(["no", "des"])  # equal, but another object than any
-    one, other = ({"a": "nodes", "b": ["nodes"]}, {"b": [text], "a": "nodes"})
-    assert graph_bytes(**SMALLEST, y=None, metadata=one) == graph_bytes(**SMALLEST, y=None, metadata=other)
+def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documentation_says(tmp_path):
+    path = published(tmp_path / "graph.pt", random_graph(1, dockq=0.25))
+    documented = (Path(__file__).resolve().parents[3] / "docs/results.md").read_text()
+    assert "\n".join(BY_ITSELF.splitlines()[2:6]) in documented, "docs/results.md shows other code"
+    answer = subprocess.run([sys.executable, "-c", BY_ITSELF, path], capture_output=True, text=True, check=True)
+    assert answer.stdout.startswith("Data ['edge_attr', 'edge_index', 'metadata', 'x', 'y'] 0.25 edges/legacy_v11")
 
 
-def test_a_graph_file_loads_with_the_types_of_pyg_alone_and_mapped_into_memory(file):
-    file.write_bytes(file_content(random_graph(1, dockq=0.25)))
-    with torch.serialization.safe_globals(PYG_TYPES):
-        for options in ({}, {"mmap": True}):
-            graph = torch.load(file, weights_only=True, **options)
-            assert same(read_graph(file), graph)
-    assert type(graph) is Data
-    with zipfile.ZipFile(file) as archive:
-        pickled = archive.read(next(name for name in archive.namelist() if name.endswith("/data.pkl")))
-    needed = {str(argument).split()[0] for code, argument, _ in pickletools.genops(pickled) if code.name == "GLOBAL"}
-    assert {module.split(".")[0] for module in needed} <= {"torch", "torch_geometric", "collections"}
-
-
-def test_graph_files_batch_in_a_plain_data_loader(tmp_path):
+def test_published_graphs_batch_in_a_plain_data_loader(tmp_path):
     graphs = [random_graph(seed, dockq=0.1 * seed) for seed in (1, 2, 3)]
-    for i, graph in enumerate(graphs):
-        (tmp_path / f"{i}.pt").write_bytes(file_content(graph))
-    back = [loaded(tmp_path / f"{i}.pt") for i in range(3)]
-    (batched,) = DataLoader(back, batch_size=3)
-    for batch in (batched, Batch.from_data_list(back)):
-        assert batch.num_graphs == 3
-        assert torch.equal(batch.x, torch.cat([graph.x for graph in graphs]))
-        assert torch.equal(batch.y, torch.cat([graph.y for graph in graphs]))
-        assert batch.edge_index.max() < batch.num_nodes
-    assert torch.equal(Batch.from_data_list(back)[1].edge_index, graphs[1].edge_index)
+    back = [read_pt(published(tmp_path / f"{i}.pt", graph)) for i, graph in enumerate(graphs)]
+    for graph, loaded in zip(graphs, back, strict=True):
+        assert all(torch.equal(loaded[name], graph[name]) for name in (*MATRICES, "y"))
+        assert loaded.metadata == graph.metadata
+        assert loaded.validate()
+    (batch,) = DataLoader(back, batch_size=3)
+    assert torch.equal(batch.x, torch.cat([graph.x for graph in graphs]))
+    assert torch.equal(batch.y, torch.cat([graph.y for graph in graphs]))
 
 
-# ---- what is not read -------------------------------------------------------------------------------------
-
-
-def test_code_in_a_graph_file_is_not_run(tmp_path, file):
-    mark = tmp_path / "was run"
+def test_code_in_a_graph_file_is_not_run(tmp_path):
+    mark, file = tmp_path / "was run", tmp_path / "graph.pt"
     torch.save(Evil(mark), file)
-    with pytest.raises(GraphError, match=r"graph\.pt: not a graph that TopoRank made"):
-        read_graph(file)
+    with pytest.raises(
+        GraphError, match=r"graph\.pt: not a readable graph file: it asks for \S*mkdir, which is not run"
+    ):
+        read_pt(file)
     assert not mark.exists()
     torch.load(file, weights_only=False)  # the control: an unguarded load does run it
     assert mark.exists()
 
 
-@pytest.mark.parametrize("size", [1, 10, 100, 1000, -1000, -100, -10, -1])
-def test_a_truncated_file_is_an_error_that_names_it(file, size):
-    file.write_bytes(file_content(random_graph(1))[:size])
+@pytest.mark.parametrize("size", [0, 1, 100, 1000, -100, -1])
+def test_a_damaged_graph_file_is_an_error_that_names_it(tmp_path, size):
+    path = published(tmp_path / "graph.pt", random_graph(1))
+    path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(GraphError, match=r"graph\.pt: not a readable graph file: \S"):
-        read_graph(file)
+        read_pt(path)
 
 
-def test_a_file_that_is_not_there_is_an_error_that_names_it(file):
-    with pytest.raises(GraphError, match=r"graph\.pt: not a readable graph file: .*No such file"):
-        read_graph(file)
-
-
-@pytest.mark.parametrize("content", [{"x": torch.zeros(1)}, torch.zeros(3), [1, 2], None, Data()])
-def test_something_else_than_a_graph_is_an_error_that_names_it(file, content):
-    torch.save(content, file)
-    with pytest.raises(GraphError, match=r"graph\.pt: not a graph that TopoRank made"):
-        read_graph(file)
+def test_what_is_no_graph_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(GraphError, match=r"graph\.pt: cannot be read: No such file"):
+        read_pt(tmp_path / "graph.pt")
+    torch.save({"x": torch.zeros(1)}, tmp_path / "graph.pt")
+    with pytest.raises(GraphError, match=r"graph\.pt: holds a dict, not a graph of PyTorch Geometric"):
+        read_pt(tmp_path / "graph.pt")
 
 
 # ---- a real decoy, from structure to graph ----------------------------------------------------------------
@@ -221,7 +155,7 @@ class Build:
             patch.chdir(self.folder)
             self.store = Store(Path("store"))
             (self.row,) = build_decoys(find_decoys("ds", Path("in")), self.choices, self.store, labels)
-        return read_graph(self.artefact("graphs"))
+        return published_graph(self.artefact("graphs"))
 
     def artefact(self, stage: str) -> Path:
         return self.folder / "results/ds" / stage / "1AVZ" / f"near1{SUFFIX[stage]}"
@@ -305,25 +239,16 @@ def test_the_graph_knows_its_label_and_how_it_was_made(graph, build):
 
 def test_the_ledger_counts_chains_and_residues(graph, build):
     assert (build.row.n_chains, build.row.n_interface_residues) == (2, len(graph.x))
-    assert build.row.graphs == sha256(build.artefact("graphs"))
 
 
 def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
     for stage in ("interface", "topology", "nodes"):
-        table = pq.read_table(build.artefact(stage)).to_pylist()
-        assert [f"{row['chain']}:{row['number']}" for row in table] == graph.metadata["residues"]
-
-
-def test_tables_of_a_pdb_file_have_empty_labels_and_those_of_an_mmcif_file_its_own(graph, build, example, tmp_path):
-    """The decoy of this file is a PDB file."""
-    for stage in ("interface", "topology", "nodes"):
-        table = pq.read_table(build.artefact(stage))
-        assert table["label_chain"].null_count == table["label_number"].null_count == len(table)
-    complex_ = read_complex(example / "decoys" / "1AVZ" / "mid1.cif.gz")
-    (tmp_path / "t.parquet").write_bytes(table_bytes(complex_, np.array([3, 1]), {}, {}))
-    rows = pq.read_table(tmp_path / "t.parquet").to_pylist()
-    assert [(row["label_chain"], row["label_number"]) for row in rows] == [complex_.labels[3], complex_.labels[1]]
-    assert all(row["label_chain"] and row["label_number"] for row in rows)
+        table = pd.read_csv(build.artefact(stage))
+        assert [f"{row.chain}:{row.number}" for row in table.itertuples()] == graph.metadata["residues"]
+        assert table[["label_chain", "label_number"]].isna().all(axis=None)  # the decoy is a PDB file
+    table, columns = pd.read_csv(build.artefact("nodes")), graph.metadata["node_columns"]
+    assert table["lost"].isna().all()
+    assert np.array_equal(table[columns].to_numpy(np.float32), graph.x)
 
 
 def test_another_label_makes_another_graph_and_computes_no_feature(graph, build):

@@ -19,8 +19,8 @@ from torch_geometric.data import Batch, Data
 import toporank.building.packing as packing_module
 from toporank.building.packing import Member, write_pack
 from toporank.errors import GraphError
+from toporank.files.graph_file import Graph
 from toporank.files.packfile import Pack
-from toporank.files.pyg_file import Graph
 from toporank.learning.graphs import GraphStore
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
@@ -116,16 +116,6 @@ def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
 def test_the_same_graphs_give_the_same_bytes(tmp_path):
     one, other = (pack_of(tmp_path, name, graphs_of("A")) for name in ("one", "other"))
     assert one.read_bytes() == other.read_bytes()
-
-
-@pytest.mark.parametrize("name", ["A", 'Å "\\\x01'])
-def test_the_bytes_are_those_that_safetensors_would_write(tmp_path, name):
-    graphs = {(name, decoy, split): graph for (_, decoy, split), graph in graphs_of("A").items()}
-    for file, table in {"five": members(tmp_path / "graphs", graphs), "none": members(tmp_path / "no", {})}.items():
-        write_pack(tmp_path / file, table)
-        with safe_open(tmp_path / file, framework="pt") as pack:
-            tensors, metadata = {key: pack.get_tensor(key) for key in pack.keys()}, pack.metadata()  # noqa: SIM118
-        assert (tmp_path / file).read_bytes() == save(tensors, metadata)
 
 
 def test_a_pack_is_written_without_holding_its_graphs_in_memory(tmp_path, monkeypatch):
@@ -226,7 +216,7 @@ def test_a_damaged_graph_is_named_and_the_old_pack_stays(tmp_path):
     before = pack.read_bytes()
     table = members(tmp_path / "graphs", graphs_of("A", seed=9))
     table[3] = table[3]._replace(content=lambda: table[0].content()[:500])
-    with pytest.raises(GraphError, match=r"A_d3\.pt: the graph file is damaged"):
+    with pytest.raises(GraphError, match=r"A_d3\.pt: the graph is damaged"):
         write_pack(pack, table)
     assert pack.read_bytes() == before
 
@@ -239,7 +229,7 @@ def reads(monkeypatch) -> list[str]:
     """Names of the graph files that are read, as it happens."""
     names, read = [], packing_module.read_graph
     monkeypatch.setattr(
-        packing_module, "read_graph", lambda path, *told: (names.append(path.name), read(path, *told))[1]
+        packing_module, "read_graph", lambda content, where: (names.append(where.name), read(content, where))[1]
     )
     return names
 
@@ -397,65 +387,46 @@ def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
         GraphStore.open([pack], verify=True)
 
 
-def rewritten(path: Path, header: object = None, numbers: bytes | None = None, **said: object) -> None:
-    """Another header, or another description, in front of the same numbers or of others."""
-    content = path.read_bytes()
-    end = 8 + int.from_bytes(content[:8], "little")
-    old = json.loads(content[8:end])
-    if said:
-        described = {**json.loads(old["__metadata__"]["toporank"]), **said}
-        header = {**old, "__metadata__": {"toporank": json.dumps(described)}}
-    if isinstance(header, dict):
-        header = json.dumps({**old, **header}).encode()
-    header += b" " * (-len(header) % 8)
-    path.write_bytes(len(header).to_bytes(8, "little") + header + (content[end:] if numbers is None else numbers))
+def changed(path: Path, description: dict | None = None, **tensors: torch.Tensor) -> None:
+    """Write a pack with other tensors, or with parts of its description replaced."""
+    with safe_open(path, framework="pt") as file:
+        kept, text = {name: file.get_tensor(name).clone() for name in file.keys()}, file.metadata()["toporank"]  # noqa: SIM118
+    text = json.dumps({**json.loads(text), **(description or {})})
+    path.write_bytes(save({**kept, **tensors}, {"toporank": text}))
 
 
-GIANT = {"dtype": "F32", "shape": [2**16, 2**16], "data_offsets": [0, 2**34]}
-ROWS = {"dtype": "F32", "shape": [2**40, 0], "data_offsets": [0, 0]}
-HOSTILE = {
-    "a header that says nothing of graphs": ({"__metadata__": {}}, r"__metadata__\.toporank: Field required"),
-    "metadata that is null": ({"__metadata__": None}, "__metadata__: Input should be"),
-    "a description that is null": ({"__metadata__": {"toporank": "null"}}, "Input should be an object"),
-    "a description that is no JSON": ({"__metadata__": {"toporank": "{"}}, "Invalid JSON"),
-    "a description without decoys": ({"__metadata__": {"toporank": "{}"}}, "decoys: Field required"),
-    "lists in lists": ({"__metadata__": {"toporank": "[" * 100_000}}, "recursion limit"),
-    "a header of lists in lists": (b"[" * 100_000, "recursion limit"),
-    "no header": (b"null", "Input should be an object"),
-    "sixteen gigabytes": ({"x": GIANT}, r"x of shape \(65536, 65536\) does not fit"),
-    "nodes without columns": ({"x": ROWS}, r"x of shape \(1099511627776, 0\) does not fit"),
-    "a negative size": ({"x": {**GIANT, "shape": [-1, 1]}}, "x.shape.0: Input should be greater"),
-    "numbers of another type": ({"x": {**GIANT, "dtype": "BF16"}}, "x.dtype: Input should be 'F32'"),
-    "labels in a table": ({"y": {**GIANT, "shape": [1, 5]}}, "y.shape"),
-    "another tensor": ({"z": GIANT}, "z: Extra inputs are not permitted"),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_header_is_refused_before_anything_is_made_from_it(tmp_path, name):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"description": {"decoys": [["A", "d", "val"]] * 4}},
+        {"description": {"sources": ["a"]}},
+        {"x": torch.zeros(20, 5, dtype=torch.int32)},
+        {"y": torch.zeros(5, 1)},
+        {"z": torch.zeros(1)},
+        {"edge_start": torch.tensor([0, 8, 4, 25, 25, 31])},
+    ],
+    ids=str,
+)
+def test_tables_that_do_not_fit_together_are_refused(tmp_path, change):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
-    header, said = HOSTILE[name]
-    rewritten(pack, header)
-    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{said}[^\n]*delete it and run again[^\n]*$"):
+    changed(pack, **change)
+    with pytest.raises(GraphError, match=r"pack.*do not fit together.*delete it and run again"):
         Pack.open(pack)
 
 
 @pytest.mark.parametrize(
-    ("said", "fault"),
+    "change",
     [
-        ({"decoys": [["A", "d"]] * 5}, r"decoys\.0\.2: Field required"),
-        ({"decoys": [["A", "d", 1]] * 5}, r"decoys\.0\.2: Input should be a valid string"),
-        ({"decoys": [["A", "d", "val"]] * 4}, "do not fit together"),
-        ({"sources": ["a"]}, "do not fit together"),
-        ({"features": ["edges"]}, "features: Input should be"),
-        ({"features": {"edges": "legacy"}}, "features.edges: Input should be"),
-        ({"content": 5}, "content: Input should be"),
+        {"description": {"decoys": [["A", "d"]] * 5}},
+        {"description": {"decoys": 5}},
+        {"y": torch.zeros(5, dtype=torch.bfloat16)},
     ],
+    ids=str,
 )
-def test_a_description_of_other_types_is_refused(tmp_path, said, fault):
+def test_a_pack_of_another_kind_is_refused(tmp_path, change):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
-    rewritten(pack, **said)
-    with pytest.raises(GraphError, match=rf"^[^\n]*pack[^\n]*{fault}[^\n]*$"):
+    changed(pack, **change)
+    with pytest.raises(GraphError, match=r"not a readable pack: .*delete it and run again"):
         Pack.open(pack)
 
 
@@ -468,10 +439,7 @@ def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_p
     edge, node = change
     index = whole.numbers["edge_index"].copy()
     index[end, edge] = node
-    tensors = {name: torch.from_numpy(values.copy()) for name, values in whole.numbers.items()}
-    with safe_open(pack, framework="pt") as file:
-        said = file.metadata()
-    pack.write_bytes(save({**tensors, "edge_index": torch.from_numpy(index)}, said))
+    changed(pack, edge_index=torch.from_numpy(index))
     with pytest.raises(GraphError, match="an edge of this pack joins nodes that its graph does not have"):
         GraphStore.open([pack])
 

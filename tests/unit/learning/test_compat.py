@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from _scoring import score_pack
-from _synthetic import Evil, decoy_graph, members, predict, random_graph
+from _synthetic import decoy_graph, members, predict, random_graph
 from torch.nn import functional as F
 
 from dssp_agreement import needs_mkdssp
@@ -186,14 +186,6 @@ def test_names_without_tensors_are_no_checkpoint(tmp_path):
     torch.save({name: "text" for name in published_state()}, tmp_path / "names.ckpt")
     with pytest.raises(CheckpointError, match=r"names\.ckpt: not a TopoRank checkpoint"):
         read_description(tmp_path / "names.ckpt")
-
-
-def test_code_in_an_older_checkpoint_is_not_run(tmp_path):
-    mark = tmp_path / "was run"
-    torch.save({"state_dict": published_state(), "extra": Evil(mark)}, tmp_path / "evil.ckpt")
-    assert read_description(tmp_path / "evil.ckpt")["origin"] == "TopoQA"
-    load_weights(tmp_path / "evil.ckpt")
-    assert not mark.exists()
 
 
 def test_weights_that_do_not_fit_each_other_are_an_error(tmp_path):

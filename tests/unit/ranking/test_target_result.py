@@ -82,7 +82,7 @@ def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models
     [
         {"rank_by": "min_interface"},
         {"confidence": False},
-        {"scorer": REPOSITORY / "resources/scorer/ensemble/fold0_local_seed222.ckpt"},
+        {"scorer": REPOSITORY / "resources/scorer/ensemble/fold0_local_seed222.safetensors"},
     ],
 )
 def test_another_question_has_another_answer(models, tmp_path, monkeypatch, others):

@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from _shown import scored_example
+from safetensors.numpy import load_file
 
 from toporank.errors import RecordError
 from toporank.report.decoy_map import STEPS, maps_for_script
 from toporank.report.page import render
 from toporank.report.results import _vectors, by_target
-from toporank.scorer.embeddings import principal_places, read_embeddings, write_vectors
+from toporank.scorer.embeddings import (
+    principal_places,
+    read_embeddings,
+    read_training_vectors,
+    write_embeddings,
+    write_training_vectors,
+)
 
 NAMES = ("near1", "mid1", "mid2", "far1")
 
 
-@pytest.fixture
-def checkpoint() -> str:
-    return "1" * 64
+# ---- the tables -------------------------------------------------------------------------------------------
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+def test_the_table_has_a_row_for_each_decoy_with_exact_numbers(tmp_path):
+    path, vector = tmp_path / "embeddings.csv", np.array([0.1, -1e-30], np.float32)
+    write_embeddings(path, {("NA", "1"): vector, ("=T", "2"): vector})
+    assert path.read_text() == "target,decoy,v0,v1\nNA,1,0.1,-1e-30\n'=T,2,0.1,-1e-30\n"
+    vectors = read_embeddings(path)
+    assert [*vectors] == [("NA", "1"), ("=T", "2")]
+    assert all(np.array_equal(each, vector) for each in vectors.values())
 
 
-def test_the_table_has_a_row_for_each_decoy(tmp_path, checkpoint):
-    path = tmp_path / "embeddings.parquet"
-    write_vectors(path, [(("NA", "1"), (0.25, -1.5))], checkpoint)
-    table = pd.read_parquet(path)
-    assert table.columns.tolist() == ["target", "decoy", "v0", "v1"]
-    assert table.to_numpy().tolist() == [["NA", "1", 0.25, -1.5]]
-    assert {key: vector.tolist() for key, vector in read_embeddings(path).items()} == {("NA", "1"): [0.25, -1.5]}
+def test_a_table_without_decoys_can_be_read(tmp_path):
+    write_embeddings(tmp_path / "none.csv", {})
+    assert read_embeddings(tmp_path / "none.csv") == {}
 
 
-def test_a_table_without_decoys_can_be_read(tmp_path, checkpoint):
-    write_vectors(tmp_path / "none.parquet", [], checkpoint)
-    assert read_embeddings(tmp_path / "none.parquet") == {}
-
-
-def test_vectors_of_another_checkpoint_are_not_used(tmp_path, checkpoint):
-    path = tmp_path / "training_vectors.parquet"
-    write_vectors(path, [(("T", "a"), (1.0,))], checkpoint)
-    assert len(read_embeddings(path, checkpoint)) == 1
-    assert read_embeddings(path, "2" * 64) == {}
+def test_the_vectors_of_a_scorer_are_safetensors_and_those_of_another_checkpoint_are_not_used(tmp_path):
+    path = tmp_path / "training_vectors.safetensors"
+    write_training_vectors(path, {("NA", "a"): np.array([1.0, 0.1])}, "1" * 64)
+    assert np.array_equal(load_file(path)["vectors"], np.float32([[1.0, 0.1]]))
+    assert [*read_training_vectors(path, "1" * 64)] == [("NA", "a")]
+    assert read_training_vectors(path, "2" * 64) == {}
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RecordError, match=r"training_vectors\.safetensors: not a table of vectors.*\(delete it"):
+        read_training_vectors(path, "1" * 64)
 
 
 # ---- the axes ---------------------------------------------------------------------------------------------
@@ -75,37 +77,25 @@ def test_equal_vectors_make_a_map_too():
     assert shares.tolist() == [0, 0]
 
 
-def damaged(whole: bytes) -> dict[str, bytes]:
-    """What may stand in the place of a table."""
-    names = {"target": ["T"] * 2, "decoy": ["a", "b"]}
-    tables = {
-        "no vectors": {"v0": [1.0, 2.0]},
-        "texts": {**names, "v0": ["1", "2"]},
-        "unknown entries": {**names, "v0": [1.0, None]},
-        "not a number": {**names, "v0": [1.0, float("nan")]},
-        "infinite": {**names, "v0": [1.0, float("inf")]},
-    }
-    contents = {
-        "empty": b"",
-        "junk": b"PAR1 junk PAR1",
-        "cut": whole[:-9],
-        "changed": whole[:20] + bytes(20) + whole[40:],
-    }
-    for name, columns in tables.items():
-        stream = io.BytesIO()
-        pq.write_table(pa.table(columns), stream)
-        contents[name] = stream.getvalue()
-    return contents
+DAMAGED = {
+    "empty": "",
+    "not text": "\0junk",
+    "no names": "v0\n1.0\n",
+    "cut": "target,decoy,v0,v1\nT,a,1.0",
+    "texts": "target,decoy,v0\nT,a,one\n",
+    "unknown entries": "target,decoy,v0\nT,a,1.0\nT,b,\n",
+    "not a number": "target,decoy,v0\nT,a,nan\n",
+    "infinite": "target,decoy,v0\nT,a,inf\n",
+}
 
 
-def test_a_damaged_table_is_named_with_a_remedy(tmp_path, checkpoint):
-    path = tmp_path / "embeddings.parquet"
-    write_vectors(path, [(("T", "a"), (1.0, 2.0))], checkpoint)
-    for what, content in damaged(path.read_bytes()).items():
-        path.write_bytes(content)
-        with pytest.raises(RecordError, match=r"embeddings\.parquet: not a table of vectors.*\(delete it") as caught:
-            read_embeddings(path)
-        assert len(str(caught.value).splitlines()) == 1, what
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_table_is_named_with_a_remedy(tmp_path, content):
+    path = tmp_path / "embeddings.csv"
+    path.write_text(content)
+    with pytest.raises(RecordError, match=r"embeddings\.csv: not a table of vectors.*\(delete it") as caught:
+        read_embeddings(path)
+    assert len(str(caught.value).splitlines()) == 1
 
 
 # ---- the map ----------------------------------------------------------------------------------------------
@@ -164,12 +154,12 @@ def test_vectors_of_the_training_of_another_length_are_left_out(tmp_path):
 
 
 def test_a_damaged_file_of_vectors_costs_the_map_and_the_page_says_so(tmp_path):
-    (tmp_path / "embeddings.parquet").write_bytes(b"junk")
+    (tmp_path / "embeddings.csv").write_bytes(b"junk")
     study = replace(scored_example(tmp_path), no_map=[])
-    assert _vectors(lambda: read_embeddings(tmp_path / "embeddings.parquet"), study.no_map) == {}
+    assert _vectors(lambda: read_embeddings(tmp_path / "embeddings.csv"), study.no_map) == {}
     page = render(study)
     assert "The map lacks what a file should tell" in page
-    assert "embeddings.parquet: not a table of vectors" in page
+    assert "embeddings.csv: not a table of vectors" in page
     assert '<canvas id="map"' not in page
     assert "near1" in page
     assert 'id="map-section"' not in render(scored_example(tmp_path))

@@ -12,15 +12,16 @@ import pandas as pd
 import pytest
 import torch
 from _contacts import content
+from safetensors.torch import load_file
 
 from toporank.comparing.decoys import Compared
 from toporank.errors import TrainingError
 from toporank.layout import repository
 from toporank.learning.checkpoint import read_description
+from toporank.learning.weights import network_bytes
 from toporank.scorer import make
 from toporank.scorer.calibration import read_calibration, why_of_another
 from toporank.scorer.combine import read_trees
-from toporank.scorer.evidence import without_commit
 from toporank.scorer.make import Evidence, for_calibration, make_scorer
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
 from toporank.scorer.residue_quality import Truth, Witness, read_quality
@@ -49,11 +50,11 @@ def evidence() -> Evidence:
         "pred_local": dockq, "consensus": 0.5, "n_interface_residues": 50 + number, "n_chains": 2,
         "contact_plddt": 40 + 50 * dockq, "pdockq": dockq / 2,
     })  # fmt: skip
-    names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.ckpt"))]
+    names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.safetensors"))]
     descriptors = np.column_stack([dockq + draw.normal(0, 0.2, n), draw.normal(size=n)])
     alike = {("d", target): np.full((EACH, EACH), 0.5) for target in decoys["target"].unique()}
     sample = [Score("T0", "m0", 0.0, None, pooled=(0.5,) * WIDTH)]
-    networks = {name: (SHIPPED / f"ensemble/{name}.ckpt").read_bytes() for name in names}
+    networks = {name: (SHIPPED / f"ensemble/{name}.safetensors").read_bytes() for name in names}
     pooled = draw.normal(size=(n, WIDTH))
     features = Scorer.open(SHIPPED).features
     witnesses = {"d": [witness(row.target, row.decoy, row.dockq) for row in decoys.itertuples()]}
@@ -100,25 +101,20 @@ def test_a_made_scorer_is_whole_and_its_calibration_its_own(evidence, tmp_path):
 
 
 def test_a_network_of_a_scorer_is_the_same_whatever_commit_trained_it(tmp_path):
-    shipped = SHIPPED / "best.ckpt"
-    content = torch.load(shipped, weights_only=True)
-    description = json.loads(content["toporank"])
+    shipped = SHIPPED / "best.safetensors"
+    description, weights = read_description(shipped), load_file(shipped)
     for commit in ("0123456789ab", "ba9876543210"):
-        description["provenance"]["git"] = commit
-        torch.save({**content, "toporank": json.dumps(description)}, tmp_path / f"{commit}.ckpt")
-    one, other = map(without_commit, sorted(tmp_path.iterdir()))
-    assert one == other
-    (tmp_path / "kept.ckpt").write_bytes(one)
-    kept = torch.load(tmp_path / "kept.ckpt", weights_only=True)["state_dict"]
-    assert all(torch.equal(kept[name], content["state_dict"][name]) for name in kept.keys() | content["state_dict"])
-    del description["provenance"]["git"]
-    assert read_description(tmp_path / "kept.ckpt") == description
+        described = {**description, "provenance": {**description["provenance"], "git": commit}}
+        state = {f"network.{name}": tensor for name, tensor in weights.items()}
+        torch.save({"state_dict": state, "toporank": json.dumps(described)}, tmp_path / f"{commit}.ckpt")
+    one, other = map(network_bytes, sorted(tmp_path.iterdir()))
+    assert one == other == shipped.read_bytes()
 
 
 def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, tmp_path):
     make_scorer(evidence, tmp_path / "one")
     (tmp_path / "two/ensemble").mkdir(parents=True)
-    (tmp_path / "two/ensemble/stale.ckpt").touch()
+    (tmp_path / "two/ensemble/stale.safetensors").touch()
     (tmp_path / "two/trees.safetensors").touch()
     make_scorer(evidence, tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")

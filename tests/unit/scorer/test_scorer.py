@@ -41,26 +41,26 @@ def test_the_shipped_scorer_is_whole_and_says_what_it_is():
     assert {*manifest.files} == everything - {MANIFEST, "README.md"}
 
 
-@pytest.mark.parametrize("path", ["", MANIFEST, "best.ckpt"])
+@pytest.mark.parametrize("path", ["", MANIFEST, "best.safetensors"])
 def test_a_folder_opens_by_its_name_its_manifest_and_its_checkpoint(path):
     assert Scorer.open(SHIPPED / path).digest == Scorer.open(SHIPPED).digest
 
 
-@pytest.mark.parametrize("path", ["", "best.ckpt"])
+@pytest.mark.parametrize("path", ["", "best.safetensors"])
 def test_a_scorer_that_was_not_finished_is_refused(folder, path):
     """Its networks alone would give other scores, without a word."""
     (folder / MANIFEST).unlink()
-    with pytest.raises(CheckpointError, match=r"scorer.json is missing.*make the scorer again.*a copy of best.ckpt"):
+    with pytest.raises(CheckpointError, match=r"is missing.*make the scorer again.*a copy of best.safetensors"):
         Scorer.open(folder / path)
     alone = folder / "alone"
     alone.mkdir()
-    shutil.copy(folder / "best.ckpt", alone)
+    shutil.copy(folder / "best.safetensors", alone)
     assert Scorer.open(alone).members == []
 
 
 def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():
     """Also where it lies in the folder of another scorer."""
-    scorer = Scorer.open(SHIPPED / "ensemble/fold0_local_seed222.ckpt")
+    scorer = Scorer.open(SHIPPED / "ensemble/fold0_local_seed222.safetensors")
     assert (scorer.mean, scorer.members, scorer.trees, scorer.calibration) == (False, [], None, None)
     assert "no trees.safetensors (its networks have the last word), no calibration.json" in scorer.missing
 
@@ -92,7 +92,7 @@ def test_opening_needs_no_torch():
 def test_nothing_that_could_be_a_scorer_is_an_error_that_says_so(tmp_path):
     with pytest.raises(CheckpointError, match=r"elsewhere: there is no such scorer or checkpoint \(is it spelled"):
         Scorer.open(tmp_path / "elsewhere")
-    with pytest.raises(CheckpointError, match=r"neither scorer\.json nor best\.ckpt \(give the folder of a scorer"):
+    with pytest.raises(CheckpointError, match=r"neither scorer\.json nor best\.\w+ nor best\.ckpt \(give the"):
         Scorer.open(tmp_path)
 
 
@@ -135,8 +135,8 @@ def test_a_scorer_does_without_trees_calibration_or_vectors_and_says_so(folder, 
 
 
 def test_a_missing_network_is_refused_by_name(folder):
-    (folder / "ensemble/fold3_local_seed222.ckpt").unlink()
-    with pytest.raises(CheckpointError, match=r"ensemble/fold3_local_seed222\.ckpt: cannot be read: No such file"):
+    (folder / "ensemble/fold3_local_seed222.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"fold3_local_seed222\.safetensors: cannot be read: No such file"):
         Scorer.open(folder)
 
 

@@ -178,7 +178,7 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_
     assert len(refused) == 2
     for decoy in refused:
         assert re.search(r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused)
-        atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.parquet", "")  # has room
+        atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")  # has room
 
 
 def test_names_that_look_alike_when_shown_stay_apart(tmp_path):

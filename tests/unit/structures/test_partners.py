@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from building import build
+from building import build, published_graph
 from structures_text import EXAMPLES
 from toporank.building.chunks.chunk import artefact, interface_graphs
 from toporank.building.chunks.ledger import LedgerRow
@@ -19,8 +19,9 @@ from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.files.pyg_file import Graph, read_graph
+from toporank.files.graph_file import Graph
 from toporank.inputs.complexes import BY_FOLDER, group
+from toporank.learning.published_files import as_file
 from toporank.structures.identity import Decoy, Status
 from toporank.structures.partners import parse_partners, partners_of, partners_text, read_partners
 from toporank.structures.sketch import sketch
@@ -142,7 +143,7 @@ def graphs_of(*decoys: tuple[Decoy, str]) -> list[Graph]:
     """The graphs of decoys with these partners."""
     rows = built(*decoys)
     assert [row.status for row in rows] == [Status.OK] * len(rows), [row.reason for row in rows]
-    return [read_graph(Path("results/ds/graphs/T", f"{row.decoy}.pt")) for row in rows]
+    return [published_graph(Path("results/ds/graphs/T", f"{row.decoy}.pt")) for row in rows]
 
 
 def built(*decoys: tuple[Decoy, str]) -> list[LedgerRow]:
@@ -237,7 +238,7 @@ def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     for name, digest in found.items():
         content = artefact("graphs", digest, member, row, *known)
         built((decoy, name))
-        assert content == Path("results/ds/graphs/T/all.pt").read_bytes()
+        assert as_file("graphs", content) == Path("results/ds/graphs/T/all.pt").read_bytes()
     thin = Store(Path("store"), thin=True)
     thin.box(row.complex).forget("graphs")
     for digest in found.values():

@@ -1,14 +1,15 @@
 """The published folder: the artefacts of a data set as files under `results/<dataset>/<stage>/`.
 
-They are copies of what is in the store, made once a build is finished. A table says which there are; what differs from
-it is published again.
+They are made from what is in the store, once a build is finished, in formats that other programs read. A table says
+which there are; what differs from it is published again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,13 +26,16 @@ Key = tuple[str, str, str]
 """Stage, target and decoy."""
 State = tuple[int, int]
 """Size in bytes and modification time in ns."""
-COLUMNS = ("stage", "target", "decoy", "sha256", "size", "mtime_ns")
+COLUMNS = ("stage", "target", "decoy", "artefact_sha256", "file_sha256", "size", "mtime_ns")
+AsFile = Callable[[str, bytes], bytes]
+"""Takes a stage and an artefact of the store, returns what is in the file that people open."""
 
 
 class Published(NamedTuple):
-    """An artefact as it was published."""
+    """An artefact as it was published. artefact, file : SHA-256 of it in the store, and of its file."""
 
-    sha256: str
+    artefact: str
+    file: str
     state: State
 
 
@@ -40,7 +44,7 @@ def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
     return Path(layout.ARTEFACTS.format(dataset=dataset, stage=stage), target, decoy + layout.SUFFIX[stage])
 
 
-def publish(dataset: str, choices: dict[str, Choice], store: Store) -> tuple[int, int]:
+def publish(dataset: str, choices: dict[str, Choice], store: Store, as_file: AsFile) -> tuple[int, int]:
     """Publish the artefacts of the decoys of the last build, and remove all that are of none; how many of each.
 
     What a partial build leaves out stays as it is. Raises RecordError where something else is in the place of one.
@@ -54,29 +58,35 @@ def publish(dataset: str, choices: dict[str, Choice], store: Store) -> tuple[int
     for key, digest in wanted.items():
         if key[1:] not in members:
             continue
-        path = place(dataset, *key)
-        if table.get(key) != Published(digest, there.get(key)) and not _is(path, digest):
-            _write(path, artefact(key[0], digest, members[key[1:]], rows[key[1:]], choices, store))
+        path, known = place(dataset, *key), table.get(key)
+        is_there = known is not None and (there.get(key) == known.state or _is(path, known.file))
+        if is_there and known.artefact == digest:
+            file_digest = known.file
+        else:
+            content = as_file(key[0], artefact(key[0], digest, members[key[1:]], rows[key[1:]], choices, store))
+            _write(path, content)
+            file_digest = hashlib.sha256(content).hexdigest()
             written += 1
         stat = path.lstat()
-        kept[key] = Published(digest, (stat.st_size, stat.st_mtime_ns))
+        kept[key] = Published(artefact=digest, file=file_digest, state=(stat.st_size, stat.st_mtime_ns))
     removed = sum(_remove(place(dataset, *key)) for key in there.keys() - wanted.keys())
     write_published(dataset, kept)
     return written, removed
 
 
-def publish_decoy(dataset: str, chunk: str, choices: dict[str, Choice], store: Store) -> LedgerRow:
+def publish_decoy(dataset: str, chunk: str, choices: dict[str, Choice], store: Store, as_file: AsFile) -> LedgerRow:
     """Publish the artefacts of a decoy that was built by itself; what became of it."""
     (member,) = read_chunk(dataset, chunk)
     (row,) = read_outcomes(dataset, chunk, [member.key]).rows
     for stage, digest in row.artefacts.items():
-        _write(place(dataset, stage, *row.key), artefact(stage, digest, member, row, choices, store))
+        content = as_file(stage, artefact(stage, digest, member, row, choices, store))
+        _write(place(dataset, stage, *row.key), content)
     return row
 
 
 def write_published(dataset: str, table: Mapping[Key, Published]) -> None:
     """Write what is published."""
-    lines = ["\t".join((*key, digest, *map(str, state))) for key, (digest, state) in sorted(table.items())]
+    lines = ["\t".join((*key, row.artefact, row.file, *map(str, row.state))) for key, row in sorted(table.items())]
     write_text(layout.PUBLISHED.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""]))
 
 
@@ -85,7 +95,10 @@ def read_published(dataset: str) -> dict[Key, Published]:
     try:
         _, *lines = Path(layout.PUBLISHED.format(dataset=dataset)).read_text(encoding="utf-8").split("\n")[:-1]
         rows = [line.split("\t") for line in lines]
-        return {(*key,): Published(digest, (int(size), int(mtime))) for *key, digest, size, mtime in rows}
+        return {
+            (stage, target, decoy): Published(artefact, file, (int(size), int(mtime)))
+            for stage, target, decoy, artefact, file, size, mtime in rows
+        }
     except (FileNotFoundError, ValueError):
         return {}
 
@@ -95,7 +108,7 @@ def damaged(dataset: str) -> set[Key]:
     table = read_published(dataset)
     there = _look(dataset) if table else {}
     differing = [key for key, known in table.items() if there.get(key) != known.state]
-    return {key for key in differing if not _is(place(dataset, *key), table[key].sha256)}
+    return {key for key in differing if not _is(place(dataset, *key), table[key].file)}
 
 
 def _look(dataset: str) -> dict[Key, State]:

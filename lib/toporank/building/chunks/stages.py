@@ -29,7 +29,7 @@ from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
-from toporank.files.pyg_file import FORMAT, graph_bytes
+from toporank.files.graph_file import FORMAT, graph_bytes
 from toporank.inputs.confidence.disorder import WHY
 from toporank.layout import STAGES
 from toporank.structures.complex import Complex
@@ -57,7 +57,7 @@ MADE_BY = {
     "topology": TABLES,
     "nodes": TABLES,
     "edges": TABLES,
-    "graphs": (*TABLES, "files.pyg_file"),
+    "graphs": (*TABLES, "files.graph_file"),
     "label": ("building.native_labels",),
 }
 """The modules that make each kind of artefact, besides the feature module and this one; what they import counts too."""

@@ -14,7 +14,6 @@ import hashlib
 import io
 import json
 import os
-import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -29,7 +28,7 @@ from toporank.features.registry import canonical
 from toporank.files.atomic import write_bytes
 
 BOX = ".zip"
-_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, ValueError, OverflowError, RuntimeError, struct.error, zlib.error)
+_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, ValueError, OverflowError, RuntimeError, zlib.error)
 """What `zipfile` raises where bytes are missing or other than they were."""
 
 STEPS = ("topology", "nodes", "edges")

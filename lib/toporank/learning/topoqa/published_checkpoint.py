@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from toporank.errors import CheckpointError
-from toporank.files.torch_pickles import SavedTensor
 
 ORIGIN = "TopoQA"
 FEATURES = "topoqa_compat"
@@ -57,11 +56,11 @@ DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "
 def describe(state: Any, path: Path) -> dict[str, Any] | None:
     """A description, as `checkpoint.read_description` gives it, of a TopoQA checkpoint; None for any other.
 
-    state : its `state_dict` as `TorchFile` reads it. path : the file, for messages.
+    state : its `state_dict`. path : the file, for messages.
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
     found = state if isinstance(state, dict) else {}
-    shapes = {name: tensor.shape for name, tensor in found.items() if isinstance(tensor, SavedTensor)}
+    shapes = {name: tuple(tensor.shape) for name, tensor in found.items() if hasattr(tensor, "shape")}
     if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
     from toporank.features.registry import node_columns, records, resolve_recorded
