@@ -62,10 +62,10 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.zst")))
+    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z")))
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
-    assert passed_over(Path("."), decoys) == [Path("T/d.pdb.zst")]
+    assert passed_over(Path("."), decoys) == [Path("T/d.pdb.7z")]
 
 
 @pytest.mark.parametrize(

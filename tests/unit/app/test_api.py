@@ -82,7 +82,7 @@ def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_h
                 line = line[:30] + "".join(f"{x:8.3f}" for x in turned) + line[54:]
             lines.append(line)
         (tmp_path / f"pose_{name}.pdb").write_text("\n".join(lines) + "\n")
-    frame = toporank.score(tmp_path)
+    frame = toporank.score(tmp_path).models
     assert set(frame["status"]) == {"one_body"}
     assert frame["pred_dockq"].isna().all()
     assert (
@@ -287,14 +287,16 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     atoms = read_atoms(ANTIBODY)
     native = write_pdb(tmp_path / "given/native.pdb", atoms)
     model = write_pdb(tmp_path / "given/turned.pdb", turned(atoms, "A"))
-    table = toporank.score(tmp_path / "given")
-    pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A"))
-    assert "given: H and L are an antibody: scored as H+L against A" in table.attrs["notes"]
+    results = toporank.score(tmp_path / "given")
+    table = results.models
+    pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A").models)
+    assert "given: H and L are an antibody: scored as H+L against A" in results.notes
     assert set(table["n_interfaces"]) == {1}
-    apart = toporank.score(tmp_path / "given", partners="chains")
+    results_apart = toporank.score(tmp_path / "given", partners="chains")
+    apart = results_apart.models
     assert set(apart["n_interfaces"]) == {3}
     assert (apart["expected_dockq"] < apart["pred_dockq"]).all()
-    assert not any("antibody" in note for note in apart.attrs["notes"])
+    assert not any("antibody" in note for note in results_apart.notes)
     assert toporank.dockq(model, native) == toporank.dockq(model, native, partners="H+L:A")
     assert toporank.dockq(model, native)["dockq"] < 0.1 < toporank.dockq(model, native, partners="chains")["dockq"]
     assert toporank.interfaces(native)["interface"].tolist() == ["A:H+L"]
