@@ -25,6 +25,7 @@ from toporank.app.workflow.preflight import check_writable, feature_choices, sai
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.masked import with_disorder_masked
+from toporank.building.native_labels import partners_of_native
 from toporank.building.planning import partners_given, plan_of
 from toporank.building.target_chains import target_chains
 from toporank.comparing.homology.chain_tables import antibodies, compared
@@ -44,7 +45,7 @@ from toporank.scorer.embeddings import columns_of_vectors
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.identity import split_suffix
-from toporank.structures.partners import parse_partners, partners_text
+from toporank.structures.partners import parse_partners, partner_name, partners_text
 from toporank.structures.read import read_complex
 
 PathLike = str | os.PathLike[str]
@@ -223,8 +224,8 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     Returns
     -------
     dict : `dockq`, `fnat` (shares from 0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all interfaces;
-    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to chain of the model;
-    `notes`, what was left out.
+    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to chain of the model, or to
+    several, such as `"A+B"`; `notes`, what was joined or left out.
 
     Raises
     ------
@@ -239,11 +240,13 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     1.0
     """
     of_native, of_model = read_complex(Path(native)), read_complex(Path(model))
-    label_ = label(Native(of_native, parse_partners(partners) if partners else ()), of_model)
+    of_partners = partners_of_native(partners or "", of_native)
+    label_ = label(Native(of_native, of_partners or (), are_given=bool(partners)), of_model)
     each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
     notes = [*of_native.notes, *of_model.notes, *label_.notes]
+    mapping = {chain: partner_name(of_model) for chain, of_model in label_.mapping.items()}
     means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
-    return {**means, "interfaces": each, "mapping": dict(label_.mapping), "notes": notes}
+    return {**means, "interfaces": each, "mapping": mapping, "notes": notes}
 
 
 def _scored(

@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
+from toporank.building.placed_partners import Natives, in_names_of_decoys
+from toporank.comparing.native.named import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, of_decoys
 from toporank.structures.partners import partners_of
 
 
 def plan_of(
-    grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
+    grouped: Grouped,
+    for_all: str,
+    of_targets: Mapping[str, str],
+    labels: Iterable[Label] = (),
+    natives: Natives | None = None,
 ) -> list[PlannedDecoy]:
     """The plan of all decoys.
 
     for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
-    partners. Raises ConfigError when two tables contradict each other.
+    partners. natives : by whose chains the partners of their targets are named; where there is none, they are chains of
+    the target. Raises ConfigError when two tables contradict each other.
     """
     labels = list(labels)
     partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
-    return planned(grouped.decoys, dockq, partners, partners_of_each(partners, grouped), grouped.contents)
+    of_target = {key: text for key, text in partners.items() if not (natives and key[0] in natives.chains)}
+    own = partners | partners_of_each(of_target, grouped)
+    for label in of_decoys(labels):
+        if label.mapping and label[:2] in of_target:
+            own[label[:2]] = in_decoy(label.partners, read_mapping(label.mapping))
+    rows = planned(grouped.decoys, dockq, partners, own, grouped.contents)
+    return in_names_of_decoys(rows, natives, grouped.chains) if natives else rows
 
 
 def partners_given(

@@ -47,6 +47,7 @@ class Grouped(NamedTuple):
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
     residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
     contents : path → SHA-256 of each file that could be looked into.
+    chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read are left out.
     """
 
     decoys: list[Decoy]
@@ -55,6 +56,7 @@ class Grouped(NamedTuple):
     residues: dict[Key, int]
     mutants: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
+    chains: Mapping[Key, tuple[tuple[str, str], ...]] = MappingProxyType({})
 
 
 class _Model(NamedTuple):

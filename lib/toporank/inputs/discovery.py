@@ -38,7 +38,8 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
     grouped = group(decoys, seen, by, folder.resolve().name, partners)
     contents = {path: sketch.content for path, sketch in seen.items() if sketch}
     of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
-    return grouped._replace(mutants=of_mutants, contents=contents)
+    chains = {d.key: sketch.of_model(d.model) for d in grouped.decoys if (sketch := seen.get(d.path))}
+    return grouped._replace(mutants=of_mutants, contents=contents, chains=chains)
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:

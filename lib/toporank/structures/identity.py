@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Container
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,8 @@ from toporank.errors import ConfigError, printable
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by `.gz`."""
+ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
+"""Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
 
 
 LONGEST_NAME = 240
@@ -125,7 +128,7 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
     """
     stem, zipped = (filename[:-3], filename[-3:]) if filename.lower().endswith(".gz") else (filename, "")
     base, suffix = os.path.splitext(stem)
-    if base and suffix.lower() in FORMATS:
+    if base and (suffix.lower() in FORMATS or ASSEMBLY.fullmatch(suffix)):
         return base, suffix + zipped
     return None
 
@@ -137,4 +140,4 @@ def structure_format(path: Path) -> tuple[str, bool]:
         endings = ", ".join(FORMATS)
         raise ConfigError("not a structure file name", where=path, remedy=f"use {endings}, each with or without .gz")
     suffix = known[1].lower()
-    return FORMATS[suffix.removesuffix(".gz")], suffix.endswith(".gz")
+    return FORMATS[suffix.removesuffix(".gz").rstrip("0123456789")], suffix.endswith(".gz")
