@@ -20,6 +20,7 @@ from toporank.app.commands.score import settings_of
 from toporank.app.config import load_config
 from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
 from toporank.app.workflow.preflight import check_writable
+from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
@@ -31,7 +32,7 @@ from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.immune import natural_bodies
-from toporank.structures.partners import Partners, checked_partners, given_partners, partners_text
+from toporank.structures.partners import Partners, checked_partners, given_partners, partner_name, partners_text
 from toporank.structures.read import read_complex
 
 PathLike = str | os.PathLike[str]
@@ -208,8 +209,8 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     Returns
     -------
     dict : `dockq`, `fnat` (shares from 0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all interfaces;
-    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to chain of the model;
-    `notes`, what was left out.
+    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to chain of the model, or
+    to several, such as `"A+B"`; `notes`, what was joined or left out.
 
     Raises
     ------
@@ -224,11 +225,13 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     1.0
     """
     of_native, of_model = read_complex(Path(native)), read_complex(Path(model))
-    label_ = label(Native(of_native, _partners(of_native, partners)), of_model)
+    of_partners = partners_of_native(checked_partners(partners) if partners else "", of_native)
+    label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
     each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
     notes = [*of_native.notes, *of_model.notes, *label_.notes]
+    mapping = {chain: partner_name(of_model) for chain, of_model in label_.mapping.items()}
     means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
-    return {**means, "interfaces": each, "mapping": dict(label_.mapping), "notes": notes}
+    return {**means, "interfaces": each, "mapping": mapping, "notes": notes}
 
 
 def _scored(

@@ -18,9 +18,11 @@ from toporank.building.chunks.chunk import decoy_content, making
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
-from toporank.comparing.native.label import Label, Native, counterparts, label
+from toporank.comparing.native.label import Label, Native, label
+from toporank.comparing.native.named import mapping_text
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files.atomic import write_text
+from toporank.inputs.natives import natives_of
 from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
@@ -60,7 +62,7 @@ class InterfaceLabel(NamedTuple):
 class LabelledDecoy(NamedTuple):
     """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
 
-    partners : of the native, empty when each chain is one. mapping : `<chain of the native>=<chain of the decoy> …`.
+    partners : of the native, empty when each chain is one. mapping : as from `comparing.native.named.mapping_text`.
     counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
     """
 
@@ -81,7 +83,7 @@ class LabelledDecoy(NamedTuple):
 
 
 def label_chunk(dataset: str, chunk: str, natives: Mapping[str, Path], store: Store) -> list[LabelledDecoy]:
-    """Label the decoys of a chunk and write the result. natives : by target.
+    """Label the decoys of a chunk and write the result. natives : as for `Labelling`.
 
     A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's fault: it ends the job.
     """
@@ -111,21 +113,33 @@ def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
     return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
 
 
+def partners_of_native(given: str, native: Complex) -> Partners:
+    """The partners of a target's native: those that were given, as text, or those that its chains are by nature.
+
+    Empty when each chain is one.
+    """
+    return given_partners(given) if given else bodies_of(native.chains, pairs_of_complex(native))
+
+
 @dataclass
 class _NativeFile:
     """The native of a target; read when first needed, and its contacts found when a label has to be computed.
 
-    given : its partners as text; empty where the chains of a body are one partner by nature.
+    given : its partners as text; empty where the chains of a body are one partner by nature. unclear : why it is not
+    clear which file it is.
     """
 
     path: Path | None
     given: str
     store: Store
+    unclear: str = ""
 
     @functools.cached_property
     def entry(self) -> Entry:
         if self.path is None:
-            raise NativeError("the target has no native", remedy="put one into the folder of natives")
+            what = self.unclear or "the target has no native"
+            remedy = "name the right one after the target" if self.unclear else "put one into the folder of natives"
+            raise NativeError(what, remedy=remedy)
         try:
             return Making(self.path, structure_digest(self.path), None, (), {}, self.store).complex
         except StructureError as error:
@@ -138,7 +152,7 @@ class _NativeFile:
     @functools.cached_property
     def partners(self) -> Partners:
         """Empty when each chain is one."""
-        return given_partners(self.given) if self.given else bodies_of(self.complex.chains, self.pairs)
+        return partners_of_native(self.given, self.complex)
 
     @functools.cached_property
     def pairs(self) -> list[Pair]:
@@ -148,7 +162,7 @@ class _NativeFile:
     @functools.cached_property
     def native(self) -> Native:
         try:
-            return Native(self.complex, self.partners)
+            return Native(self.complex, self.partners, are_given=bool(self.given))
         except NativeError as error:
             raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
 
@@ -164,7 +178,10 @@ class _NativeFile:
 
 
 class Labelling:
-    """What the natives of targets say of decoys, taken from the store or computed. natives : by target."""
+    """What the natives of targets say of decoys, taken from the store or computed.
+
+    natives : as `inputs.natives.find_natives` finds them.
+    """
 
     def __init__(self, natives: Mapping[str, Path], store: Store):
         self._natives, self._store = natives, store
@@ -179,11 +196,18 @@ class Labelling:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
             return LabelledDecoy(*member.key, member.native_partners, None, "", status, error.reason, [])
-        dockq, mapping, reason, interfaces = json.loads(entry.content)
-        interfaces = [InterfaceLabel(*one) for one in interfaces]
-        said = dockq, mapping, Status.OK, reason, interfaces, counterparts.sha256
-        partners = member.native_partners or partners_text(self._native(member.target, "").partners)
-        return LabelledDecoy(*member.key, partners, *said)
+        dockq, mapping, reason, interfaces, partners = json.loads(entry.content)
+        return LabelledDecoy(
+            target=member.target,
+            decoy=member.decoy,
+            partners=member.native_partners or partners,
+            dockq=dockq,
+            mapping=mapping,
+            status=Status.OK,
+            reason=reason,
+            interfaces=[InterfaceLabel(*interface) for interface in interfaces],
+            counterparts=counterparts.sha256,
+        )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
         """Where the CA of each residue of a labelled decoy is in the native, by `comparing.native.label`.
@@ -197,7 +221,8 @@ class Labelling:
         return self._native(member.target, member.native_partners).complex
 
     def _open(self, target: str, partners: str) -> _NativeFile:
-        return _NativeFile(self._natives.get(target), partners, self._store)
+        found, unclear = natives_of(self._natives, [target])
+        return _NativeFile(found.get(target), partners, self._store, unclear.get(target, ""))
 
     def _entries(self, member: PlannedDecoy, digest: str, content: bytes | None = None) -> tuple[Entry, Entry]:
         """Label and counterparts."""
@@ -214,12 +239,19 @@ class Labelling:
             complex_, found = compared()
             notes = [IS_THE_NATIVE] if atoms_digest(complex_) == native.atoms else []
             notes += [*native.joined, *found.notes]
-            content = [round(found.dockq, DECIMALS), _mapping_text(found), "; ".join(notes), _interfaces(found)]
+            joined = any(len(partner) > 1 for partner in found.partners)
+            content = [
+                round(found.dockq, DECIMALS),
+                mapping_text(found.mapping),
+                "; ".join(notes),
+                _interfaces(found),
+                _text(found.partners) if joined else "",
+            ]
             return json.dumps(content).encode(), {}
 
         def make_counterparts() -> tuple[bytes, dict[str, Any]]:
-            complex_, found = compared()
-            return counterparts(native.native, complex_, found.mapping).astype("<f4").tobytes(), {}
+            _, found = compared()
+            return found.counterparts.astype("<f4").tobytes(), {}
 
         made_of = {"native": native.entry.sha256, "partners": member.native_partners}
         depends_on = {**made_of, "code": code_digest("label", {})}
@@ -228,19 +260,19 @@ class Labelling:
         return both
 
 
-def _mapping_text(found: Label) -> str:
-    return " ".join(f"{native}={decoy}" for native, decoy in found.mapping.items())
-
-
 def _interfaces(found: Label) -> list[InterfaceLabel]:
-    def text(sides: Partners) -> str:
-        return partners_text(tuple(sorted(tuple(sorted(side)) for side in sides)))
+    rows = []
+    for sides, scores in found.interfaces.items():
+        of_decoy = tuple(_counterparts(side, found.mapping) for side in sides)
+        values = [round(value, DECIMALS) for value in scores]
+        rows.append(InterfaceLabel(_text(of_decoy), _text(sides), *values))
+    return rows
 
-    return [
-        InterfaceLabel(
-            text(tuple(tuple(found.mapping[name] for name in side if name in found.mapping) for side in sides)),
-            text(sides),
-            *(round(value, DECIMALS) for value in scores),
-        )
-        for sides, scores in found.interfaces.items()
-    ]
+
+def _counterparts(side: tuple[str, ...], mapping: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The chains of the decoy that a side of an interface consists of."""
+    return tuple({chain for name in side for chain in mapping.get(name, ())})
+
+
+def _text(partners: Partners) -> str:
+    return partners_text(tuple(sorted(tuple(sorted(partner)) for partner in partners)))

@@ -5,30 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
+from toporank.building.placed_partners import Natives, in_names_of_decoys
+from toporank.comparing.native.named import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners
 from toporank.structures.body_names import sentence_of_pairs
-from toporank.structures.partners import parse_partners, partners_of
+from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
 
 
 def plan_of(
-    grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
+    grouped: Grouped,
+    for_all: str,
+    of_targets: Mapping[str, str],
+    labels: Iterable[Label] = (),
+    natives: Natives | None = None,
 ) -> list[PlannedDecoy]:
     """The plan of all decoys.
 
     A decoy for which nobody gives partners has those that `natural_partners` recognises.
 
     for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
-    partners. Raises ConfigError when two tables contradict each other, or a label may mean several files.
+    partners. natives : by whose chains the partners of their targets are named; where there is none, they are chains of
+    the target. Raises ConfigError when two tables contradict each other, or a label may mean several files.
     """
     labels = list(labels)
     check_unambiguous(labels, grouped.ambiguous)
     partners = partners_given(grouped, for_all, of_targets, labels)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
+    of_target = {}
+    for key, text in partners.items():
+        if text == EACH_CHAIN or not (natives and key[0] in natives.chains):
+            of_target[key] = text
+    own = partners | partners_of_each(of_target, grouped)
+    for label in of_decoys(labels):
+        if label.mapping and label.partners != EACH_CHAIN and label[:2] in of_target:
+            own[label[:2]] = in_decoy(label.partners, read_mapping(label.mapping))
     natural = {key: text for key, text in natural_partners(grouped).items() if key not in partners}
-    of_files = partners_of_each(partners, grouped) | natural
-    return planned(grouped.decoys, dockq, partners, of_files, grouped.contents, natural)
+    rows = planned(grouped.decoys, dockq, partners, own | natural, grouped.contents, natural)
+    return in_names_of_decoys(rows, natives, grouped.chains) if natives else rows
 
 
 def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped, verb: str = "taken") -> list[str]:

@@ -45,6 +45,7 @@ class Grouped(NamedTuple):
     contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
     target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
     ambiguous : target and name of files that are called alike and differ. pairs : of decoys, chains that are one body.
+    chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read are left out.
     """
 
     decoys: list[Decoy]
@@ -58,6 +59,7 @@ class Grouped(NamedTuple):
     renamed: Sequence[str] = ()
     ambiguous: frozenset[Key] = frozenset()
     pairs: Mapping[Key, tuple[Pair, ...]] = MappingProxyType({})
+    chains: Mapping[Key, tuple[tuple[str, str], ...]] = MappingProxyType({})
 
 
 def group(

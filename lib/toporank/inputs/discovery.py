@@ -50,6 +50,7 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
         contents=contents,
         copies=copies,
         pairs=_pairs(grouped.decoys, seen),
+        chains={d.key: sketch.of_model(d.model) for d in grouped.decoys if (sketch := seen.get(d.path))},
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from toporank.comparing.native.named import mapping_text, read_mapping
 from toporank.errors import ConfigError, printable
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.spreadsheets import read_rows, restored, table_text
@@ -23,6 +24,8 @@ class Label(NamedTuple):
     split : `train`, `val` or `test`, or `""` while nothing is decided.
     partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
     interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
+    mapping : which chain of the native is which of the decoy, as `comparing.native.named.mapping_text` writes it, where
+        the partners are named by chains of the native; empty where the table does not say it.
     """
 
     target: str
@@ -32,12 +35,13 @@ class Label(NamedTuple):
     group: str = ""
     partners: str = ""
     interface: str = ""
+    mapping: str = ""
 
 
 SPLITS = ("train", "val", "test")
 COLUMNS = Label._fields
 _NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
-    name: name for name in ("split", "group", "partners", "interface", "status")
+    name: name for name in ("split", "group", "partners", "interface", "mapping", "status")
 }
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -49,8 +53,8 @@ def read_labels(
     """Read a label table, or one per split; sorted by target, decoy and interface.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split, group, Partners and Interface; others are ignored. Separated by commas, semicolons or tabs. A row
-    with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv, labels nothing.
+    optionally split, group, Partners, Mapping and Interface; others are ignored. Separated by commas, semicolons or
+    tabs. A row with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv, labels nothing.
     Without a split, whole targets are set aside for validation with `split_by` target; otherwise nothing is decided,
     since chains are not known yet. Names are as `table_name` gives them, like those of decoys.
 
@@ -116,11 +120,20 @@ def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
             remedy=remedy,
         )
     stem = (split_suffix(decoy) or (decoy,))[0]
-    said, interface, split = found("partners", ""), found("interface", ""), split or found("split", "").lower()
-    partners = checked_partners(said, where) if said else ""
+    partners, interface = found("partners", ""), found("interface", "")
+    partners = checked_partners(partners, where) if partners else ""
     interface = partners_text(parse_partners(interface, where)) if interface else ""
-    names = table_name(restored(target)), table_name(restored(stem))
-    return Label(*names, float(number), split, printable(found("group", "")), partners, interface)
+    mapping = mapping_text(read_mapping(found("mapping", ""), where)) if partners else ""
+    return Label(
+        target=table_name(restored(target)),
+        decoy=table_name(restored(stem)),
+        dockq=float(number),
+        split=split or found("split", "").lower(),
+        group=printable(found("group", "")),
+        partners=partners,
+        interface=interface,
+        mapping=mapping,
+    )
 
 
 def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:

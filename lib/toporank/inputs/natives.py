@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from toporank.errors import ConfigError, printable
@@ -14,12 +17,17 @@ EXPECTED = (
     "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or <target>/native.pdb and"
     " so on"
 )
+_OF_WWPDB = re.compile(r"(?:pdb_0000|pdb)?([1-9][a-z0-9]{3})(?:-assembly\d+|_xyz)?")
+"""How the wwPDB and the RCSB name the file of an entry, in small letters and without ending: `pdb1abc.ent.gz`,
+`1abc-assembly1.cif.gz`, `pdb_00001abc_xyz.cif.gz`; `1abc.pdb1.gz` has the number of the assembly in its ending."""
 
 
 def find_natives(folder: Path) -> dict[str, Path]:
-    """Target → native, of `<folder>/<target>.<suffix>` and `<folder>/<target>/native.<suffix>`; targets in order.
+    """Name → native, of `<folder>/<name>.<suffix>` and `<folder>/<name>/native.<suffix>`; names in order.
 
-    Raises ConfigError when the folder cannot be listed or a target has two natives.
+    `natives_of` says whose natives they are.
+
+    Raises ConfigError when the folder cannot be listed or two natives have one name.
     """
     found: dict[str, Path] = {}
     try:
@@ -46,3 +54,60 @@ def _by_name(entry: os.DirEntry) -> list[tuple[str, Path]]:
 def _in_folder(entry: os.DirEntry) -> list[tuple[str, Path]]:
     names = sorted(os.listdir(entry.path)) if not entry.name.startswith(".") else []
     return [(entry.name, Path(entry.path, name)) for name in names if (split_suffix(name) or ("",))[0] == STEM]
+
+
+def natives_of(natives: Mapping[str, Path], targets: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]:
+    """The native of each target, and of the others why it is not clear which one it is, where some come near.
+
+    A native of the target's name goes first, then one that differs in capitals alone, then one that the wwPDB calls
+    after the same entry. Where several come equally near, none is taken.
+
+    natives : as `find_natives` finds them.
+    """
+    alike: dict[str, list[str]] = {}
+    for name in natives:
+        for key in {name.casefold(), _entry(name)}:
+            alike.setdefault(key, []).append(name)
+    found: dict[str, Path] = {}
+    unclear: dict[str, str] = {}
+    for target in targets:
+        same_letters = [name for name in alike.get(target.casefold(), []) if name.casefold() == target.casefold()]
+        candidates = [target] if target in natives else same_letters or alike.get(_entry(target), [])
+        if len(candidates) == 1:
+            found[target] = natives[candidates[0]]
+        elif candidates:
+            files = " and ".join(printable(natives[name].name) for name in sorted(candidates)[:2])
+            unclear[target] = f"{files} could both be the native of {printable(target)}"
+    return found, unclear
+
+
+def _entry(name: str) -> str:
+    """The entry of the PDB that a file or target is named after, in small letters; or its whole name."""
+    known = _OF_WWPDB.fullmatch(name.casefold())
+    return known[1] if known else name.casefold()
+
+
+def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
+    """What to tell a user about natives and targets that do not belong together: at most one sentence of each kind."""
+    targets = sorted(targets)
+    found, unclear = natives_of(natives, targets)
+    without = [target for target in targets if target not in found]
+    used = {*found.values()}
+    stray = [path for path in natives.values() if path not in used]
+    lines = [f"{line} (name the right one after the target)" for line in list(unclear.values())[:1]]
+    if without:
+        lines.append(f"targets without native: {len(without)} of {len(targets)}, such as {printable(without[0])}")
+    if stray:
+        names = {name for name, path in natives.items() if path in stray}
+        meant = next(((near[0], name) for name in sorted(names) if (near := _near(name, without))), None)
+        target, name = meant or ("", min(names))
+        hint = f", did you mean {printable(target)}?" if target else ""
+        n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
+        lines.append(f"{printable(natives[name].name)} belongs to no target{hint}{n}")
+    return lines
+
+
+def _near(name: str, targets: Iterable[str]) -> list[str]:
+    """The target whose name is most like that of a native."""
+    by_letters = {target.casefold(): target for target in targets}
+    return [by_letters[near] for near in difflib.get_close_matches(name.casefold(), by_letters, n=1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Container
 from itertools import count
 from pathlib import Path
@@ -15,6 +16,8 @@ from toporank.structures.recognition import format_of_content, may_be_structure
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
+ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
+"""Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
 
 
 LONGEST_NAME = 240
@@ -123,7 +126,7 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
     """
     plain = without_compression(filename)
     base, suffix = os.path.splitext(plain)
-    if base and suffix.lower() in FORMATS:
+    if base and (suffix.lower() in FORMATS or ASSEMBLY.fullmatch(suffix)):
         return base, filename[len(base) :]
     return None
 
@@ -150,7 +153,7 @@ def structure_format(path: Path) -> tuple[str, str]:
     known = split_suffix(path.name)
     if known:
         suffix = known[1].lower()
-        return FORMATS[without_compression(suffix)], compression_of(suffix)
+        return FORMATS[without_compression(suffix).rstrip("0123456789")], compression_of(suffix)
     by_content = format_of_content(path) if may_be_structure(path.name) else ""
     if by_content:
         return by_content, compression_of(path.name)

@@ -21,6 +21,8 @@ from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.building.masked import with_disorder_masked
+from toporank.building.native_labels import Labelling
+from toporank.building.placed_partners import Natives, called_in_models, check_named
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
@@ -39,7 +41,7 @@ from toporank.inputs.labels import (
     write_labels,
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
-from toporank.inputs.natives import find_natives
+from toporank.inputs.natives import find_natives, natives_of, unmatched
 from toporank.learning.hardware import contradictions
 from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
@@ -244,12 +246,18 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if not decoys:
         raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
-    natives = _find_natives(result, dataset, decoys, repository, store) if dataset.natives is not None else []
+    natives = None
+    if dataset.natives is not None:
+        natives, lines = _find_natives(result, dataset, decoys, repository, store)
+        notes += lines
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
     size = config.workflow.chunk_size
-    rows = plan_of(grouped, for_all, of_targets, labels)
+    given = partners_given(grouped, for_all, of_targets, labels)
+    if natives:
+        notes += check_named(given, natives, f"dataset {name}, partners")
+    rows = plan_of(grouped, for_all, of_targets, labels, natives)
     if config.masks_disorder(name):
         rows = with_disorder_masked(rows, config.plddt_of(name), Store(store))
     whole = part = deal(rows, size)
@@ -279,8 +287,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     result.summary[name] = f"{describe_fates(gap)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows, grouped)]
-    notes += called_otherwise(partners_given(grouped, for_all, of_targets, labels), grouped)
-    notes = [*notes, *natives, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
+    of_target = {key: text for key, text in given.items() if not (natives and key[0] in natives.chains)}
+    notes += [*called_otherwise(of_target, grouped), *(called_in_models(rows) if natives else [])]
+    notes = [*notes, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
     if stray := sorted(of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}):
         notes.append(f"partners are given for targets without decoys, {len(stray)} in all, such as {stray[0]}")
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
@@ -295,22 +304,26 @@ def _prepare_graphs(result: Preflight, config: Config, dataset: Dataset, reposit
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
 
 
-def _find_natives(result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path) -> list[str]:
-    """Find the natives of a data set; returns which are missing or belong to no target, a line each."""
+def _find_natives(
+    result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
+) -> tuple[Natives, list[str]]:
+    """Find the natives of a data set; returns their chains, and which are missing or belong to no target, in lines."""
     where, folder = f"dataset {dataset.name}, natives", locate(dataset.natives, repository)
     check_is_there(dataset.natives, repository, where)
-    paths, targets = find_natives(folder), {decoy.target for decoy in decoys}
-    without, stray = sorted(targets - paths.keys()), sorted(paths.keys() - targets)
-    if len(without) == len(targets):
-        what = f"no target has a native: there is {stray[0] if stray else 'none'}, but for example target {without[0]}"
+    natives, targets = find_natives(folder), sorted({decoy.target for decoy in decoys})
+    paths, _ = natives_of(natives, targets)
+    if not paths:
+        there = min(natives) if natives else "none"
+        what = f"no target has a native: there is {printable(there)}, but for example target {printable(targets[0])}"
         raise ConfigError(f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED)
     seen = sketches(map(str, paths.values()), store)
     result.natives[dataset.name] = {
         target: (str(path), *state_if_there(path, sketch.content if (sketch := seen[str(path)]) else ""))
         for target, path in paths.items()
     }
-    lines = [f"targets without native: {len(without)} of {len(targets)}, such as {without[0]}"] if without else []
-    return [*lines, *([f"natives without target: {len(stray)}, such as {stray[0]}"] if stray else [])]
+    chains = {target: sketch.chains if (sketch := seen[str(path)]) else None for target, path in paths.items()}
+    labelling = Labelling(natives, Store(store))
+    return Natives(chains, lambda decoy: labelling.label(decoy).mapping), unmatched(natives, targets)
 
 
 def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.identity import free_name
 
 BACKBONE = (b"N", b"CA", b"C", b"O")
 CA = 1
@@ -21,6 +23,7 @@ class Chain:
     sequence : L letters, `X` for a residue that counts as none of the 20
     atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the complex
     backbone : N, CA, C and O of each residue, shape (L, 4, 3)
+    piece_of : name of the chain of the file that it is a piece of; empty for a whole chain
     """
 
     name: str
@@ -28,6 +31,12 @@ class Chain:
     sequence: str
     atoms: np.ndarray
     backbone: np.ndarray
+    piece_of: str = ""
+
+    @property
+    def of_file(self) -> str:
+        """Name of the chain of the file."""
+        return self.piece_of or self.name
 
     @property
     def ca(self) -> np.ndarray:
@@ -57,3 +66,27 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
         )
         for name, own in members.items()
     }
+
+
+def in_pieces(chains: Mapping[str, Chain], cuts: Mapping[str, Sequence[slice]]) -> dict[str, Chain]:
+    """The chains by name, some of them cut into pieces, which get names of their own.
+
+    cuts : chain → its pieces, as `joined.cuts` gives them.
+    """
+    found: dict[str, Chain] = {}
+    for name, chain in chains.items():
+        if name not in cuts:
+            found[name] = chain
+            continue
+        for number, residues in enumerate(cuts[name], 1):
+            own = free_name(f"{name}/{number}", {*chains, *found})
+            found[own] = replace(
+                chain,
+                name=own,
+                index=chain.index[residues],
+                sequence=chain.sequence[residues],
+                atoms=chain.atoms[residues],
+                backbone=chain.backbone[residues],
+                piece_of=name,
+            )
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -9,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.comparing.native.alignment import align
-from toporank.comparing.native.chains import CA, Chain, chains_of
+from toporank.comparing.native.chains import CA, Chain, chains_of, in_pieces
 from toporank.comparing.native.dockq import Interface, Scores, Side, near_pairs, score
+from toporank.comparing.native.joined import Cuts, cuts
 from toporank.comparing.native.mapping import LEAST_IDENTITY, Mapping, mappings
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
@@ -24,36 +26,60 @@ class Label(NamedTuple):
     """What a decoy is worth.
 
     dockq : mean over the interfaces
-    mapping : chain of the native → chain of the decoy
-    interfaces : scores of each pair of partners
-    notes : what was left out, one sentence each
+    mapping : chain of the native → the chains of the decoy that hold its residues
+    interfaces : scores of each pair of partners, by chains of the native
+    notes : what was joined and what was left out, one sentence each
+    counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R, 3), Å; NaN where it is
+        not there
+    partners : those that were compared, by chains of the native
     """
 
     dockq: float
-    mapping: Mapping
+    mapping: dict[str, tuple[str, ...]]
     interfaces: dict[tuple[Partner, Partner], Scores]
     notes: tuple[str, ...]
+    counterparts: np.ndarray
+    partners: Partners
 
 
 class Native:
     """A native. Its contacts are found when they are first needed.
 
-    partners : its chains as they dock; every chain by itself when empty.
+    partners : its chains as they dock; every chain by itself when empty. are_given : whether somebody said so; then
+    they stay as they are, also where a decoy has several of them in one chain.
     Raises NativeError when the partners do not fit its chains, or no two of them touch.
     """
 
-    def __init__(self, complex_: Complex, partners: Partners = ()):
+    def __init__(self, complex_: Complex, partners: Partners = (), *, are_given: bool = True):
         chains = chains_of(complex_)
+        self.are_given = bool(partners) and are_given
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
         named = {name for partner in self.partners for name in partner}
-        self.chains = {name: chain for name, chain in chains.items() if name in named}
-        self.each: Partners = tuple((name,) for name in self.chains)
-        self._near: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
-        self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
+        self._set_chains({name: chain for name, chain in chains.items() if name in named})
+        self._in_pieces: dict[str, Native] = {}
         if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
             what = "no two partners of the native touch" if partners else "no two chains of the native touch"
             raise NativeError(what, remedy="is it the whole complex, and are these its partners?")
+
+    def _set_chains(self, chains: dict[str, Chain]) -> None:
+        self.chains = chains
+        self.each: Partners = tuple((name,) for name in chains)
+        self._near: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+        self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
+
+    def in_pieces(self, cuts: Cuts) -> Native:
+        """The native with some of its chains cut; the pieces of a chain are of one partner."""
+        key = repr(sorted(cuts.items()))
+        if key not in self._in_pieces:
+            native = copy.copy(self)
+            native._set_chains(in_pieces(self.chains, cuts))
+            native.partners = tuple(
+                tuple(name for name, chain in native.chains.items() if chain.of_file in partner)
+                for partner in self.partners
+            )
+            self._in_pieces[key] = native
+        return self._in_pieces[key]
 
     def interface(self, one: Partner, other: Partner) -> Interface | None:
         """The interface of two groups of chains; None where they do not touch."""
@@ -91,37 +117,114 @@ def _check(partners: Partners, chains: list[str]) -> None:
 def label(native: Native, decoy: Complex) -> Label:
     """The label under the mapping of chains with the greatest sum of DockQ over all pairs of chains.
 
-    Raises OtherProteinError when no chain is one of the native's, LabelError when no interface of the native is there.
+    Residues correspond, not chains: where several chains of one structure are one chain of the other
+    (`native.joined`), the pieces are mapped. Without given partners they count as one.
+
+    Raises OtherProteinError when no chain is one of the native's, LabelError when no interface of the native is there
+    or one chain of the decoy has residues of two given partners.
     """
     chains = chains_of(decoy)
     possible = mappings(native.chains, chains)
     if not possible[0]:
         what = f"no chain shares {LEAST_IDENTITY:.0%} of its residues with a chain of the native"
         raise OtherProteinError(what, remedy="is it a decoy of this target?")
+    of_native, of_decoy = cuts(native.chains, chains, possible[0])
+    if of_native or of_decoy:
+        native, chains = native.in_pieces(of_native), in_pieces(chains, of_decoy)
+        possible = mappings(native.chains, chains)
     scored = _Decoy(native, chains)
     mapping = max(possible, key=lambda mapping: sum(s.dockq for s in scored.interfaces(mapping, native.each).values()))
-    interfaces = scored.interfaces(mapping, native.partners)
-    missing = [name for name in native.chains if name not in mapping]
+    groups = _joined(native, chains, mapping)
+    partners = _bodies(native, chains, mapping)
+    interfaces = scored.interfaces(mapping, partners)
+    mapped = {native.chains[name].of_file for name in mapping}
+    missing = [name for name in _of_file(native.chains) if name not in mapped]
     absent = [f"no counterpart of {_chains(missing)} of the native"] if missing else []
     if not interfaces:
         raise LabelError("; ".join(["nothing of the native's interface is there", *absent]), remedy="is it complete?")
-    left = [name for name in chains if name not in mapping.values()]
-    notes = absent + ([f"{_chains(left)} of the decoy left out"] if left else [])
+    used = {chains[name].of_file for name in mapping.values()}
+    left = [name for name in _of_file(chains) if name not in used]
+    notes = [f"{_chains(own)} of the native as {_chains(other)} of the decoy" for own, other in groups]
+    notes += absent + ([f"{_chains(left)} of the decoy left out"] if left else [])
     dockq = sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
-    return Label(dockq, mapping, interfaces, tuple(notes))
+    return Label(
+        dockq=dockq,
+        mapping=_mapping_of_file(native, chains, mapping),
+        interfaces={
+            (_names(native, one), _names(native, other)): scores for (one, other), scores in interfaces.items()
+        },
+        notes=tuple(notes),
+        counterparts=_counterparts(native, chains, mapping, len(decoy.residues)),
+        partners=tuple(_names(native, partner) for partner in partners),
+    )
 
 
-def counterparts(native: Native, decoy: Complex, mapping: Mapping) -> np.ndarray:
-    """Where the CA of each residue of a decoy is in the native: float32, shape (R, 3), Å; NaN where it is not there.
+def _joined(native: Native, chains: dict[str, Chain], mapping: Mapping) -> list[tuple[list[str], list[str]]]:
+    """Chains of the native, and of the decoy, that hold the same residues and are not one and one."""
+    groups: list[tuple[list[str], list[str]]] = []
+    for own, other in mapping.items():
+        pair = native.chains[own].of_file, chains[other].of_file
+        group = next((group for group in groups if pair[0] in group[0] or pair[1] in group[1]), None)
+        if group is None:
+            groups.append(([pair[0]], [pair[1]]))
+            continue
+        for names, name in zip(group, pair, strict=True):
+            if name not in names:
+                names.append(name)
+    return [group for group in groups if len(group[0]) > 1 or len(group[1]) > 1]
 
-    mapping : chain of the native → chain of the decoy, as in the label.
+
+def _bodies(native: Native, chains: dict[str, Chain], mapping: Mapping) -> Partners:
+    """The partners to compare. Where none are given, what is one chain of the decoy is one partner.
+
+    Raises LabelError when a chain of the decoy belongs to two given partners, or all of the native is one chain.
     """
-    chains, found = chains_of(decoy), np.full((len(decoy.residues), 3), np.nan, np.float32)
+    partners = list(native.partners)
+    for chain in _of_file(chains):
+        members = {own for own, other in mapping.items() if chains[other].of_file == chain}
+        met = [partner for partner in partners if members & {*partner}]
+        if len(met) < 2:
+            continue
+        if native.are_given:
+            parted = " and ".join("+".join(_names(native, partner)) for partner in met)
+            what = f"chain {chain} of the decoy has residues of {len(met)} partners, {parted}"
+            raise LabelError(what, remedy="give partners that do not part it")
+        place = partners.index(met[0])
+        partners[place] = tuple(name for partner in met for name in partner)
+        partners = [partner for partner in partners if partner not in met]
+    if len(partners) < 2:
+        raise LabelError("all chains of the native are one chain of the decoy", remedy="there is no interface in it")
+    return tuple(partners)
+
+
+def _counterparts(native: Native, chains: dict[str, Chain], mapping: Mapping, n_residues: int) -> np.ndarray:
+    """As `Label.counterparts`."""
+    found = np.full((n_residues, 3), np.nan, np.float32)
     for name, other in mapping.items():
         own, chain = native.chains[name], chains[other]
         residue = align(own.sequence, chain.sequence).residue
         found[chain.index[residue[residue >= 0]]] = own.backbone[residue >= 0, CA]
     return found
+
+
+def _mapping_of_file(native: Native, chains: dict[str, Chain], mapping: Mapping) -> dict[str, tuple[str, ...]]:
+    """As `Label.mapping`."""
+    found: dict[str, list[str]] = {}
+    for own, other in mapping.items():
+        names = found.setdefault(native.chains[own].of_file, [])
+        if chains[other].of_file not in names:
+            names.append(chains[other].of_file)
+    return {own: tuple(names) for own, names in found.items()}
+
+
+def _names(native: Native, partner: Partner) -> Partner:
+    """The chains of the file that a partner consists of."""
+    return tuple(dict.fromkeys(native.chains[name].of_file for name in partner))
+
+
+def _of_file(chains: dict[str, Chain]) -> list[str]:
+    """The chains of the file, in its order."""
+    return list(dict.fromkeys(chain.of_file for chain in chains.values()))
 
 
 def _chains(names: list[str]) -> str:

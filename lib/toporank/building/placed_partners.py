@@ -1,0 +1,133 @@
+"""Partners that are named by chains of natives, in the names of each decoy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from toporank.building.chunks.plan import PlannedDecoy
+from toporank.comparing.native.chains import BACKBONE, Chain, in_pieces
+from toporank.comparing.native.joined import cuts
+from toporank.comparing.native.mapping import counterparts, mappings
+from toporank.comparing.native.named import in_decoy, read_mapping
+from toporank.errors import ConfigError, printable
+from toporank.structures.partners import EACH_CHAIN, parse_partners
+
+Sequences = tuple[tuple[str, str], ...]
+"""Name and sequence of each protein chain."""
+
+
+class Natives(NamedTuple):
+    """What is known of the natives of a data set.
+
+    chains : target → name and sequence of each chain of its native; None where the file cannot be read.
+    mapping : gives which chain is which, as `comparing.native.named.mapping_text` writes it, of a decoy whose label has
+        to decide between copies of a chain; empty where it has none.
+    """
+
+    chains: Mapping[str, Sequences | None]
+    mapping: Callable[[PlannedDecoy], str]
+
+
+def in_names_of_decoys(
+    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[tuple[str, str], Sequences]
+) -> list[PlannedDecoy]:
+    """The planned decoys; those whose target has a native with their partners by their own chains.
+
+    Sequences say which chain is which. Where copies of a chain could be in one partner or in the other, the label
+    decides.
+
+    chains : target and decoy → its chains; decoys that cannot be read are left out.
+    """
+    return [
+        _placed(row, natives, chains[row.key])
+        if row.native_partners not in ("", EACH_CHAIN) and row.target in natives.chains and row.key in chains
+        else row
+        for row in rows
+    ]
+
+
+def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+    given = row.native_partners
+    possible = ways(given, natives.chains[row.target] or (), chains)
+    if len(possible) == 1:
+        (own,) = possible
+    else:
+        own = in_decoy(given, read_mapping(natives.mapping(row._replace(partners=given, partners_given=""))))
+    return row._replace(partners=own, partners_given=given if own != given else "")
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
+    """What partners of a native may be in a decoy, as texts; none where there are too many ways to try."""
+    named = {chain for partner in parse_partners(partners) for chain in partner}
+    of_native = {name: _chain(name, sequence) for name, sequence in native if name in named}
+    of_decoy = {name: _chain(name, sequence) for name, sequence in decoy}
+    possible = mappings(of_native, of_decoy)
+    if not possible[0]:
+        undecided = any(counterparts(of_native, of_decoy).values())
+        return frozenset() if undecided else frozenset({in_decoy(partners, {})})
+    cuts_of_native, cuts_of_decoy = cuts(of_native, of_decoy, possible[0])
+    if cuts_of_native or cuts_of_decoy:
+        of_native, of_decoy = in_pieces(of_native, cuts_of_native), in_pieces(of_decoy, cuts_of_decoy)
+        possible = mappings(of_native, of_decoy)
+    texts = set()
+    for mapping in possible:
+        there: dict[str, tuple[str, ...]] = {}
+        for own, other in mapping.items():
+            name = of_native[own].of_file
+            there[name] = (*there.get(name, ()), of_decoy[other].of_file)
+        texts.add(in_decoy(partners, there))
+    return frozenset(texts)
+
+
+def _chain(name: str, sequence: str) -> Chain:
+    """A chain whose atoms nobody asks for."""
+    n = len(sequence)
+    backbone = np.full((n, len(BACKBONE), 3), np.nan)
+    return Chain(name, np.arange(n), sequence, backbone, backbone)
+
+
+def check_named(partners: Mapping[tuple[str, str], str], natives: Natives, where: str) -> list[str]:
+    """Where partners name chains that natives do not have, a sentence for the first.
+
+    partners : target and decoy → as they were given. where : what messages call them. Raises ConfigError when they
+    fit no native.
+    """
+    known = set()
+    for (target, _), text in partners.items():
+        if text != EACH_CHAIN and natives.chains.get(target):
+            known.add((target, text))
+    unfit = sorted(pair for pair in known if _lacking(*pair, natives))
+    if not unfit:
+        return []
+    target, text = unfit[0]
+    there = ", ".join(printable(name) for name, _ in natives.chains[target] or ())
+    missing = ", ".join(printable(name) for name in _lacking(target, text, natives))
+    what = f"partners {text} are chains of the native, but that of {printable(target)} has no {missing}, only {there}"
+    remedy = "name the chains as the natives do, not as the models do"
+    if len(unfit) == len(known):
+        raise ConfigError(what, where=where, remedy=remedy)
+    return [f"{what} ({len(unfit)} of {len(known)} targets; {remedy})"]
+
+
+def _lacking(target: str, text: str, natives: Natives) -> list[str]:
+    """The chains of partners that the native of a target does not have."""
+    there = dict(natives.chains[target] or ())
+    return [chain for partner in parse_partners(text) for chain in partner if chain not in there]
+
+
+def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
+    """That models call the partners of their native otherwise, with an example; empty where none does."""
+    others = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
+    if not others:
+        return []
+    first = others[0]
+    number = "1 model" if len(others) == 1 else f"{len(others)} models"
+    return [
+        f"partners {first.partners_given} are chains of the native: {number} call them otherwise, such as"
+        f" {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
+    ]
