@@ -54,7 +54,8 @@ def read_labels(
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
     optionally split, group, Partners, Mapping and Interface; others are ignored. Separated by commas, semicolons or
-    tabs. A row with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv, labels nothing.
+    tabs. A row with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv,
+    labels nothing.
     Without a split, whole targets are set aside for validation with `split_by` target; otherwise nothing is decided,
     since chains are not known yet. Names are as `table_name` gives them, like those of decoys.
 
