@@ -125,7 +125,8 @@ def _of_contacts(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, by
     """
     columns, features = store.metadata.get("edge_columns") or [], store.metadata.get("features") or {}
     known = {CONTACT, NEAREST, *OF_KINDS} <= {*columns}
-    if not (predicted and known) or features.get("edges", {}).get("scaling") == "per_decoy":
+    decoys = np.flatnonzero(store.part_of == 0)
+    if not (predicted and known and len(decoys)) or features.get("edges", {}).get("scaling") == "per_decoy":
         return {}
     graph, ends, values = _touching(store, [columns.index(name) for name in (CONTACT, NEAREST, *OF_KINDS)])
     low, high = np.sort(ends, axis=0)
