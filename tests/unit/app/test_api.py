@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import toporank
-from complexes import ANTIBODY, antibody_decoys, read_atoms, turned, write_pdb
+from complexes import ANTIBODY, antibody_decoys, away, read_atoms, turned, write_pdb
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank import layout
@@ -147,6 +147,14 @@ def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     assert (worst < table.loc[worst.index, "mean_interface"]).all()
     with pytest.raises(ConfigError, match="rank_by"):
         toporank.score(tmp_path / "given", rank_by="best_interface")
+
+
+def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
+    """No model is whole, so that there is no graph of a model, but one of H and L."""
+    write_pdb(tmp_path / "apart.pdb", away(read_atoms(ANTIBODY), "A", 300.0))
+    results = toporank.score(tmp_path, partners="chains")
+    assert results.models["status"].tolist() == ["partner_apart"]
+    assert results.interfaces.loc[results.interfaces["interface"] == "H:L", "pred_dockq"].between(0, 1).all()
 
 
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):
