@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import json
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from toporank.errors import ConfigError
 
@@ -116,21 +117,42 @@ def _plain_name(name: str) -> str:
     return name
 
 
-def _text(name: Any) -> Any:
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+READ_AS = (int, float, datetime.date)
+"""What YAML and Snakemake make of some names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
+QUOTE_IT = (
+    "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the command line in"
+    " brackets, such as targets=[1_2] or score_decoys=./1E10"
+)
+
+
+def _wants_text(annotation: Any) -> bool:
+    """Whether a key takes text and no number."""
+    leaves = _leaves(annotation)
+    return str in leaves and not {int, float, bool} & {leaf for leaf in leaves if isinstance(leaf, type)}
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 """What every random number generator in use takes."""
 
-Name = Annotated[str, BeforeValidator(_text), AfterValidator(_plain_name)]
-"""A name that becomes part of paths. YAML reads `1234` as a number; it is a name here."""
+Name = Annotated[str, AfterValidator(_plain_name)]
+"""A name that becomes part of paths."""
 
 
 class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _text_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse a number where a name is wanted: nobody knows which name was written."""
+        if _wants_text(cls.model_fields[info.field_name].annotation):
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, READ_AS):
+                    kind = "a date" if isinstance(part, datetime.date) else "a number"
+                    raise ValueError(QUOTE_IT.format(part, kind))
+        return value
 
 
 def distinct(names: list[str], what: str) -> None:

@@ -24,8 +24,6 @@ from toporank.structures.partners import checked_partners, is_file
 
 def _partners(value: Any) -> Any:
     """Partners in one spelling, or the name of a table of them."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        raise ValueError("YAML reads it as a number, put it in quotes")
     if isinstance(value, str) and not is_file(value):
         try:
             return checked_partners(value)
@@ -124,9 +122,10 @@ def _preset(section: Any) -> Any:
 
 
 def _names(value: Any) -> Any:
-    """`A,B` as a list; a name made of digits is a name."""
-    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
-    return [str(part).strip() if isinstance(part, str | int) else part for part in parts]
+    """`A,B` as a list."""
+    if not isinstance(value, str):
+        return value
+    return [name for part in value.split(",") if (name := part.strip())]
 
 
 class Workflow(Section):

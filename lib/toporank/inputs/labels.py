@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import random
 import re
 from collections.abc import Container, Iterable
@@ -185,11 +186,30 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
             " train on and one to validate on (label decoys of more targets)"
         ]
     splits = {label.split for label in matched}
-    return [
-        f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
-        for split in sorted({"train", "val"} - splits)
-        if matched and "" not in splits
-    ]
+    problems = _equal_labels(matched)
+    if matched and "" not in splits:
+        for split in sorted({"train", "val"} - splits):
+            problems.append(
+                f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
+            )
+    return problems
+
+
+def _equal_labels(labels: Iterable[Label]) -> list[str]:
+    """Where all labels for training have one value: of every split that a table gives, or of those without a split."""
+    of_split: dict[str, list[float]] = {}
+    for label in labels:
+        if label.split != "test" and not math.isnan(label.dockq):  # not known yet where natives give them
+            of_split.setdefault(label.split, []).append(label.dockq)
+    problems = []
+    for split, values in sorted(of_split.items()):
+        if len(set(values)) == 1:
+            of = f" of split {split!r}" if split else ""
+            problems.append(
+                f"all {len(values)} labels{of} are {values[0]:g} (nothing can be learned or selected from equal labels;"
+                " look at the label table)"
+            )
+    return problems
 
 
 def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:

@@ -185,9 +185,29 @@ def test_a_name_that_is_no_good_for_a_path_is_an_error(name):
     assert "datasets[0].name: " in message({"datasets": [{"name": name, "decoys": "d"}]})
 
 
-@pytest.mark.parametrize("name", ["a", "BM55-AF2", "v1.2_x", 1234, "7"])
-def test_other_names_and_whole_numbers_are_names(name):
-    assert load_config({"datasets": [{"name": name, "decoys": "d"}]}).datasets[0].name == str(name)
+@pytest.mark.parametrize("name", ["a", "BM55-AF2", "v1.2_x", "1_2", "1E10", "7"])
+def test_other_names_are_names(name):
+    assert load_config({"datasets": [{"name": name, "decoys": "d"}]}).datasets[0].name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("targets: [1_2]", "targets"),
+        ("targets: 010", "targets"),
+        ("targets: [2024-11-01]", "targets"),
+        ("score_decoys: 1.5", "score_decoys"),
+        ("score_decoys: d\nscore_name: 1_2", "score_name"),
+        ("datasets: [{name: 1_2, decoys: d}]", "datasets[0].name"),
+        ("datasets: [{name: d, decoys: 2024_11}]", "datasets[0].decoys"),
+        ("datasets: [{name: d, decoys: d, natives: true}]", "datasets[0].natives"),
+    ],
+)
+def test_a_name_that_yaml_reads_as_something_else_is_refused_with_what_to_write(text, key):
+    """1_2 would be target 12, and 010 target 8."""
+    said = message(yaml.safe_load(text))
+    assert f"{key}: " in said
+    assert "so the name that was meant is not known: put it in quotes" in said
 
 
 def test_two_data_sets_of_one_name_are_an_error():

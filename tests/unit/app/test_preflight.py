@@ -544,7 +544,7 @@ def test_a_table_of_partners_that_is_not_there_is_a_problem():
 
 
 @pytest.mark.parametrize(
-    ("partners", "problem"), [("A", "'A' is one partner"), (62, "YAML reads it as a number, put it in quotes")]
+    ("partners", "problem"), [("A", "'A' is one partner"), (62, "was read as a number, so the name")]
 )
 def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
     with pytest.raises(ConfigError, match=problem):

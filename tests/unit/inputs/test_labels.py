@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -371,3 +372,22 @@ def test_labels_of_one_target_cannot_be_split():
 def test_labels_of_one_split_only_lack_the_other():
     (problem,) = label_problems(labels("1AVZ/near1", "2I25/near1"), THERE)
     assert problem.startswith("no label of split 'val' has a decoy")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("A", 0.0, ""), ("B", 0.0, "")], "all 2 labels are 0 "),
+        ([("A", 0.4, "train"), ("B", 0.4, "train"), ("C", 0.1, "val"), ("D", 0.3, "val")], "labels of split 'train'"),
+        ([("A", 0.1, "train"), ("B", 0.4, "train"), ("C", 0.3, "val"), ("D", 0.3, "val")], "labels of split 'val'"),
+        ([("A", 0.1, ""), ("B", 0.4, "")], ""),
+        ([("A", math.nan, ""), ("B", math.nan, "")], ""),
+        ([("A", 0.1, ""), ("B", 0.4, ""), ("C", 0.2, "test")], ""),
+    ],
+)
+def test_equal_labels_are_said_before_anything_is_built(rows, said):
+    labels = [Label(target, "d", dockq, split) for target, dockq, split in rows]
+    decoys = [Decoy("set", target, "d", "d.pdb") for target, _, _ in rows]
+    problems = label_problems(labels, decoys)
+    assert bool(said) == bool(problems)
+    assert said in "".join(problems)
