@@ -203,7 +203,7 @@ def _equal_labels(labels: Iterable[Label]) -> list[str]:
             of_split.setdefault(label.split, []).append(label.dockq)
     problems = []
     for split, values in sorted(of_split.items()):
-        if len(set(values)) == 1:
+        if len(values) > 1 and len(set(values)) == 1:
             of = f" of split {split!r}" if split else ""
             problems.append(
                 f"all {len(values)} labels{of} are {values[0]:g} (nothing can be learned or selected from equal labels;"

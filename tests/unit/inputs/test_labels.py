@@ -323,7 +323,7 @@ def decoys(*keys: str) -> list[Decoy]:
 
 
 def labels(*keys: str, split: str = "train") -> list[Label]:
-    return [Label(*key.split("/", 1), 0.5, split) for key in keys]
+    return [Label(*key.split("/", 1), 0.5 + 0.01 * place, split) for place, key in enumerate(keys)]
 
 
 THERE = decoys("1AVZ/near1", "1AVZ/far1", "2I25/near1")
