@@ -149,8 +149,8 @@ LAYOUTS = [
         "what lies below a target's folder is of this target, called `<folder>_<decoy>`; files that are compressed"
         " otherwise than by gzip, bzip2, xz or Zstandard are counted, one is named, and none is read",
         ("T/a.pdb", "T/b.cif.7z", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
-        {"T": ("a", "more_d")},
-        ("T/b.cif.7z", "T/c.bcif", "T/f.pdb1.gz"),
+        {"T": ("a", "f", "more_d")},
+        ("T/b.cif.7z", "T/c.bcif"),
     ),
 ]  # fmt: skip
 

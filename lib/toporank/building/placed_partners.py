@@ -14,7 +14,7 @@ from toporank.comparing.native.joined import cuts
 from toporank.comparing.native.mapping import counterparts, mappings
 from toporank.comparing.native.named import in_decoy, read_mapping
 from toporank.errors import ConfigError, printable
-from toporank.structures.partners import EACH_CHAIN, parse_partners
+from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
 
 Sequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain."""
@@ -38,21 +38,26 @@ def in_names_of_decoys(
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
     Sequences say which chain is which. Where copies of a chain could be in one partner or in the other, the label
-    decides.
+    decides. A decoy that has one chain of its native in several has them as one partner, also where nothing is given.
 
     chains : target and decoy → its chains; decoys that cannot be read are left out.
     """
     return [
-        _placed(row, natives, chains[row.key])
-        if row.native_partners not in ("", EACH_CHAIN) and row.target in natives.chains and row.key in chains
-        else row
+        _placed(row, natives, chains[row.key]) if row.target in natives.chains and row.key in chains else row
         for row in rows
     ]
 
 
 def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+    native = natives.chains[row.target] or ()
     given = row.native_partners
-    possible = ways(given, natives.chains[row.target] or (), chains)
+    if given == EACH_CHAIN:
+        return row
+    if not given and len(chains) > len(native):
+        given = partners_of_cut_native(native, chains)
+    if not given:
+        return row
+    possible = ways(given, native, chains)
     if len(possible) == 1:
         (own,) = possible
     else:
@@ -64,24 +69,41 @@ def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDe
 def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
     """What partners of a native may be in a decoy, as texts; none where there are too many ways to try."""
     named = {chain for partner in parse_partners(partners) for chain in partner}
-    of_native = {name: _chain(name, sequence) for name, sequence in native if name in named}
+    possible = _possible(tuple(chain for chain in native if chain[0] in named), decoy)
+    return frozenset(in_decoy(partners, there) for there in possible)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def partners_of_cut_native(native: Sequences, decoy: Sequences) -> str:
+    """Each chain of a native that a decoy has as a partner, if it has one of them in several chains; else empty."""
+    for there in _possible(native, decoy):
+        if len(there) > 1 and any(len(chains) > 1 for chains in there.values()):
+            return partners_text(tuple(sorted((name,) for name in there)))
+    return ""
+
+
+def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:
+    """The ways in which a decoy may have the chains of a native: of each that is there, which of its chains hold it.
+
+    Empty where there are too many ways to try.
+    """
+    of_native = {name: _chain(name, sequence) for name, sequence in native}
     of_decoy = {name: _chain(name, sequence) for name, sequence in decoy}
     possible = mappings(of_native, of_decoy)
     if not possible[0]:
-        undecided = any(counterparts(of_native, of_decoy).values())
-        return frozenset() if undecided else frozenset({in_decoy(partners, {})})
+        return [] if any(counterparts(of_native, of_decoy).values()) else [{}]
     cuts_of_native, cuts_of_decoy = cuts(of_native, of_decoy, possible[0])
     if cuts_of_native or cuts_of_decoy:
         of_native, of_decoy = in_pieces(of_native, cuts_of_native), in_pieces(of_decoy, cuts_of_decoy)
         possible = mappings(of_native, of_decoy)
-    texts = set()
+    found = []
     for mapping in possible:
         there: dict[str, tuple[str, ...]] = {}
         for own, other in mapping.items():
             name = of_native[own].of_file
             there[name] = (*there.get(name, ()), of_decoy[other].of_file)
-        texts.add(in_decoy(partners, there))
-    return frozenset(texts)
+        found.append(there)
+    return found
 
 
 def _chain(name: str, sequence: str) -> Chain:
@@ -126,8 +148,8 @@ def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
     if not others:
         return []
     first = others[0]
-    number = "1 model" if len(others) == 1 else f"{len(others)} models"
+    number = "1 model calls" if len(others) == 1 else f"{len(others)} models call"
     return [
-        f"partners {first.partners_given} are chains of the native: {number} call them otherwise, such as"
+        f"partners {first.partners_given} are chains of the native: {number} them otherwise, such as"
         f" {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
     ]

@@ -40,7 +40,8 @@ class Label(NamedTuple):
 
 
 SPLITS = ("train", "val", "test")
-COLUMNS = Label._fields
+COLUMNS = tuple(name for name in Label._fields if name != "mapping")
+"""Of the table that jobs read: partners are in the plan by then."""
 _NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
     name: name for name in ("split", "group", "partners", "interface", "mapping", "status")
 }
@@ -80,7 +81,8 @@ def read_labels(
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     """Write labels for `read_split_labels`, if they differ from what is there; returns whether they did."""
-    return write_text_if_changed(path, table_text(COLUMNS, labels))
+    rows = ([getattr(label, name) for name in COLUMNS] for label in labels)
+    return write_text_if_changed(path, table_text(COLUMNS, rows))
 
 
 def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
@@ -97,8 +99,7 @@ def of_decoys(labels: Iterable[Label]) -> list[Label]:
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
     """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
     table = read_table(path, _NAMES, _REQUIRED, "the labels")
-    points = "." if table.separator == "," else ".,"  # half of Europe writes `T;model;0,5`
-    labels = [_label(row, points, split, where) for where, row in table.rows if not _without_label(row)]
+    labels = [_label(row, split, where) for where, row in table.rows if not _without_label(row)]
     return labels, bool(split) or "split" in table.header
 
 
@@ -107,20 +108,16 @@ def _without_label(row: dict[str, str]) -> bool:
     return not row.get("dockq") and row.get("status", "").lower() not in ("", "ok")
 
 
-def _label(row: dict[str, str], points: str, split: str, where: str) -> Label:
-    """The label in a row. points : the allowed decimal signs."""
+def _label(row: dict[str, str], split: str, where: str) -> Label:
+    """The label in a row."""
     found = row.get
     target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
-    number = dockq.replace(",", ".") if "," in points else dockq
+    number = dockq.replace(",", ".")  # half of Europe writes `T;model;0,5`
     if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
-        remedy = "write decimals with a point, or separate columns by semicolons" if "," in dockq else None
-        raise ConfigError(
-            f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1",
-            where=where,
-            remedy=remedy,
-        )
+        what = f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1"
+        raise ConfigError(what, where=where)
     stem = (split_suffix(decoy) or (decoy,))[0]
     partners, interface = found("partners", ""), found("interface", "")
     partners = checked_partners(partners, where) if partners else ""

@@ -16,7 +16,7 @@ from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
 from toporank.comparing.native.chains import chains_of
 from toporank.comparing.native.dockq import Interface, Side, dockq, score
-from toporank.comparing.native.label import Native, counterparts, label
+from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import local_quality, native_contacts, right_residues
 from toporank.comparing.native.mapping import counterparts as counterparts_of
 from toporank.comparing.native.mapping import mappings
@@ -114,7 +114,7 @@ def test_neither_place_nor_chain_names_nor_hydrogens_change_a_label(native, deco
     other = renamed(moved(decoy, 5), {"A": "B", "B": "xyz"})
     found = label(Native(moved(native, 7)), other)
     assert found.dockq == pytest.approx(expected)
-    assert found.mapping == {"A": "B", "B": "xyz"}
+    assert found.mapping == {"A": ("B",), "B": ("xyz",)}
 
 
 # ---- which residues are the same --------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
     other = dict(zip("ABC", names, strict=True))
     found = label(Native(trimer), moved(renamed(trimer, other)))
     assert found.dockq == pytest.approx(1.0)
-    assert found.mapping == other
+    assert found.mapping == {own: (name,) for own, name in other.items()}
 
 
 def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
@@ -251,7 +251,7 @@ def test_a_model_with_more_chains_is_cut_to_the_best_copy_and_says_so(native, de
     far = [chain(decoy, "A", "C", 300.0), chain(decoy, "B", "D", 390.0)]
     found = label(Native(native), together(*far, decoy))
     assert found.dockq == pytest.approx(label(Native(native), decoy).dockq)
-    assert found.mapping == {"A": "A", "B": "B"}
+    assert found.mapping == {"A": ("A",), "B": ("B",)}
     assert found.notes == ("chains C, D of the decoy left out",)
 
 
@@ -274,7 +274,7 @@ def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
     """Local quality of all pairs of residues with a CA, and whether they are of one chain, both shape (P,)."""
     known = Native(native)
     there = np.flatnonzero(decoy.ca >= 0)
-    expected = counterparts(known, decoy, label(known, decoy).mapping)[there]
+    expected = label(known, decoy).counterparts[there]
     chains = np.array([decoy.residues[r].chain for r in there])
     pairs = np.array(np.triu_indices(len(there), 1))
     return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[pairs[1]]
@@ -293,7 +293,7 @@ def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(nativ
 
 def judged(native: Complex, decoy: Complex) -> list[bool]:
     known = Native(native)
-    expected = counterparts(known, decoy, label(known, decoy).mapping)
+    expected = label(known, decoy).counterparts
     return [*right_residues(decoy, expected, native_contacts(decoy, expected, native)).values()]
 
 
@@ -303,7 +303,7 @@ def test_all_residues_of_the_native_are_right_wherever_it_lies_and_whatever_its_
 
 def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(native):
     decoy = together(chain(native, "A", "A"), chain(native, "B", "B", 4.0))
-    expected = counterparts(Native(native), decoy, label(Native(native), decoy).mapping)
+    expected = label(Native(native), decoy).counterparts
     pairs, kept = ({*map(tuple, residue_contacts(each).tolist())} for each in (native, decoy))
     of_native = native_contacts(decoy, expected, native)
     assert {*map(tuple, of_native.tolist())} == pairs  # the residues of both are in one order
@@ -327,8 +327,8 @@ def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps
 def test_contacts_of_residues_that_the_native_lacks_are_unknown(native, decoy):
     there = np.arange(len(native.residues)) % 9 != 4
     known = Native(part(native, there))
-    found = counterparts(known, decoy, label(known, decoy).mapping)
-    whole = counterparts(Native(native), decoy, {"A": "A", "B": "B"})
+    found = label(known, decoy).counterparts
+    whole = label(Native(native), decoy).counterparts
     assert found.shape == (len(decoy.residues), 3)
     assert 0 < np.isnan(found).any(axis=1).sum() - np.isnan(whole).any(axis=1).sum() == (~there).sum()
     np.testing.assert_array_equal(found[~np.isnan(found)], whole[~np.isnan(found)])

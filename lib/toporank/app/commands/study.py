@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
+from toporank.app.config import load_config
 from toporank.building.coverage import conflicting, counts, read_coverage
 from toporank.building.label_tables import describe, read_decoys
 from toporank.comparing.homology.chain_tables import read_chains, read_splits, sequences_of_chains
@@ -26,10 +28,10 @@ OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
     "train": ("all make_scorer", OF_STUDY, "the study of a configuration, from models to report and scorer"),
-    "label": ("label_decoys", (layout.DOCKQ.format(dataset="*"),), "DockQ of models whose natives are known"),
+    "label": ("label_decoys", (layout.DOCKQ,), "DockQ of models whose natives are known"),
     "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }
-"""Command → targets of the workflow, the results that are named at the end (`*`: every data set), and help."""
+"""Command → targets of the workflow, the results that are named at the end, and help."""
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
@@ -66,8 +68,10 @@ def run_study(args: argparse.Namespace) -> int:
     if args.command == "train" and _has_graphs(config):
         target = "all"  # the scorer of a cross-validation needs structures
     if make(target, config, out, args):
-        files = (str(path) for pattern in results for path in sorted(out.glob(pattern)))
-        print("\n".join([*(labelled(out) if args.command == "label" else learned(out)), *files]))
+        names = data_sets(config)
+        files = [str(path) for pattern in results for path in _of_each(out, pattern, names)]
+        lines = labelled(out, names) if args.command == "label" else learned(out, names)
+        print("\n".join([*lines, *files]))
     return 0
 
 
@@ -81,17 +85,28 @@ def _has_graphs(config: Path) -> bool:
     return any(isinstance(each, dict) and each.get("graphs") for each in datasets or ())
 
 
-def labelled(out: Path) -> list[str]:
+def data_sets(config: Path) -> list[str]:
+    """Names of the data sets of a configuration: a folder may have results of others, too."""
+    values = yaml.safe_load(config.read_text(encoding="utf-8")) or {}
+    return [dataset.name for dataset in load_config(values).datasets]
+
+
+def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
+    """The files of a pattern with `{dataset}` that are there, one for each data set; or its only file."""
+    paths = dict.fromkeys(out / pattern.format(dataset=name) for name in names)
+    return [path for path in paths if path.exists()]
+
+
+def labelled(out: Path, names: Iterable[str]) -> list[str]:
     """What became of the decoys of each data set, in numbers that add up, and which are the native itself."""
-    tables = sorted(out.glob(layout.DOCKQ.format(dataset="*")))
+    tables = _of_each(out, layout.DOCKQ, names)
     return [f"{path.parent.name}: {line}" for path in tables for line in describe(read_decoys(path))]
 
 
-def learned(out: Path) -> list[str]:
+def learned(out: Path, names: Iterable[str]) -> list[str]:
     """What became of decoys and labels of each data set, which splits leak, and what the scorer lacks."""
-    tables = sorted(out.glob(layout.COVERAGE.format(dataset="*")))
     lines = []
-    for path in tables:
+    for path in _of_each(out, layout.COVERAGE, names):
         rows = read_coverage(path)
         lines.append(f"{path.parent.name}: {counts(rows)}")
         lines += [f"{path.parent.name}: {line}" for line in _joined(out, path.parent.name)]
