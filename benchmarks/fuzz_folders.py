@@ -26,7 +26,7 @@ def damage(folder: Path, draw: np.random.Generator) -> str:
     file = files[draw.integers(len(files))]
     ways = ["content", "content", "content", "rename", "empty", "exchange", "cut", "remove"]
     way = ways[draw.integers(len(ways))]
-    if way == "content":
+    if way == "content" and file.stat().st_size > 1:
         change = DAMAGES[draw.integers(len(DAMAGES))]
         file.write_bytes(change(file.read_bytes(), draw))
         return f"{change.__name__} {file.name}"

@@ -88,13 +88,9 @@ LABEL_TABLES = [
         "refused with the line",
         "part partners by `:`",
     ),
-    LabelTable(
-        "decimal commas between commas",
-        'Target,Model,DockQ\nT,a,"0,5"\n',
-        "line 2: DockQ of T/a is '0,5', not a number from 0 to 1",
-        "refused with the line",
-        "write a point, or separate columns by semicolons",
-    ),
+    LabelTable("decimal commas in quotes", 'Target,Model,DockQ\nT,a,"0,5"\n', 0.5, "read"),
+    LabelTable("quoted header and semicolons", '"Target";"Model";"DockQ"\n"T";"a";0,5\n', 0.5, "read"),
+    LabelTable("quoted header and tabs", '"Target"\t"Model"\t"DockQ"\n"T"\t"a"\t0.5\n', 0.5, "read"),
     LabelTable(
         "DockQ above 1, below 0, or no number",
         "Target,Model,DockQ\nT,a,51\n",

@@ -217,7 +217,7 @@ def missing_labels():
 
 
 def labels_of_bytes():
-    Path("binary.csv").write_bytes(b"\xff\xfe\x00\x00")
+    Path("binary.csv").write_bytes(b"\xff\xfe\x00")
     return {**GOOD, "name": "bad", "labels": "binary.csv"}, "binary.csv: the labels cannot be read"
 
 
@@ -590,7 +590,7 @@ def test_given_labels_are_used_before_natives():
 def test_targets_without_native_and_natives_without_target_are_told():
     result = with_natives("A.pdb", "C.pdb")
     assert "targets without native: 1 of 2, such as B" in result.gap["good"]
-    assert "natives without target: 1, such as C" in result.gap["good"]
+    assert "C.pdb belongs to no target" in result.gap["good"]
     assert "only one target" in result.untrainable[0]
 
 
@@ -598,7 +598,7 @@ def test_targets_without_native_and_natives_without_target_are_told():
     ("names", "message"),
     [
         (("A.pdb", "A.cif"), "target A has two natives"),
-        (("a.pdb",), "no target has a native: there is a, but for example target A"),
+        (("C.pdb",), "no target has a native: there is C"),
         ((), "there is no"),
     ],
 )
