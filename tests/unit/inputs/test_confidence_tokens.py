@@ -170,6 +170,22 @@ def test_the_name_of_a_token_may_be_that_of_another_chain(tmp_path, model):
     assert_measured(row, three, "A", "C")
 
 
+@pytest.mark.parametrize("names", [("B", "A", "C"), ("A", "C", "B"), ("C", "B", "A")], ids=str)
+@pytest.mark.parametrize("flat", [False, True], ids=["plddt", "no plddt"])
+def test_so_it_is_where_all_chains_are_of_one_size(tmp_path, names, flat):
+    model = with_decoy_chain(of_equal_chains(MODELS[0]))
+    own = renamed(model, A=names[0], B=names[1], C=names[2])
+    tokens = [chain for chain, _ in model.residues]
+    row = row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)), partners_of(names))
+    assert row.status == "ok"
+    assert_measured(row, own, names[0], names[1])
+
+
+def partners_of(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The first two chains, each a partner."""
+    return (names[0],), (names[1],)
+
+
 def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_are_believed(tmp_path):
     own = renamed(MODELS[0], A="H", B="L")
     letters = [chain for chain, _ in MODELS[0].residues]
@@ -529,3 +545,23 @@ def test_where_nothing_says_which_rows_are_left_out_none_are_used(tmp_path):
     assert row.reason.startswith("the predictor's files describe 62 tokens, but the model has 61 protein residues")
     other = colabfold(tmp_path, own, model._replace(plddt=MODELS[1].plddt[::-1]))
     assert (row_of(other).status, row_of(other).ipsae) == ("incomplete", None)
+
+
+@pytest.mark.parametrize("x", [(1,), (2, 3, 4), (31,), (59,)], ids=str)
+def test_a_wrong_place_near_the_end_of_a_chain_is_not_taken(tmp_path, x):
+    """Without a gap in the numbers all pLDDT but those of one or two residues would be alike."""
+    model = of_equal_chains(MODELS[0])
+    n = len(model.residues) + len(x)
+    own = np.setdiff1d(np.arange(n), x)
+    plddt, pae = np.full(n, 20.0), np.full((n, n), 3.0)
+    plddt[own], pae[np.ix_(own, own)] = model.plddt, model.pae
+    rows = Model([], plddt, pae, [])
+    row = row_of(colabfold(tmp_path, model, rows))
+    assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
+
+
+def test_a_gap_and_rows_at_the_end_may_both_explain_further_rows(tmp_path):
+    """Residues that were cut out leave a gap as X does; without pLDDT of the file it is not known which it is."""
+    model = without(MODELS[0], 12)
+    row = row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False))
+    assert (row.status, row.ipsae) == ("incomplete", None)

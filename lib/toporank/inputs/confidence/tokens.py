@@ -188,11 +188,24 @@ def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) ->
     if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
         agreeing = [by_order]
     found = agreeing or fitting
+    if _as_alphafold_3_0_0(complex_, known, runs):
+        in_step = [(chains, fit) for chains, fit in found if chains is readings[0][0]]
+        found = in_step or found
     if len({fit.token.tobytes() for _, fit in found}) != 1:
         raise ConfidenceError(_disagreement(complex_, known), remedy=WHOSE_FILES)
     chains, fit = found[0]
     in_model = [chain.name for chain in chains]
     return Placed(fit.token, fit.plddt, in_model, _called(runs, known.atom_chains, in_model))
+
+
+def _as_alphafold_3_0_0(complex_: Complex, known: Stated, runs: list[str]) -> bool:
+    """Whether tokens are called A, B and so on, and the atoms as the model's chains are, in the same order.
+
+    runs : the chains of the tokens.
+    """
+    atom_runs = _runs(known.atom_chains or ())
+    lettered = runs == [*LETTERS[: len(runs)]] and len(atom_runs) == len(runs)
+    return lettered and _same_order(complex_, known.atom_chains)
 
 
 def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str]) -> dict[str, str]:
