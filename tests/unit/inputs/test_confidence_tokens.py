@@ -104,16 +104,21 @@ def reordered(model: Model, *chains: str) -> Model:
     return Model(atoms, model.plddt[places], model.pae[np.ix_(places, places)], [model.residues[i] for i in places])
 
 
-def cif(model: Model, *, constant: bool = False) -> str:
-    """mmCIF text that declares pLDDT as B factors. constant : whether they are all alike."""
+def plddt_of_atoms(model: Model) -> list[float]:
     of_residue = dict(zip(model.residues, model.plddt.tolist(), strict=True))
+    return [of_residue[atom.chain, atom.number] for atom in model.atoms]
+
+
+def cif(model: Model, *, constant: bool = False, of_atoms: list[float] | None = None) -> str:
+    """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms : other ones."""
+    of_atoms = iter(of_atoms or plddt_of_atoms(model))
     lines = mmcif(model.atoms).splitlines()
-    rows = iter(model.atoms)
     start = lines.index("_atom_site.B_iso_or_equiv") - lines.index("_atom_site.group_PDB")
     for i, line in enumerate(lines):
         if line.startswith(("ATOM", "HETATM")):
-            atom, cells = next(rows), line.split()
-            cells[start] = "50.00" if constant else f"{of_residue[atom.chain, atom.number]:.2f}"
+            cells = line.split()
+            b_factor = next(of_atoms)
+            cells[start] = "50.00" if constant else f"{b_factor:.2f}"
             lines[i] = " ".join(cells)
     return "data_x\n_ma_qa_metric.name pLDDT\n" + "\n".join(lines[1:]) + "\n"
 
@@ -287,6 +292,27 @@ def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(tmp_pa
         assert_measured(row, model)
     else:
         assert (row.ipsae, row.interface_pae) == (None, None)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+@pytest.mark.parametrize("names", [("A", "B"), ("H", "L"), ("B", "A")], ids=str)
+def test_an_antibody_may_be_numbered_anew_where_plddt_says_that_its_residues_are_the_same(tmp_path, model, names):
+    """Three residues share a number and differ in their insertion codes, and further numbers are left out."""
+    codes = {200: (199, "A"), 201: (199, "B")}
+    renumber = {n: codes.get(n, (n if n < 206 else n + 4, "")) for _, n in model.residues}
+    own = renamed(model, A=names[0], B=names[1])
+    atoms = []
+    for atom in own.atoms:
+        number, code = renumber[atom.number] if atom.chain == names[0] else (atom.number, "")
+        atoms.append(replace(atom, number=number, insertion_code=code))
+    tokens = {"token_chain_ids": [chain for chain, _ in model.residues]}
+    text = cif(own._replace(atoms=atoms), of_atoms=plddt_of_atoms(own))
+    row = row_of(alphafold3(tmp_path, own, text=text, **tokens))
+    assert row.status == "ok"
+    assert_measured(row, own, *names)
+    flat = cif(own._replace(atoms=atoms), of_atoms=[50.0] * len(atoms))
+    row = row_of(alphafold3(tmp_path, own, text=flat, **tokens))
+    assert (row.status, row.ipsae) == ("incomplete", None)
 
 
 def test_a_chain_that_only_the_model_or_only_the_files_have(tmp_path):

@@ -17,7 +17,7 @@ OF_CONFIDENCE = re.compile(
     r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae"
     r"|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
 )
-"""Words in the names of files that say how good models are; `results` is what programs call files, and people tables."""
+"""Words in the names of files that say how good models are. Of programs; people call their tables `results`, too."""
 OF_MODEL = (".json", ".npz", ".npy", ".pkl")
 """Endings of files that are called after a model and say something of it, whatever else their names say."""
 UNUSED = re.compile(
