@@ -143,6 +143,19 @@ def test_decoys_of_two_programs_are_those_of_both(tmp_path):
     assert programs(find_decoys("set", laid(tmp_path, files))) == "AlphaFold-Multimer and Chai-1"
 
 
+COLLECTED = {
+    "OpenFold3": ["one_seed_42_sample_1_model.cif", "one_seed_42_sample_1_confidences_aggregated.json"],
+    "Chai-1": ["jobA.pred.rank_0.cif", "jobA.scores.rank_0.json"],
+    "Protenix": ["x_sample_0.cif", "x_summary_confidence_sample_0.json"],
+    PLAIN: ["x_sample_0.cif", "y_summary_confidence_sample_0.json"],
+}
+
+
+@pytest.mark.parametrize("program", COLLECTED)
+def test_the_files_beside_models_name_the_program_whatever_the_folders_are_called(tmp_path, program):
+    assert programs(find_decoys("set", laid(tmp_path / "given", COLLECTED[program]))) == program
+
+
 def test_a_model_in_the_folders_of_boltz_is_known_without_the_file_of_its_confidence(tmp_path):
     folder = laid(tmp_path, ("predictions/one/one_model_0.cif", "predictions/one/two_model_0.cif"))
     assert programs(find_decoys("set", folder / "predictions")) == f"Boltz and {PLAIN}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from toporank.files.compressed import ENDINGS
+from toporank.inputs.confidence.side_files import files_beside
 from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, no_decoys, passed_over
 from toporank.inputs.listing import last_step
 from toporank.structures.identity import Decoy, split_suffix
@@ -36,7 +37,7 @@ PROGRAMS = {
 
 
 def program_of(path: str | os.PathLike) -> str:
-    """The program that wrote a decoy, by its path and, for Boltz, the file of its confidence; `PLAIN` if none is known.
+    """The program that wrote a decoy, by its path and the files of its confidence; `PLAIN` if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
     ('Chai-1', 'Plain structure files')
@@ -46,8 +47,11 @@ def program_of(path: str | os.PathLike) -> str:
     stem = known[0] if known else file
     if any(os.path.exists(os.path.join(folder, f"confidence_{stem}.json{zipped}")) for zipped in ("", *ENDINGS)):
         return "Boltz"
-    found = (program for program, pattern in PROGRAMS.items() if pattern.fullmatch(os.path.join(folder, stem)))
-    return next(found, PLAIN)
+    for program, pattern in PROGRAMS.items():
+        if pattern.fullmatch(os.path.join(folder, stem)):
+            return program
+    beside = files_beside(Path(path))
+    return beside.predictor if beside else PLAIN
 
 
 def programs(decoys: Iterable[Decoy]) -> str:

@@ -104,16 +104,21 @@ def reordered(model: Model, *chains: str) -> Model:
     return Model(atoms, model.plddt[places], model.pae[np.ix_(places, places)], [model.residues[i] for i in places])
 
 
-def cif(model: Model, *, constant: bool = False) -> str:
-    """mmCIF text that declares pLDDT as B factors. constant : whether they are all alike."""
+def plddt_of_atoms(model: Model) -> list[float]:
     of_residue = dict(zip(model.residues, model.plddt.tolist(), strict=True))
+    return [of_residue[atom.chain, atom.number] for atom in model.atoms]
+
+
+def cif(model: Model, *, constant: bool = False, of_atoms: list[float] | None = None) -> str:
+    """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms : other ones."""
+    of_atoms = iter(of_atoms or plddt_of_atoms(model))
     lines = mmcif(model.atoms).splitlines()
-    rows = iter(model.atoms)
     start = lines.index("_atom_site.B_iso_or_equiv") - lines.index("_atom_site.group_PDB")
     for i, line in enumerate(lines):
         if line.startswith(("ATOM", "HETATM")):
-            atom, cells = next(rows), line.split()
-            cells[start] = "50.00" if constant else f"{of_residue[atom.chain, atom.number]:.2f}"
+            cells = line.split()
+            b_factor = next(of_atoms)
+            cells[start] = "50.00" if constant else f"{b_factor:.2f}"
             lines[i] = " ".join(cells)
     return "data_x\n_ma_qa_metric.name pLDDT\n" + "\n".join(lines[1:]) + "\n"
 
@@ -168,6 +173,22 @@ def test_the_name_of_a_token_may_be_that_of_another_chain(tmp_path, model):
     row = row_of(alphafold3(tmp_path, three, token_chain_ids=tokens), (("A",), ("C",)))
     assert row.status == "ok"
     assert_measured(row, three, "A", "C")
+
+
+@pytest.mark.parametrize("names", [("B", "A", "C"), ("A", "C", "B"), ("C", "B", "A")], ids=str)
+@pytest.mark.parametrize("flat", [False, True], ids=["plddt", "no plddt"])
+def test_so_it_is_where_all_chains_are_of_one_size(tmp_path, names, flat):
+    model = with_decoy_chain(of_equal_chains(MODELS[0]))
+    own = renamed(model, A=names[0], B=names[1], C=names[2])
+    tokens = [chain for chain, _ in model.residues]
+    row = row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)), partners_of(names))
+    assert row.status == "ok"
+    assert_measured(row, own, names[0], names[1])
+
+
+def partners_of(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The first two chains, each a partner."""
+    return (names[0],), (names[1],)
 
 
 def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_are_believed(tmp_path):
@@ -271,6 +292,27 @@ def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(tmp_pa
         assert_measured(row, model)
     else:
         assert (row.ipsae, row.interface_pae) == (None, None)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
+@pytest.mark.parametrize("names", [("A", "B"), ("H", "L"), ("B", "A")], ids=str)
+def test_an_antibody_may_be_numbered_anew_where_plddt_says_that_its_residues_are_the_same(tmp_path, model, names):
+    """Three residues share a number and differ in their insertion codes, and further numbers are left out."""
+    codes = {200: (199, "A"), 201: (199, "B")}
+    renumber = {n: codes.get(n, (n if n < 206 else n + 4, "")) for _, n in model.residues}
+    own = renamed(model, A=names[0], B=names[1])
+    atoms = []
+    for atom in own.atoms:
+        number, code = renumber[atom.number] if atom.chain == names[0] else (atom.number, "")
+        atoms.append(replace(atom, number=number, insertion_code=code))
+    tokens = {"token_chain_ids": [chain for chain, _ in model.residues]}
+    text = cif(own._replace(atoms=atoms), of_atoms=plddt_of_atoms(own))
+    row = row_of(alphafold3(tmp_path, own, text=text, **tokens))
+    assert row.status == "ok"
+    assert_measured(row, own, *names)
+    flat = cif(own._replace(atoms=atoms), of_atoms=[50.0] * len(atoms))
+    row = row_of(alphafold3(tmp_path, own, text=flat, **tokens))
+    assert (row.status, row.ipsae) == ("incomplete", None)
 
 
 def test_a_chain_that_only_the_model_or_only_the_files_have(tmp_path):
@@ -529,3 +571,23 @@ def test_where_nothing_says_which_rows_are_left_out_none_are_used(tmp_path):
     assert row.reason.startswith("the predictor's files describe 62 tokens, but the model has 61 protein residues")
     other = colabfold(tmp_path, own, model._replace(plddt=MODELS[1].plddt[::-1]))
     assert (row_of(other).status, row_of(other).ipsae) == ("incomplete", None)
+
+
+@pytest.mark.parametrize("x", [(1,), (2, 3, 4), (31,), (59,)], ids=str)
+def test_a_wrong_place_near_the_end_of_a_chain_is_not_taken(tmp_path, x):
+    """Without a gap in the numbers all pLDDT but those of one or two residues would be alike."""
+    model = of_equal_chains(MODELS[0])
+    n = len(model.residues) + len(x)
+    own = np.setdiff1d(np.arange(n), x)
+    plddt, pae = np.full(n, 20.0), np.full((n, n), 3.0)
+    plddt[own], pae[np.ix_(own, own)] = model.plddt, model.pae
+    rows = Model([], plddt, pae, [])
+    row = row_of(colabfold(tmp_path, model, rows))
+    assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
+
+
+def test_a_gap_and_rows_at_the_end_may_both_explain_further_rows(tmp_path):
+    """Residues that were cut out leave a gap as X does; without pLDDT of the file it is not known which it is."""
+    model = without(MODELS[0], 12)
+    row = row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False))
+    assert (row.status, row.ipsae) == ("incomplete", None)

@@ -12,7 +12,7 @@ from toporank.app.commands.shown import _unread
 from toporank.inputs.confidence.decoy import Asked
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.side_files import look_anew
-from toporank.inputs.confidence.unread import unread
+from toporank.inputs.confidence.unread import Unread, unread
 
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
 COLABFOLD = [
@@ -22,6 +22,11 @@ COLABFOLD = [
 
 def folder_of(folder: Path, *names: str) -> str:
     """What is said of a folder with files of these names."""
+    return unread_in(folder, *names).sentence
+
+
+def unread_in(folder: Path, *names: str) -> Unread:
+    """What is not read in a folder with files of these names."""
     folder.mkdir(exist_ok=True)
     for name in names:
         (folder / name).write_text("{}")
@@ -65,7 +70,7 @@ WHOLE = {
     "Chai-1": ["pred.model_idx_0.cif", "scores.model_idx_0.npz", "msa_depth.pdf"],
     "Protenix": ["x_sample_0.cif", "x_summary_confidence_sample_0.json", "x_full_data_sample_0.json"],
     "HADDOCK3": ["emref_1.pdb.gz", "io.json", "capri_ss.tsv", "capri_clt.tsv", "params.cfg"],
-    "mine": ["one.pdb", "two.pdb", "labels.csv", "notes.json", "one.fasta", "dockq.csv", "README.md"],
+    "mine": ["one.pdb", "two.pdb", "labels.csv", "notes.json", "one.fasta", "dockq.csv", "results.csv"],
 }  # fmt: skip
 
 
@@ -84,6 +89,8 @@ NAMED = {
     "a ranking without its models": (["m.pdb", "ranking_debug.json"], ["ranking_debug.json"]),
     "AlphaFold Database": (["AF-1-model_v1.cif", "AF-1-confidence_v1.json"], ["AF-1-confidence_v1.json"]),
     "another service": (["m_0.cif", "metrics.json", "m_0.plddt.npy"], ["m_0.plddt.npy", "metrics.json"]),
+    "all results of a job": (["predicted_structure.cif", "all_results.json"], ["all_results.json"]),
+    "results of renamed models": (["a.pdb", "result_model_1_pred_0.pkl.gz"], ["result_model_1_pred_0.pkl.gz"]),
     "measures of other programs": (["m_0.cif", "m_0_ipsae.tsv", "iptm.csv.gz"], ["iptm.csv.gz", "m_0_ipsae.tsv"]),
 }
 
@@ -103,6 +110,23 @@ def test_of_many_files_three_are_named(tmp_path):
     )
 
 
+OF_ONE = {
+    "called after one": (["d_7.pdb", "d_8.pdb", "d_7.json", "d_7_scores.csv"], {"d_7"}),
+    "called after two": (["d_7.pdb", "d_8.pdb", "d_9.pdb", "pae-d_7.npz", "d_8.json.xz"], {"d_7", "d_8"}),
+    "a name in another": (["d.pdb", "d_relaxed.pdb", "d_relaxed_scores.json"], {"d_relaxed"}),
+    "a table of all": (["d_7.pdb", "d_8.pdb", "d_7.json", "iptm.csv"], {"d_7", "d_8"}),
+    "a file of nobody": (["best.pdb", "d_8.pdb", "d_7_scores.json"], {"best", "d_8"}),
+}
+
+
+@pytest.mark.parametrize("case", OF_ONE)
+def test_a_file_called_after_a_model_is_of_this_model_alone(tmp_path, case):
+    names, expected = OF_ONE[case]
+    files = unread_in(tmp_path / "d", *names)
+    models = [Path(name) for name in names if name.endswith(".pdb")]
+    assert {model.stem for model in models if files.about(model)} == expected
+
+
 def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_once(tmp_path):
     asked = []
     for name in ("one", "other", "plain"):
@@ -114,8 +138,10 @@ def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_on
                 (folder / f"confidence_x_model_{k}.json").write_text(json.dumps({"iptm": 0.5}))
             asked.append(Asked("T", f"{name}{k}", folder / f"x_model_{k}.pdb"))
     (tmp_path / "other/metrics.json").write_text("{}")
+    (tmp_path / "one/x_model_1_notes.npz").write_text("{}")
     rows = confidences(asked)
-    assert [row.status for row in rows] == ["ok", "ok", "incomplete", "incomplete", "none", "none"]
+    assert [row.status for row in rows] == ["ok", *["incomplete"] * 3, "none", "none"]
     assert [row.iptm for row in rows] == [0.5] * 4 + [None] * 2
-    (line,) = _unread(rows)
-    assert line.startswith("TopoRank does not read metrics.json in folder other")
+    first, second = _unread(rows)
+    assert first.startswith("TopoRank does not read x_model_1_notes.npz in folder one")
+    assert second.startswith("TopoRank does not read metrics.json in folder other")

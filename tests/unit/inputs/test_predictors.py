@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -519,6 +520,13 @@ def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, m
         return
     with pytest.raises(ConfidenceError, match="unpacks to more than"):
         content.read_values(tmp_path / "a.npz")
+
+
+def test_a_number_of_json_that_float32_cannot_hold_prints_no_warning(tmp_path):
+    (tmp_path / "a.json").write_text('{"pae": [[1e300, 0], [1, 2]]}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(read_values(tmp_path / "a.json")["pae"][0, 0])
 
 
 @pytest.mark.parametrize("name", ["a.json", *(f"a.json{ending}" for ending in ENDINGS)])

@@ -152,7 +152,8 @@ def _compact(value: Any) -> Any:
     if not (isinstance(value, list) and value and isinstance(value[0], list)):
         return value
     try:
-        return np.asarray(value, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            return np.asarray(value, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):  # `array` says so, if it is asked for
         return value
 

@@ -50,7 +50,8 @@ def _of_targets(decoys: Iterable[Asked], choice: Choice) -> Iterator[Examined]:
         refused = _no_plddt(members, examined)
         for i, asked in enumerate(members):
             found = Examined(Confidence(asked.target, asked.decoy)) if i in refused else examined[i]
-            passed_over = unread_of(place_of(asked.path).parent) if asked.path else ""
+            place = place_of(asked.path) if asked.path else None
+            passed_over = unread_of(place.parent).about(place) if place else ""
             yield found._replace(row=_incomplete(found.row, passed_over)) if passed_over else found
 
 

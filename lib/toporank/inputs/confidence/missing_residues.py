@@ -54,10 +54,11 @@ def rows_by_numbers(complex_: Complex, known: Stated, n: int, b_factors: np.ndar
     of_chains = [chains for chains in _numbered(complex_, protein) if chains.n_rows <= n]
     rows = [where for chains in of_chains if (where := _where_numbers_say(chains, n)) is not None]
     if comparable:
-        rows = [where for where in rows if differing(of_file[where], of_model) <= MOST_DIFFERING]
+        rows = [where for where in rows if not differing(of_file[where], of_model)]
         rows = rows or _where_alike(of_chains, of_file, of_model)
-    elif not rows and known.pae is not None:
-        rows = [chains.rows([0] * len(chains.offsets)) for chains in of_chains if _padded(known.pae, chains.n_rows)]
+    elif known.pae is not None:
+        padded = [chains for chains in of_chains if _padded(known.pae, chains.n_rows)]
+        rows += [chains.rows([0] * len(chains.offsets)) for chains in padded]
     if len({where.tobytes() for where in rows}) != 1:
         what = f"the predictor's files describe {n} tokens, but the model has {described(complex_)}"
         raise ConfidenceError(what, remedy=WHOSE_FILES)
@@ -139,7 +140,7 @@ def _alike(chains: _Numbered, of_file: np.ndarray, of_model: np.ndarray) -> np.n
         means = errors.mean(axis=1)
         best = int(means.argmin())
         several = np.count_nonzero(means <= means[best] + SAME_MEAN) > 1
-        if several or (errors[best] > ALIKE).mean() > MOST_DIFFERING:
+        if several or (errors[best] > ALIKE).any():
             return None
         shifts.append(best)
     return chains.rows(shifts) if shifts == sorted(shifts) else None

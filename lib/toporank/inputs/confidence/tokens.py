@@ -183,16 +183,33 @@ def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) ->
     if not known.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
         readings.append(by_order)
     fitting = [(chains, fit) for chains, fit in readings if fit is not None]
+    if not fitting:  # such as an antibody that was numbered by the scheme of IMGT
+        renumbered = [(chains, _fitted(complex_, known, chains, any_numbers=True)) for chains in _by_their_names(known)]
+        fits = [(chains, fit) for chains, fit in renumbered if fit is not None]
+        fitting = [(chains, fit) for chains, fit in fits if _agrees(fit, b_factors, surely=True)]
     fitting = [(chains, fit) for chains, fit in fitting if fit.whole] or fitting
     agreeing = [(chains, fit) for chains, fit in fitting if _agrees(fit, b_factors)]
     if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
         agreeing = [by_order]
     found = agreeing or fitting
+    if _as_alphafold_3_0_0(complex_, known, runs):
+        in_step = [(chains, fit) for chains, fit in found if chains is readings[0][0]]
+        found = in_step or found
     if len({fit.token.tobytes() for _, fit in found}) != 1:
         raise ConfidenceError(_disagreement(complex_, known), remedy=WHOSE_FILES)
     chains, fit = found[0]
     in_model = [chain.name for chain in chains]
     return Placed(fit.token, fit.plddt, in_model, _called(runs, known.atom_chains, in_model))
+
+
+def _as_alphafold_3_0_0(complex_: Complex, known: Stated, runs: list[str]) -> bool:
+    """Whether tokens are called A, B and so on, and the atoms as the model's chains are, in the same order.
+
+    runs : the chains of the tokens.
+    """
+    atom_runs = _runs(known.atom_chains or ())
+    lettered = runs == [*LETTERS[: len(runs)]] and len(atom_runs) == len(runs)
+    return lettered and _same_order(complex_, known.atom_chains)
 
 
 def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str]) -> dict[str, str]:
@@ -244,8 +261,11 @@ def _agrees(fit: _Fit, b_factors: np.ndarray | None, *, surely: bool = False) ->
     return differing(fit.plddt, b_factors) <= MOST_DIFFERING
 
 
-def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | None:
-    """Tokens and pLDDT of the residues where chains with these names have as many; None where they do not fit."""
+def _fitted(complex_: Complex, known: Stated, chains: list[_Chain], *, any_numbers: bool = False) -> _Fit | None:
+    """Tokens and pLDDT of the residues where chains with these names have as many; None where they do not fit.
+
+    any_numbers : as in `_tokens_of_chain`
+    """
     by_name = {chain.name: chain for chain in chains}
     if len(by_name) < len(chains):
         return None
@@ -262,7 +282,7 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | No
                 return None
             continue
         tokens, atoms = by_name[name].tokens, by_name[name].atoms
-        of_residues = _tokens_of_chain(complex_, residues, tokens, numbers)
+        of_residues = _tokens_of_chain(complex_, residues, tokens, numbers, any_numbers=any_numbers)
         if of_residues is None:
             return None
         token[residues] = of_residues
@@ -276,11 +296,12 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain]) -> _Fit | No
 
 
 def _tokens_of_chain(
-    complex_: Complex, residues: np.ndarray, tokens: np.ndarray, numbers: np.ndarray
+    complex_: Complex, residues: np.ndarray, tokens: np.ndarray, numbers: np.ndarray, *, any_numbers: bool
 ) -> np.ndarray | None:
     """The first token of each residue of a chain, by its number or, of one that was numbered anew, by its place.
 
-    None where a protein residue has none. numbers : of all tokens.
+    None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new numbers may leave out
+    some and have insertion codes; otherwise all differ from the old ones by as much.
     """
     first: dict[int, int] = {}
     for place in tokens.tolist():
@@ -297,7 +318,9 @@ def _tokens_of_chain(
         places = np.where(own > 0, np.cumsum(own) - own, -1)
         of_file = numbers[tokens[places]]
         steps = (of_model - of_file)[protein & (places >= 0)]
-        if len(steps) and (not np.ptp(steps) or (of_file == NO_NUMBER).all()):
+        of_proteins = of_file[protein & (places >= 0)]
+        renumbered = any_numbers and (np.diff(of_proteins) > 0).all()
+        if len(steps) and (not np.ptp(steps) or (of_file == NO_NUMBER).all() or renumbered):
             return np.where(places >= 0, tokens[places], -1)
     return None
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from string import Formatter
+from typing import NamedTuple
 
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
@@ -13,10 +14,10 @@ from toporank.inputs.confidence.side_files import KINDS, NAMINGS, RANKED, names_
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
-    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae)"
-    r"(?![a-z])"
+    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae"
+    r"|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
 )
-"""Words in the names of files that say how good models are."""
+"""Words in the names of files that say how good models are. Of programs; people call their tables `results`, too."""
 OF_MODEL = (".json", ".npz", ".npy", ".pkl")
 """Endings of files that are called after a model and say something of it, whatever else their names say."""
 UNUSED = re.compile(
@@ -40,8 +41,27 @@ NAMED = 3
 """Files that a message names."""
 
 
-def unread(folder: Path) -> str:
-    """A sentence on what looks like a predictor's file beside the models in a folder and is not read; empty if nothing.
+class Unread(NamedTuple):
+    """What looks like a predictor's file beside the models in a folder and is not read.
+
+    Attributes
+    ----------
+    sentence : on all of these files; empty where there are none
+    models : those after which such a file is called, by the names of their files without endings
+    of_all : whether there are other such files, which may say something of any model
+    """
+
+    sentence: str = ""
+    models: frozenset[str] = frozenset()
+    of_all: bool = False
+
+    def about(self, model: Path) -> str:
+        """The sentence, where any of the files may say something of this model in the folder; otherwise empty."""
+        return self.sentence if self.of_all or stem_of(model.name) in self.models else ""
+
+
+def unread(folder: Path) -> Unread:
+    """What looks like a predictor's file beside the models in a folder and is not read.
 
     Files of models that are not in the folder count only where a model has no such file of its own: it may have been
     renamed.
@@ -50,7 +70,7 @@ def unread(folder: Path) -> str:
     models = {stem_of(name) for name in there if split_suffix(name)}
     left = [name for name in sorted(there) if _looks_like(name, models)]
     if not left:
-        return ""
+        return Unread()
     there = {without_compression(name) for name in there}
     for kind in KINDS_OF_FILES:
         read = {name for stem in models for name in _files_of(stem, kind)}
@@ -58,14 +78,16 @@ def unread(folder: Path) -> str:
         left = [name for name in left if without_compression(name) not in read]
         left = [name for name in left if not any(each.fullmatch(without_compression(name)) for each in of_others)]
     if not left:
-        return ""
+        return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
     names = ", ".join(printable(name) for name in left[:NAMED])
     like = "looks like a predictor's file" if len(left) == 1 else "look like a predictor's files"
-    return (
+    sentence = (
         f"{UNREAD} {names}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/confidence.md lists the names that it reads)"
     )
+    of_models = [_called_after(Path(without_compression(name)).stem, models) for name in left]
+    return Unread(sentence=sentence, models=frozenset(filter(None, of_models)), of_all=None in of_models)
 
 
 def _looks_like(name: str, models: Iterable[str]) -> bool:
@@ -74,15 +96,17 @@ def _looks_like(name: str, models: Iterable[str]) -> bool:
     low = plain.lower()
     if not low.endswith(KINDS) or UNUSED.fullmatch(low):
         return False
-    return bool(OF_CONFIDENCE.search(low)) or (low.endswith(OF_MODEL) and _is_called_after(Path(plain).stem, models))
+    return bool(OF_CONFIDENCE.search(low)) or (
+        low.endswith(OF_MODEL) and _called_after(Path(plain).stem, models) is not None
+    )
 
 
-def _is_called_after(stem: str, models: Iterable[str]) -> bool:
-    """Whether a name begins or ends with that of a model."""
+def _called_after(stem: str, models: Iterable[str]) -> str | None:
+    """The model whose name a name begins or ends with, the longest of several; None without any."""
     parts = [*re.finditer(r"[_.-]", stem)]
     heads = {stem, *(stem[: part.start()] for part in parts)}
     tails = {stem[part.end() :] for part in parts}
-    return not (heads | tails).isdisjoint(models)
+    return max((heads | tails).intersection(models), key=len, default=None)
 
 
 def _files_of(stem: str, kind: str) -> set[str]:
