@@ -37,7 +37,7 @@ class PlannedDecoy(NamedTuple):
     size, version : of its file, as in `files.state.FileState`.
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
     partners_given : as they were given, if by other names. model, lacks, spare : as in
-    `structures.identity.Decoy`. masked : residues that do not count, as `structures.masking.mask_text` writes them.
+    `structures.identity.Decoy`. recognised : `yes` where nobody gave the partners.
     """
 
     target: str
@@ -52,7 +52,6 @@ class PlannedDecoy(NamedTuple):
     lacks: str = ""
     spare: str = ""
     partners_given: str = ""
-    masked: str = ""
     recognised: str = ""
 
     @property
