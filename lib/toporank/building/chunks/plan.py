@@ -180,10 +180,10 @@ def write_current(dataset: str, current: Current) -> None:
     write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 
-def read_current(dataset: str, root: Path = Path()) -> Current | None:
-    """What the last run built; None if there was none or its record cannot be read. root : has `results/`."""
+def read_current(dataset: str) -> Current | None:
+    """What the last run built; None if there was none or its record cannot be read."""
     try:
-        found = json.loads((root / layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
+        found = json.loads(Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
         return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
