@@ -67,10 +67,6 @@ class Dataset(Section):
     plddt: Plddt | None = Field(
         None, description="As the key `plddt` below, for this data set; it goes before that one."
     )
-    mask_disorder: bool | None = Field(
-        None, description="As the key `mask_disorder` below, for this data set; it goes before that one."
-    )
-
     group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
 
     @model_validator(mode="after")
@@ -78,7 +74,7 @@ class Dataset(Section):
         if (self.decoys is None) == (self.graphs is None):
             raise ValueError(f"data set {self.name!r}: give either `decoys` or `graphs`")
         if self.graphs is not None:
-            of_structures = ("natives", "partners", "plddt", "mask_disorder", "group_by")
+            of_structures = ("natives", "partners", "plddt", "group_by")
             useless = [key for key in of_structures if getattr(self, key) is not None]
             if useless:
                 raise ValueError(f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`")
@@ -207,11 +203,6 @@ class Config(Section):
         description="Whether the predictor's own confidence counts in the score, where there is any and the scorer"
         " knows what it is worth; see docs/confidence.md.",
     )
-    mask_disorder: bool = Field(
-        False,
-        description="Whether disordered residues, runs of 10 or more with a pLDDT below 50, are left out of models"
-        " before anything is computed; see docs/confidence.md.",
-    )
     rank_by: RankBy = Field(
         "complex",
         description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
@@ -291,11 +282,6 @@ class Config(Section):
     def plddt_of(self, dataset: str) -> Plddt:
         """Whether the B factors of a data set are pLDDT."""
         return self.dataset(dataset).plddt or self.plddt
-
-    def masks_disorder(self, dataset: str) -> bool:
-        """Whether the disordered residues of a data set are masked."""
-        own = self.dataset(dataset).mask_disorder
-        return self.mask_disorder if own is None else own
 
     @property
     def training_datasets(self) -> list[str]:

@@ -26,9 +26,7 @@ def asked(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterat
         fate = built.fates.get(decoy.key)
         digest = fate.structure_sha256 if fate else ""
         atoms = functools.partial(_atoms, built, decoy.key, store) if digest else None
-        yield Asked(
-            *decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model, decoy.masked
-        )
+        yield Asked(*decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model)
 
 
 def _atoms(built: Built, key: Key, store: Store) -> Complex:

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import NamedTuple
 
 from toporank.building.chunks.built import Built, Key
@@ -15,7 +14,6 @@ from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
 from toporank.comparing.decoys import Compared, compare
 from toporank.errors import StructureError
-from toporank.files.spreadsheets import write_rows
 from toporank.structures.identity import Status
 
 REMEMBERED = 2048
@@ -73,8 +71,3 @@ def stored_complexes(built: Built, store: Store) -> Callable[[Key], bytes]:
     The function raises StructureError when they are not in the store and its file is gone.
     """
     return lambda key: built.made(key, store).complex.content
-
-
-def write_comparison(path: Path | str, table: Iterable[ComparedDecoy]) -> None:
-    """Write comparison.csv."""
-    write_rows(path, ComparedDecoy._fields, table)

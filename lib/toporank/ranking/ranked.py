@@ -35,8 +35,7 @@ class RankedDecoy(NamedTuple):
     interface the estimates are about this interface, and `pred_dockq` is about the whole.
     cluster, consensus, twin_of : see `comparing.decoys.Comparison`. cluster_rank : of the cluster, 1 for the one
     whose best `BEST_OF_CLUSTER` decoys have the highest predicted DockQ on average. ranked_by : a key of `RANKED_BY`
-    if another than the score of the complex decided. n_masked : residues left out of it as disordered, known where any
-    decoy has some. pred_unmasked : its pred_dockq if nothing is left out of any decoy.
+    if another than the score of the complex decided.
     """
 
     rank: int | None
@@ -65,8 +64,6 @@ class RankedDecoy(NamedTuple):
     pred_structure: float | None = None
     pred_confidence: float | None = None
     p_acceptable: float | None = None
-    n_masked: int | None = None
-    pred_unmasked: float | None = None
     weakest: str = ""
 
     @property
@@ -80,16 +77,14 @@ class RankedDecoy(NamedTuple):
 
 
 COLUMNS = RankedDecoy._fields
-WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank", "n_masked")
+WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank")
 TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by", "weakest")
 """Columns of these kinds; all others are floating-point numbers."""
 OF_CALIBRATION = Estimate._fields
 """Columns that are there only if the scorer has a calibration."""
 APART = ("pred_structure", "pred_confidence")
 """What the structure and the predictor's confidence say apart from each other."""
-MASKED = ("n_masked", "pred_unmasked")
-"""What is known only where disordered residues are left out."""
-IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", "weakest", *APART, *MASKED)
+IF_KNOWN = ("expected_dockq", "p_acceptable", "pred_network", "ranked_by", "weakest", *APART)
 """And those that are there only if some decoy has a value: of the calibration, of trees, of `RANKED_BY`, and these."""
 UNKNOWN = Estimate(None, None, "")
 """Stands for an `Estimate`."""
@@ -147,21 +142,6 @@ def ranking(
     decoys.sort(key=partial(_order, attrgetter(RANKED_BY[rank_by])))
     of_targets = (list(rows) for _, rows in groupby(decoys, key=attrgetter("target")))
     return [row for rows in of_targets for row in _ranked(rows)]
-
-
-def with_unmasked(
-    table: Iterable[RankedDecoy], masked: Mapping[tuple[str, str], int], unmasked: Iterable[RankedDecoy]
-) -> list[RankedDecoy]:
-    """The ranking of masked decoys, with how many residues are left out of each and its score without that.
-
-    masked : (target, decoy) → residues left out; all others have none. unmasked : the ranking without masks.
-    """
-    scores = {(row.target, row.decoy): row.pred_dockq for row in unmasked}
-    return [
-        row._replace(n_masked=masked.get(key, 0), pred_unmasked=scores.get(key))
-        for row in table
-        for key in [(row.target, row.decoy)]
-    ]
 
 
 def _ranked(rows: list[RankedDecoy]) -> list[RankedDecoy]:

@@ -130,11 +130,6 @@ def caveats(
         found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
     if partly := of_some(best, *others):
         found["some_confidence"] = partly
-    if best.n_masked:
-        whole = "none" if best.pred_unmasked is None else number(best.pred_unmasked, 2)
-        found["masked"] = (
-            f"{counted(best.n_masked, 'disordered residue')} left out of it; its score with them is {whole}"
-        )
     if not others and best.pred_network is not None:  # trees look at the other decoys, too
         found["single"] = "a single model: scores are more reliable with several"
     return found

@@ -73,8 +73,6 @@ class Result(NamedTuple):
     pred_structure: float | None
     pred_confidence: float | None
     p_acceptable: float | None
-    n_masked: int | None
-    pred_unmasked: float | None
     weakest: str | None
     pred_capri: str
     fate: str

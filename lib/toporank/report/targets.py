@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from toporank.files.spreadsheets import read_rows, table_text
 from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.leakage import LeakageRow
-from toporank.ranking.ranked import MASKED
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study, models_among
 
@@ -52,8 +51,6 @@ class TargetRow(NamedTuple):
     interface_plddt: float | None
     low_plddt: float | None
     n_interface_residues: int | None
-    n_masked: int | None
-    pred_unmasked: float | None
     seen_in_training: str
     caveats: str
     why: str
@@ -61,8 +58,8 @@ class TargetRow(NamedTuple):
     weakest: str
 
 
-NEWER = (*MASKED, "chains", "predictors_agree", "joined", "weakest")
-"""Columns that tables of earlier versions, or of runs without masks, lack."""
+NEWER = ("chains", "predictors_agree", "joined", "weakest")
+"""Columns that tables of earlier versions lack."""
 SHOWN = ("target", "verdict", "p_acceptable", "dockq", "best", "n_scored", "consensus", "iptm", "interface_plddt",
          "n_interface_residues", "caveats")  # fmt: skip
 """Columns of the table on the page."""
@@ -110,7 +107,7 @@ def _row(
         best=best.decoy if best else "",
         file=best.path if best else "",
         dockq=best.shown_dockq if best else None,
-        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues", *MASKED)},
+        **{name: getattr(best, name, None) for name in (*own, "n_interface_residues")},
         **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
         predictors_agree=_agreement(best, decoys, said) if best else None,
         seen_in_training=seen.seen_in_training if seen else "",
@@ -139,7 +136,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def read_targets(path: Path | str) -> list[TargetRow]:
     """Read targets.csv. Raises KeyError without one of the columns, ValueError where a number is expected."""
-    kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues", "n_masked"), int)
+    kinds = dict.fromkeys(("n_chains", "n_models", "n_scored", "n_interface_residues"), int)
     texts = (
         "target",
         "chains",

@@ -16,7 +16,7 @@ class ScoredWith(NamedTuple):
     """What gave the scores of a data set.
 
     version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives pooled vectors.
-    rank_by, use_confidence, mask_disorder : as the configuration has them.
+    rank_by, use_confidence : as the configuration has them.
     """
 
     version: str
@@ -24,13 +24,12 @@ class ScoredWith(NamedTuple):
     checkpoint: str
     rank_by: str
     use_confidence: bool
-    mask_disorder: bool = False
 
     @classmethod
-    def of(cls, scorer: Scorer, *, rank_by: str, use_confidence: bool, mask_disorder: bool = False) -> ScoredWith:
+    def of(cls, scorer: Scorer, *, rank_by: str, use_confidence: bool) -> ScoredWith:
         """For scores that this version gives now."""
         made = toporank.__version__, scorer.digest, scorer.digests[scorer.checkpoint]
-        return cls(*made, rank_by, use_confidence, mask_disorder=mask_disorder)
+        return cls(*made, rank_by, use_confidence)
 
 
 def write_record(path: Path | str, record: ScoredWith) -> None:

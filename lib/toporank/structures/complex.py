@@ -132,10 +132,6 @@ class Complex:
         note = (f"no partner names chain {', '.join(left_out)}: left out of the interface",) if left_out else ()
         return replace(self, partners=partners, notes=(*self.notes, *note))
 
-    def with_notes(self, *notes: str) -> Complex:
-        """The complex with further notes."""
-        return replace(self, notes=(*self.notes, *notes))
-
     def only(self, residues: np.ndarray) -> Complex:
         """The complex with these residues, int, shape (n,), in rising order."""
         starts = self.atom_slices

@@ -44,9 +44,7 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(
-        self, path, digest, dockq, partners, choices, store, *, model=0, masked="", content=None, atoms_known=""
-    ) -> Toy:
+    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, content=None, atoms_known="") -> Toy:
         """In place of `Making`."""
         self.path, self.digest, self.content = path, digest, content
         self.seen.append((path, digest, dockq))
@@ -559,9 +557,6 @@ def test_an_artefact_of_a_decoy_that_was_changed_since_is_refused(built):
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-# ---- thin stores ------------------------------------------------------------------------------------------
 
 
 # ---- chunks that grow -------------------------------------------------------------------------------------

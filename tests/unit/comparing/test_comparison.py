@@ -18,7 +18,7 @@ from building import build
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
 from toporank.building.chunks.built import read_built
 from toporank.building.chunks.store import Store
-from toporank.building.compared import comparison_table, stored_contacts, write_comparison
+from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.contacts import contact_bytes, interface_residues, residue_contacts
 from toporank.comparing.decoys import Compared, Comparison, clusters, compare
@@ -263,17 +263,13 @@ def row(decoy: str, duplicate_of: str = "", status: str = Status.OK, target: str
     return CoverageRow(target, decoy, status, "graphs", "", None, "", 2, 9, f"in/{decoy}.pdb", duplicate_of)
 
 
-def test_a_copy_has_no_vote_and_stands_where_its_original_stands(tmp_path):
+def test_a_copy_has_no_vote_and_stands_where_its_original_stands():
     decoys = {"a": {*range(10)}, "b": {*range(5)}, "c": {*range(100, 110)}, "copy": None}
     alone = comparison_table(map(row, "abc"), lambda key: Compared(key[1], content(decoys[key[1]])))
     coverage = [*map(row, "abc"), row("copy", "a"), row("failed", status=Status.FAILED), row("a", target="U")]
     table = comparison_table(coverage, lambda key: Compared(key[1], content(decoys[key[1]])))
     assert table[:3] == alone
     assert table[3:] == [alone[0]._replace(decoy="copy"), alone[0]._replace(target="U", consensus=None)]
-    write_comparison(tmp_path / "comparison.csv", table)
-    assert (tmp_path / "comparison.csv").read_text().splitlines()[:2] == [
-        "target,decoy,cluster,consensus,twin_of", "T,a,,0.333333,"
-    ]  # fmt: skip
 
 
 def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_is_named(tmp_path, monkeypatch):

@@ -18,9 +18,7 @@ from toporank.app.workflow.to_sample import sampling_problems
 from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
-from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
-from toporank.building.masked import with_disorder_masked
 from toporank.building.native_labels import Labelling
 from toporank.building.placed_partners import Natives, called_in_models, check_named
 from toporank.building.planning import partners_given, plan_of, recognised
@@ -258,8 +256,6 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     if natives:
         notes += check_named(given, natives, f"dataset {name}, partners")
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
-    if config.masks_disorder(name):
-        rows = with_disorder_masked(rows, config.plddt_of(name), Store(store))
     whole = part = deal(rows, size)
     if config.targets:
         result.targets |= {decoy.target for decoy in decoys}

@@ -36,7 +36,6 @@ from toporank.features.registry import Choice
 from toporank.files.atomic import note_progress
 from toporank.structures.dssp import DsspMissingError
 from toporank.structures.identity import INTERMEDIATE, Status
-from toporank.structures.masking import masked_places
 from toporank.structures.partners import parse_partners
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
@@ -136,8 +135,6 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
-        if status in (Status.NO_INTERFACE, Status.CHAIN_MISSING) and member.masked:
-            reason = f"{reason}; {len(masked_places(member.masked))} disordered residues are left out of it"
         if bare := [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]:
             reason = "; ".join([reason, *bare])
         known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
@@ -167,7 +164,7 @@ def making(
     """
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    more = {"model": member.model, "masked": member.masked, "content": content, "atoms_known": atoms_known}
+    more = {"model": member.model, "content": content, "atoms_known": atoms_known}
     return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
 
 

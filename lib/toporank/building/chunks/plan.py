@@ -37,7 +37,7 @@ class PlannedDecoy(NamedTuple):
     size, version : of its file, as in `files.state.FileState`.
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
     partners_given : as they were given, if by other names. model, lacks, spare : as in
-    `structures.identity.Decoy`. masked : residues that do not count, as `structures.masking.mask_text` writes them.
+    `structures.identity.Decoy`. recognised : `yes` where nobody gave the partners.
     """
 
     target: str
@@ -52,7 +52,6 @@ class PlannedDecoy(NamedTuple):
     lacks: str = ""
     spare: str = ""
     partners_given: str = ""
-    masked: str = ""
     recognised: str = ""
 
     @property
@@ -181,10 +180,10 @@ def write_current(dataset: str, current: Current) -> None:
     write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
 
 
-def read_current(dataset: str, root: Path = Path()) -> Current | None:
-    """What the last run built; None if there was none or its record cannot be read. root : has `results/`."""
+def read_current(dataset: str) -> Current | None:
+    """What the last run built; None if there was none or its record cannot be read."""
     try:
-        found = json.loads((root / layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
+        found = json.loads(Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
         return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

@@ -30,12 +30,10 @@ from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.files.graph_file import FORMAT, graph_bytes
-from toporank.inputs.confidence.disorder import WHY
 from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import ResidueId, structure_format
-from toporank.structures.masking import without
 from toporank.structures.partners import Partners, partner_name, partners_text
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
@@ -44,16 +42,15 @@ from toporank.structures.text import read_content
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
-TABLES = ("structures.stored", "structures.surroundings", "structures.masking", "features.residue_tables")
+TABLES = ("structures.stored", "structures.surroundings", "features.residue_tables")
 MADE_BY = {
     "complex": ("structures.read", "structures.stored"),
     "interface": (
         "structures.read",
         "features.bystanders",
-        "inputs.confidence.disorder",
         *TABLES,
     ),  # its rule reads the decoys
-    "contacts": ("comparing.contacts", "structures.stored", "structures.masking"),
+    "contacts": ("comparing.contacts", "structures.stored"),
     "topology": TABLES,
     "nodes": TABLES,
     "edges": TABLES,
@@ -114,9 +111,8 @@ class Making:
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
     empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
-    from 1; 0 for its only one. masked : residues that do not count, as `structures.masking.mask_text` writes them.
-    content : of the file, where it was read before. atoms_known : checksum of the complex, where it was made before: it
-    is read only if somebody needs it.
+    from 1; 0 for its only one. content : of the file, where it was read before. atoms_known : checksum of the complex,
+    where it was made before: it is read only if somebody needs it.
     """
 
     path: Path
@@ -127,7 +123,6 @@ class Making:
     store: Store
     part_of: Making | None = None
     model: int = 0
-    masked: str = ""
     content: bytes | None = field(default=None, repr=False)
     atoms_known: str = ""
 
@@ -276,8 +271,7 @@ class Making:
         pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
         graphs = {}
         for name, pair in pairs.items():
-            whole = {"part_of": self, "masked": self.masked}
-            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, **whole)
+            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self)
             with contextlib.suppress(FeatureError):
                 graphs[name] = part.graphs
         return graphs
@@ -304,8 +298,7 @@ class Making:
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
         """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
-        of_atoms = {"complex": self.complex.sha256} | ({"masked": self.masked} if self.masked else {})
-        return self._box.obtain(kind, {**of_atoms, **depends_on}, make)
+        return self._box.obtain(kind, {"complex": self.complex.sha256, **depends_on}, make)
 
     @functools.cached_property
     def _complex(self) -> Complex:
@@ -321,7 +314,7 @@ class Making:
 
     @functools.cached_property
     def _atoms(self) -> Complex:
-        return without(from_bytes(self.complex.content), self.masked, WHY)
+        return from_bytes(self.complex.content)
 
     # What is made here is at hand; what comes from the store is read from its artefact.
 

@@ -21,7 +21,6 @@ from toporank.inputs.confidence.bfactors import (
     written_by_toporank,
 )
 from toporank.inputs.confidence.content import unreadable
-from toporank.inputs.confidence.disorder import disordered
 from toporank.inputs.confidence.formats import Stated, stated
 from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, described, differing
 from toporank.inputs.confidence.of_interfaces import iptm_between_partners, measured
@@ -41,7 +40,6 @@ from toporank.inputs.confidence.table import (
 from toporank.inputs.confidence.tokens import Placed, n_tokens, placed, shifted_b_factors
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId, structure_format
-from toporank.structures.masking import mask_text, masked_places
 from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 from toporank.structures.text import read_text
@@ -62,8 +60,7 @@ class Asked(NamedTuple):
 
     path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
     when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
-    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one. masked :
-    residues that do not count, as `structures.masking.mask_text` writes them.
+    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one.
     """
 
     target: str
@@ -73,7 +70,6 @@ class Asked(NamedTuple):
     sha256: str = ""
     atoms: Callable[[], Complex] | None = None
     model: int = 0
-    masked: str = ""
 
     def complex(self) -> Complex:
         """Its atoms. Raises TopoRankError."""
@@ -89,14 +85,12 @@ class Examined(NamedTuple):
     """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
 
     rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
-    the numbers says that they are pLDDT; otherwise empty. disordered : residues, as `structures.masking.mask_text`
-    writes them.
+    the numbers says that they are pLDDT; otherwise empty.
     """
 
     row: Confidence
     rise: float | None = None
     profiles: tuple[bytes, ...] = ()
-    disordered: str = ""
 
 
 def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
@@ -146,8 +140,8 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     status = INCOMPLETE if problems else OK if numbers else NOTHING
     row = row._replace(**numbers, status=status, reason="; ".join([*problems, *of_model.notes]))
     if row.plddt_source != OF_B_FACTORS:
-        return Examined(row, disordered=of_model.disordered)
-    return Examined(row, rise, profiles(found, complex_) if by_numbers else (), of_model.disordered)
+        return Examined(row)
+    return Examined(row, rise, profiles(found, complex_) if by_numbers else ())
 
 
 class Pae(NamedTuple):
@@ -211,18 +205,16 @@ class _Measured(NamedTuple):
     Attributes
     ----------
     values : fields of the row
-    disordered : residues, as `structures.masking.mask_text` writes them
     notes : what a reader should know though all was used
     problems : what keeps some measures from being computed
     """
 
     values: dict[str, float | str]
-    disordered: str
     notes: list[str]
     problems: list[str]
 
 
-NOTHING_MEASURED = _Measured({}, "", [], [])
+NOTHING_MEASURED = _Measured({}, [], [])
 
 
 def _of_model(complex_: Complex, asked: Asked, known: Stated, found: BFactors | None, row: Confidence) -> _Measured:
@@ -244,7 +236,7 @@ def _of_model(complex_: Complex, asked: Asked, known: Stated, found: BFactors | 
 def _of_structure(
     complex_: Complex, asked: Asked, known: Stated, place: Placed, found: BFactors | None, predictor: str
 ) -> _Measured:
-    """Measures for which the model is needed, its disordered residues, and what keeps some from being computed."""
+    """Measures for which the model is needed, and what keeps some from being computed."""
     notes: list[str] = []
     problems: list[str] = []
     n = n_tokens(known)
@@ -253,7 +245,7 @@ def _of_structure(
     try:
         complex_ = complex_.with_partners(asked.partners)
     except TopoRankError as error:
-        return _Measured({}, "", notes, [*problems, error.reason])
+        return _Measured({}, notes, [*problems, error.reason])
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     of_model = found.of(complex_) if found else None
     token, of_file = place.token, place.plddt
@@ -281,15 +273,10 @@ def _of_structure(
     pae = None
     if token is not None and known.pae is not None:
         pae = known.pae[np.ix_(token[own], token[own])].astype(float)
-    counted = ~np.isin(own, masked_places(asked.masked))
-    of_counted = None if plddt is None else plddt[counted], None if pae is None else pae[np.ix_(counted, counted)]
-    values = measured(complex_, own[counted], *of_counted)
-    if plddt is None:
-        return _Measured(values, "", notes, problems)
-    of_all = np.full(len(complex_.residues), np.nan)
-    of_all[own] = plddt
-    low = mask_text(disordered(complex_, of_all))
-    return _Measured({**values, "plddt_source": source}, low, notes, problems)
+    values: dict[str, float | str] = measured(complex_, own, plddt, pae)
+    if plddt is not None:
+        values["plddt_source"] = source
+    return _Measured(values, notes, problems)
 
 
 def _is_coarse(known: Stated, of_model: np.ndarray) -> bool:

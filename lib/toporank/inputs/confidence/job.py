@@ -32,14 +32,6 @@ def confidences(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[Confiden
     return [examined.row for examined in _of_targets(decoys, choice)]
 
 
-def masks(decoys: Iterable[Asked], choice: Choice = AUTO) -> list[str]:
-    """The disordered residues of each decoy, as `structures.masking.mask_text` writes them; as for `confidences`.
-
-    A decoy whose pLDDT is not known has none.
-    """
-    return [examined.disordered for examined in _of_targets(decoys, choice)]
-
-
 def _of_targets(decoys: Iterable[Asked], choice: Choice) -> Iterator[Examined]:
     """What is known of each decoy by its own files and by the other decoys of its target."""
     look_anew()
