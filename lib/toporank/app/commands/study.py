@@ -120,7 +120,7 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
 
 def _joined(out: Path, dataset: str) -> list[str]:
     """Which chains of the models of a data set are one partner by nature, where that is known."""
-    interfaces, chains = (out / pattern.format(dataset=dataset) for pattern in (layout.INTERFACES, layout.CHAINS))
+    interfaces, chains = (out / pattern.format(dataset=dataset) for pattern in (layout.SCORED_INTERFACES, layout.CHAINS))
     if not (interfaces.exists() and chains.exists()):
         return []
     return joined_lines(read_interfaces(interfaces), sequences_of_chains(read_chains(chains)))
