@@ -53,7 +53,7 @@ def _show_complex(ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: n
         ax.plot(*flat[whole].T, color=colour, lw=0.8, alpha=0.6)
         near = complex_.ca[residues[complex_.body_of[residues] == body]]
         ax.plot(*flat[near].T, "o", color=colour, ms=3)
-    _bare(ax, "1  the residues within 10 Å\nof the other partner")
+    _bare(ax, "the residues within 10 Å\nof the other partner")
 
 
 def _around(complex_: Complex, centre: int) -> np.ndarray:
@@ -68,7 +68,7 @@ def _show_surroundings(ax: plt.Axes, complex_: Complex, flat: np.ndarray, centre
     for body, colour in enumerate(COLOURS):
         ax.plot(*flat[atoms[bodies == body]].T, "o", color=colour, ms=3, alpha=0.8)
     ax.add_patch(plt.Circle(flat[complex_.ca[centre]], RADIUS, fill=False, color=GREY, lw=0.8))
-    _bare(ax, f"2  the atoms within {RADIUS:.0f} Å\nof each of them")
+    _bare(ax, f"the atoms within {RADIUS:.0f} Å\nof each of them")
 
 
 def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
@@ -83,7 +83,7 @@ def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
             bars += [(birth, row), (min(death, RADIUS), row), (np.nan, row)]
             row += 1
         ax.plot(*np.transpose(bars), color=colour, lw=1, label=("clusters", "rings")[dimension])
-    ax.set(xlabel="distance (Å)", yticks=[], title="3  their shape, as\npersistent homology")
+    ax.set(xlabel="distance (Å)", yticks=[], title="their shape, as\npersistent homology")
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="lower right")
 
@@ -94,7 +94,7 @@ def _show_graph(ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.
     ax.plot(*ends.T, color=GREY, lw=0.3, zorder=0)
     for body, colour in enumerate(COLOURS):
         ax.plot(*places[complex_.body_of[residues] == body].T, "o", color=colour, ms=4)
-    _bare(ax, "4  a graph of the interface,\nof which networks predict DockQ")
+    _bare(ax, "a graph of the interface,\nfrom which networks predict DockQ")
 
 
 def _bare(ax: plt.Axes, title: str) -> None:

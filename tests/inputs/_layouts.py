@@ -180,7 +180,7 @@ Folders of what a predictor was given (`templates`, `msas`, `processed`, `…_en
 TopoRank are not read. Files without an ending, or with one that says nothing (`H1106TS001_1` of CASP, `complex.12` of
 ZDOCK, `model.pdb.txt`), are read if their content is PDB or mmCIF.
 
-`toporank score` also unpacks zip and tar files that lie beside models, or alone in the folder, and archives in these;
-each is a job. One that cannot be unpacked is named with the reason, and the others are scored. One whose files lie
-beside it unpacked is left alone. A data set of a configuration names archives and unpacks none.
+The command `score` also unpacks zip and tar files that lie beside models, or alone in the folder, and archives in
+these; each is a job. It names one that cannot be unpacked, with the reason, and scores the others. It leaves alone one
+whose files lie beside it unpacked. A data set of a configuration names archives and unpacks none.
 """

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib"
 RULE_FILES = sorted(REPOSITORY.glob("rules/*.smk"))
 
-IMPORTED_AS = {"pyyaml": "yaml", "pytorch": "torch", "pytorch_geometric": "torch_geometric"}
+IMPORTED_AS = {"biopython": "Bio", "pyyaml": "yaml", "pytorch": "torch", "pytorch_geometric": "torch_geometric"}
 """Package → what it is imported as, where that differs."""
 PIP_NAMES = {"pytorch": "torch", "pytorch_geometric": "torch_geometric"}
 """Name in conda-forge → name in the Python package index, where they differ."""

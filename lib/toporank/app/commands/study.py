@@ -120,7 +120,8 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
 
 def _joined(out: Path, dataset: str) -> list[str]:
     """Which chains of the models of a data set are one partner by nature, where that is known."""
-    interfaces, chains = (out / pattern.format(dataset=dataset) for pattern in (layout.INTERFACES, layout.CHAINS))
+    interfaces = out / layout.SCORED_INTERFACES.format(dataset=dataset)
+    chains = out / layout.CHAINS.format(dataset=dataset)
     if not (interfaces.exists() and chains.exists()):
         return []
     return joined_lines(read_interfaces(interfaces), sequences_of_chains(read_chains(chains)))

@@ -49,7 +49,7 @@ def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, .
 def in_decoy(partners: str, counterparts: Counterparts) -> str:
     """Partners of a native by the chains of a decoy.
 
-    A chain of which the decoy has nothing gets a name that says so, and so do chains that are in one chain of the decoy
+    A chain that the decoy lacks gets a name that says so, and so do chains that are in one chain of the decoy
     but in different partners: no graph can be built of either.
 
     Parameters
