@@ -128,7 +128,10 @@ class Workflow(Section):
     """How the work is divided, and where finished work is kept for reuse."""
 
     chunk_size: int = Field(
-        500, ge=1, json_schema_extra={"unit": "decoys"}, description="Approximate number of decoys in one job that computes features or scores."
+        500,
+        ge=1,
+        json_schema_extra={"unit": "decoys"},
+        description="Approximate number of decoys in one job that computes features or scores.",
     )
     reuse_store: str = Field(
         ".toporank/store",

@@ -118,8 +118,7 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
     target : its name, or several with spaces between. args : with `running_arguments`. Raises RunError with the reason
     when it fails.
     """
-    if not _compiled():
-        print("The first run compiles first, which takes about a minute.", flush=True)
+    announce_compilation()
     arguments, unlock = snakemake_arguments(target, config, out, args), unlocking(args)
     if only_shows(args.snakemake_args):
         print("\n".join(_run(arguments, out, Progress(sys.stdout), unlock)))
@@ -243,6 +242,12 @@ def _cache_of_its_own(out: Path) -> dict[str, str]:
             return {}
     except OSError:
         return dict.fromkeys(("XDG_CACHE_HOME", "MPLCONFIGDIR"), str((out / CACHE).absolute()))
+
+
+def announce_compilation() -> None:
+    """Say that the first run takes longer, if this is the first."""
+    if not _compiled():
+        print("The first run compiles first, which takes about a minute.", flush=True)
 
 
 def _compiled() -> bool:

@@ -21,7 +21,7 @@ from toporank.app.commands.given import (
     name_of,
     partners_setting,
 )
-from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
+from toporank.app.commands.running import SETTINGS, announce_compilation, claimed, make, only_shows
 from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -136,6 +136,7 @@ def score(args: argparse.Namespace) -> int:
         if not make("score", out / SETTINGS, out, args):
             return 0
     else:
+        announce_compilation()
         workers = args.cores or len(os.sched_getaffinity(0))
         with tqdm(total=len(models.plan), unit=" models", disable=None, leave=False) as bar:
             results = score_folder(config, models, out / STORE, workers, bar.update)
