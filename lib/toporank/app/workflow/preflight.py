@@ -18,6 +18,7 @@ from toporank.app.workflow.to_sample import sampling_problems
 from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
+from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.building.native_labels import Labelling
 from toporank.building.placed_partners import Natives, called_in_models, check_named
