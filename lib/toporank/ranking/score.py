@@ -74,25 +74,21 @@ class TargetScorer:
         self.cache = TargetCache(store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)})
         self._networks: Any = None
 
-    def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow] | None = None) -> TargetResult:
-        """The result for one target, from the cache or computed and kept there.
+    def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
+        """The result for one target, computed and kept in the cache.
 
         Parameters
         ----------
         plan : its decoys
-        fates : what became of each in the feature stages, where that is known; otherwise they are computed here
+        fates : what became of each in the feature stages
 
         Raises
         ------
         CheckpointError, GraphError, RecordError or StructureError, with the reason, when the scorer does not fit the
         graphs or something is damaged.
         """
-        result = self.cache.find(plan)
-        if result is None:
-            if fates is None:
-                fates = [self.features_of(decoy) for decoy in plan]
-            result = self._computed(plan, fates)
-            self.cache.keep(plan, result)
+        result = self._computed(plan, fates)
+        self.cache.keep(plan, result)
         return result
 
     def open_networks(self) -> None:

@@ -102,16 +102,14 @@ def test_a_label_without_decoy_is_not_ranked(table):
 def test_a_decoy_without_interface_has_a_rank_but_no_score(table):
     unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "apart") == (
-        4, "A", "apart", *unscored, 0, 2, *unknown, "no_interface", "", *unknown, "", None, None, "", *unknown,
-        None, None, "",
+        4, "A", "apart", *unscored, 0, 2, *unknown, "no_interface", "", *unknown, "", None, None, "", *unknown, "",
     )  # fmt: skip
 
 
 def test_a_decoy_that_failed_has_neither(table):
     unknown, unscored = [None] * 3, (*[None] * 4, "", "")
     assert named(table, "failed") == (
-        None, "A", "failed", *unscored, None, None, *unknown, "failed", "", *unknown, "", None, None, "", *unknown,
-        None, None, "",
+        None, "A", "failed", *unscored, None, None, *unknown, "failed", "", *unknown, "", None, None, "", *unknown, "",
     )  # fmt: skip
 
 
