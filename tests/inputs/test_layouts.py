@@ -189,6 +189,7 @@ def test_of_runs_of_haddock_the_last_steps_are_scored(tmp_path):
 # ---- states on the way to a model ----------------------------------------------------------------------------
 
 Q = "q_unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
+RELAXED = Q.replace("unrelaxed", "relaxed")
 EARLY = "q_unrelaxed_alphafold2_multimer_v3_model_2_seed_000"
 
 
@@ -198,12 +199,22 @@ EARLY = "q_unrelaxed_alphafold2_multimer_v3_model_2_seed_000"
         ((f"{Q}.pdb", f"{Q}.r0.pdb", f"{Q}.r1.pdb"), [Q]),
         ((f"{Q}.pdb.gz", f"{Q}.r0.pdb.gz", f"{Q}.r10.cif"), [Q]),
         ((f"T/{Q}.pdb", f"T/{Q}.r0.pdb"), [Q]),
+        ((f"{RELAXED}.pdb", f"{Q}.r0.pdb", f"{Q}.r1.pdb"), [RELAXED]),
         ((f"{EARLY}.r0.pdb", f"{EARLY}.r2.pdb", f"{EARLY}.r10.pdb"), [f"{EARLY}.r10"]),
         (("T/m.pdb", "T/m_recycle_3.pdb", "T/m.recycled01.pdb"), ["m"]),
         (("design_0.pdb", "traj/design_0_pX0_traj.pdb", "traj/design_0_Xt-1_traj.pdb"), ["design_0"]),
         (("T/m.r1.pdb", "T/m.r2.pdb"), ["m.r1", "m.r2"]),
     ],
-    ids=["ColabFold", "gzipped", "in a folder", "stopped", "others", "RFdiffusion", "names that mean something else"],
+    ids=[
+        "ColabFold",
+        "gzipped",
+        "in a folder",
+        "relaxed alone",
+        "stopped",
+        "others",
+        "RFdiffusion",
+        "names that mean something else",
+    ],
 )
 def test_recycles_and_trajectories_are_no_models(tmp_path, files, models):
     decoys = find_decoys("set", laid(tmp_path, files))

@@ -17,7 +17,7 @@ from toporank.app.config import Config
 from toporank.app.workflow.preflight import feature_choices, said_partners, scorer_of
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
-from toporank.building.planning import partners_given, plan_of, recognised
+from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.comparing.homology.chain_tables import sequences_of_chains
 from toporank.files.atomic import write_text
 from toporank.inputs.complexes import Grouped, called_otherwise
@@ -109,6 +109,7 @@ def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable
             *grouped.renamed,
             *of_archives,
             *recognised(plan, grouped, "scored"),
+            *bodies_alone(plan, grouped),
             *renamed,
             *(f"{line} ({EXPECTED})" for line in unread),
         ],

@@ -10,7 +10,7 @@ from toporank.comparing.native.named import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners
-from toporank.structures.body_names import sentence_of_pairs
+from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
 
 
@@ -60,6 +60,17 @@ def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped, verb: str = "take
         sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key], verb)
         sentences.setdefault(sentence, []).append(target)
     return lines_of_targets(sentences)
+
+
+def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
+    """Which targets are one body by nature, such as an antibody without antigen: a sentence for each kind of them."""
+    targets: dict[str, dict[str, None]] = {}
+    for decoy in plan:
+        if decoy.key in grouped.pairs and not decoy.partners:
+            sentence = sentence_of_a_body_alone(grouped.kinds[decoy.key], grouped.pairs[decoy.key])
+            if sentence:
+                targets.setdefault(sentence, {})[decoy.target] = None
+    return lines_of_targets({sentence: list(names) for sentence, names in targets.items()})
 
 
 def partners_given(

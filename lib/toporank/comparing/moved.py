@@ -19,7 +19,7 @@ RIGID = 0.02
 samples of a predictor differ by ten times as much at least."""
 MOVED = 0.1
 """Å, RMSD without superposition above which a complex lies somewhere else."""
-MOST = 0.8
+MOST = 0.6
 """Share of the decoys of a target that are one complex, at least, if that is to mean anything."""
 PROBES = 8
 """CA atoms, spread over the complex, whose distances are compared before anything is superposed."""

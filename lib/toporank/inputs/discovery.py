@@ -55,7 +55,7 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
 
 
 def _several_molecules(sketches: Sketches) -> list[str]:
-    """Which chains are several molecules under one name: a sentence about the first such file, or none."""
+    """Which chains are or may be several molecules of one name: a sentence about the first such file, or none."""
     files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
     if not files:
         return []

@@ -121,8 +121,10 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
             found[path] = "the steps of a trajectory"
     for (target, name), states in recycles.items():
         last = max(states)
+        # the final model may be there as its relaxed form alone
+        is_final_there = (target, name) in names or (target, name.replace("_unrelaxed_", "_relaxed_")) in names
         for number, path in states:
-            if (target, name) in names:
+            if is_final_there:
                 found[path] = f"recycle {number} of {name}"
             elif number != last[0]:
                 found[path] = f"recycle {number} of {name}, whose last one here is {last[0]}"

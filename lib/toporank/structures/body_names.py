@@ -45,6 +45,21 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair], verb: str) -> s
     return _sentence(partners, names, verb)
 
 
+def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> str:
+    """What two chains are by nature that have no other partner, in a sentence; empty if they are none of these bodies.
+
+    >>> sentence_of_a_body_alone(["H", "L"], [Pair(ANTIBODY, "H", "L")])
+    'H and L are an antibody without anything that it binds: scored as H against L'
+    """
+    chains = list(chains)
+    for pair in pairs:
+        if len(chains) == 2 and {pair.first, pair.second} == set(chains) and pair.what != PEPTIDE:
+            name = next(name for name, of in NAMES.items() if of == {pair.what})
+            first, second = [partner_name([chain]) for chain in sorted(chains)]
+            return f"{first} and {second} are {name} without anything that it binds: scored as {first} against {second}"
+    return ""
+
+
 def _sentence(partners: Partners, names: Mapping[tuple[str, ...], str], verb: str) -> str:
     known = []
     for chains in partners:

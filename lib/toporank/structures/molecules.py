@@ -2,7 +2,8 @@
 
 A chain that merely lacks residues stays one chain. Where a chain goes on without a peptide bond, something else has to
 say that another molecule begins: residue numbers or atom numbers that start anew, another chain in between, or a TER
-record that is not one of those that some programs write at every gap.
+record that is not one of those that some programs write at every gap. Another `label_asym_id` of mmCIF says
+as much as TER.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ LONGEST_GAP = 100
 """Residues that a chain may lack in one place. Programs that write TER at gaps do so at shorter ones."""
 FAR = 20.0
 """Å between CA atoms beyond which a chain that goes on without a peptide bond is worth a word."""
+APART = 40.0
+"""Å between the CA atoms at a TER record beyond which another molecule begins. In 198 crystal structures the ends of a
+gap of up to 100 residues are 25 Å apart at most."""
 STEP = 3.8
 """Å between the CA atoms of two residues with a peptide bond."""
 SAME_PLACE = 5.0
 """Å, mean distance of CA atoms with the same residue numbers: up to this, two conformations of one molecule."""
 SEVERAL = "is several molecules"
 """What a note says of a chain that was parted."""
+READ_AS_ONE = "without a peptide bond: read as one chain"
+"""What a note says of a chain that may be several molecules."""
 LAST_SERIAL = 99_000
 """Atom numbers may start anew beyond this because their column is full."""
 
@@ -93,7 +99,8 @@ def chains_in_question(
         numbers = [residue.seqid.num for residue in protein]
         if None in numbers or not all(map(len, protein)):
             return {}
-        if len(of_chain) > 1 or _jump(numbers) or _start_anew([residue[0].serial for residue in protein]):
+        serials = [residue[0].serial for residue in protein]
+        if len(of_chain) > 1 or _jump(numbers) or _start_anew(serials) or _is_torn(protein):
             amino_acids = _amino_acids(of_chain, residues, parents)
             chains[name] = BrokenChain(amino_acids, list(_seams(amino_acids, parents, model)))
     return {name: chain for name, chain in chains.items() if chain.seams}
@@ -151,7 +158,7 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
                 before, behind = chain[seam.after - 1], chain[seam.after]
                 notes.append(
                     f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from {before.number}"
-                    " and without a peptide bond: read as one chain (if it is two molecules, give each its own name)"
+                    f" and {READ_AS_ONE} (if it is two molecules, give each its own name)"
                 )
     return notes
 
@@ -164,6 +171,14 @@ def _jump(numbers: list[int]) -> bool:
 def _start_anew(serials: list[int]) -> bool:
     """Whether atom numbers go back."""
     return any(second < first < LAST_SERIAL for first, second in pairwise(serials))
+
+
+def _is_torn(protein: list[gemmi.Residue]) -> bool:
+    """Whether residues that follow each other are farther apart than a chain can be, or of two `label_asym_id`."""
+    for before, behind in pairwise(protein):
+        if before.subchain != behind.subchain or before[0].pos.dist(behind[0].pos) > FAR:
+            return True
+    return False
 
 
 def _amino_acids(parts: list[int], residues: list[list[gemmi.Residue]], parents: list[list[str]]) -> Piece:
@@ -180,10 +195,11 @@ def _amino_acids(parts: list[int], residues: list[list[gemmi.Residue]], parents:
 def _seams(chain: Piece, parents: list[list[str]], model: gemmi.Model) -> Iterator[_Seam]:
     """Where a chain goes on without a peptide bond, and in another part of the file or with other numbers."""
     for after, (before, behind) in enumerate(pairwise(chain), 1):
-        ter = before.part != behind.part
+        ter = before.part != behind.part or before.residue.subchain != behind.residue.subchain
         gap = behind.number - before.number
         anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
-        if not (ter or anew or gap > 1 or gap < 0) or _bonded(before, behind):
+        goes_on = 0 <= gap <= 1 and not ter and not anew
+        if (goes_on and _distance(before, behind) <= FAR) or _bonded(before, behind):
             continue
         between = range(before.part + 1, behind.part)
         another = any(any(parents[part]) and model[part].name != model[before.part].name for part in between)
@@ -209,7 +225,11 @@ def _distance(before: _Residue, behind: _Residue) -> float:
 def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
     """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which say little then."""
     chain, seams = broken
-    cuts = [seam.after for seam in seams if seam.new or (seam.ter and (seam.gap > LONGEST_GAP or not ter_at_gaps))]
+    cuts = []
+    for seam in seams:
+        ter_parts = seam.gap > LONGEST_GAP or seam.distance > APART or not ter_at_gaps
+        if seam.new or (seam.ter and ter_parts):
+            cuts.append(seam.after)
     molecules: list[Piece] = []
     for first, stop in pairwise([0, *cuts, len(chain)]):
         piece = chain[first:stop]

@@ -1,4 +1,4 @@
-"""Parts of one complex with END between them, as ClusPro writes receptor and ligand."""
+"""Parts of one complex with END between them, as ClusPro writes receptor and ligand, or with nothing between them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from itertools import combinations
 
 import numpy as np
 
-from toporank.structures.columns import CHAIN, RESIDUE, PdbText
+from toporank.structures.columns import CHAIN, NUMBER, RESIDUE, PdbText
 
 TITLES = (b"HEADER", b"TITLE", b"COMPND", b"REMARK")
 """Records that a file begins with, and so do parts that were files."""
+ATOM_NAME, ALTERNATE = slice(12, 16), 16
+CA = int.from_bytes(b" CA ", "little")
 READ_AS = "END between the parts of one complex, read as TER"
 
 
@@ -56,3 +58,34 @@ def _has_title(lines: PdbText, parts: list[np.ndarray]) -> bool:
     """Whether the second of two parts begins with a title."""
     between = lines.lines(int(parts[0][-1]) + 1, int(parts[1][0]))
     return any(line.upper().startswith(TITLES) for line in between.splitlines())
+
+
+def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> bytes:
+    """The text of one model, with TER where the numbers of a chain go back to residues that it has already.
+
+    gemmi would make one residue of two that have the same name and number.
+
+    Parameters
+    ----------
+    lines : PDB text
+    position : of the model among its models, from 0
+    """
+    text = lines.alone(position)
+    if not lines.models:
+        return text
+    _, first, stop = lines.models[position]
+    atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [first, stop]))]
+    ca = atoms[lines.numbers(ATOM_NAME, atoms) == CA]
+    alternate = lines.data[lines.starts[ca] + ALTERNATE]
+    residues = np.column_stack([alternate, *(lines.numbers(column, ca) for column in RESIDUE)])
+    if len(np.unique(residues, axis=0)) == len(ca):
+        return text
+    records = text.split(b"\n")
+    chains = lines.numbers(CHAIN, atoms)
+    numbers = [records[line][NUMBER].strip() for line in atoms.tolist()]
+    for place in range(len(atoms) - 1, 0, -1):
+        adjacent = atoms[place] == atoms[place - 1] + 1 and chains[place] == chains[place - 1]
+        decimal = numbers[place].lstrip(b"-").isdigit() and numbers[place - 1].lstrip(b"-").isdigit()
+        if adjacent and decimal and int(numbers[place]) < int(numbers[place - 1]):
+            records.insert(int(atoms[place]), b"TER")
+    return b"\n".join(records)

@@ -22,7 +22,7 @@ from toporank.structures.density import check_density
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.molecules import chains_in_question, far_apart, part_molecules
 from toporank.structures.oxygens import with_terminal_oxygens
-from toporank.structures.parts import join_parts
+from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.residue_names import READ_AS, amino_acid, with_short_names
 from toporank.structures.side_chains import lacking_side_chains
 from toporank.structures.text import read_text
@@ -109,7 +109,7 @@ def parse_pdb(text: str, model: int | None = None) -> tuple[gemmi.Structure, lis
 
 def model_of(lines: PdbText, position: int) -> gemmi.Structure:
     """gemmi's structure of one model of PDB text. Raises StructureError when it is unfit or has no atoms."""
-    text = lines.alone(position)
+    text = with_ter_where_numbers_go_back(lines, position)
     with _parsing("pdb"):
         structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
     lines.check(position)

@@ -19,7 +19,7 @@ from toporank.errors import StructureError
 from toporank.structures.columns import COORDINATES, RESIDUE, PdbText
 from toporank.structures.complex import STANDARD
 from toporank.structures.immune import Pair, Trace, may_pair, pairs_of
-from toporank.structures.molecules import SEVERAL
+from toporank.structures.molecules import READ_AS_ONE, SEVERAL
 from toporank.structures.read import gemmi_mmcif, model_of, pdb_text, reading, residues_of
 from toporank.structures.stored import PER_ANGSTROM
 
@@ -44,7 +44,7 @@ class Sketch(NamedTuple):
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
     places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none where it is not known
-    notes : which of its chains are several molecules, a sentence each
+    notes : which of its chains are several molecules, or may be, a sentence each
     pairs : chains of the first model that belong together, and of each of the further ones, if there are any
     """
 
@@ -194,11 +194,11 @@ def _chains_if_read(lines: PdbText, place: int) -> Chains:
 
 
 def _chains(model: gemmi.Model) -> tuple[Chains, tuple[str, ...]]:
-    """The chains of a model, and which of the names in the file stand for several molecules."""
+    """The chains of a model, and which of the names in the file stand for several molecules, or may."""
     found, notes = residues_of(model)
     chains: dict[str, list[str]] = {}
     for name, parent in zip(found.chains, found.parents, strict=True):
         if parent:
             chains.setdefault(name, []).append(STANDARD.get(parent, "X"))
-    several = tuple(note for note in notes if SEVERAL in note)
+    several = tuple(note for note in notes if SEVERAL in note or READ_AS_ONE in note)
     return tuple((name, "".join(letters)) for name, letters in chains.items()), several

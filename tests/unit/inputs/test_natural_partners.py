@@ -9,7 +9,7 @@ import pytest
 
 from complexes import ANTIBODY, away, moved, read_atoms, turned, without, write_pdb
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.planning import plan_of, recognised
+from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
@@ -111,3 +111,16 @@ def test_it_is_said_once_for_all_targets(models):
     assert recognised(plan_of(grouped, "A:H+L", {}), grouped) == []
     several = {f"{name} and L are an antibody": [name] for name in "abcdef"}
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
+
+
+@pytest.mark.parametrize("names", ["HL", "KM", "BA"])
+def test_an_antibody_without_antigen_is_named(tmp_path, names):
+    heavy, light = names
+    fab = renamed(without(ATOMS, "A"), {"H": heavy, "L": light})
+    write_pdb(tmp_path / "T/fab.pdb", fab)
+    write_pdb(tmp_path / "U/whole.pdb", ATOMS)
+    grouped = decoys_of("set", tmp_path, BY_SEQUENCE, tmp_path.with_name("store"))
+    first, second = sorted(names)
+    assert bodies_alone(plan_of(grouped, "", {}), grouped) == [
+        f"T: {first} and {second} are an antibody without anything that it binds: scored as {first} against {second}"
+    ]

@@ -6,9 +6,10 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+import gemmi
 import pytest
 
-from structures_text import Atom, changed, pdb, write
+from structures_text import Atom, changed, mmcif, pdb, write
 from toporank.building.target_chains import sequences
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
@@ -84,6 +85,18 @@ def sizes(complex_: Complex) -> dict[str, int]:
             id="another chain between",
         ),
         pytest.param([called(A, "A"), TER, called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer"),
+        pytest.param([called(A, "A"), called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer, no TER"),
+        pytest.param(
+            [called(A, "A"), called(A, "A", 1, 50), called(B, "A")],
+            {"A": 83, "A_2": 83, "A_3": 131},
+            id="three molecules, no TER",
+        ),
+        pytest.param([called(A, "A"), TER, called(B, "A", 84)], {"A": 83, "A_2": 131}, id="numbers go on"),
+        pytest.param(
+            [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
+            {"A": 83, "A_2": 131, "H": 83},
+            id="numbers go on behind a gap",
+        ),
         pytest.param(
             [called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)],
             {"A": 83, "A_2": 83, "B": 131},
@@ -109,9 +122,9 @@ def sizes(complex_: Complex) -> dict[str, int]:
 def test_each_molecule_gets_a_chain_name_of_its_own(tmp_path, parts, chains):
     complex_ = read(tmp_path, *parts)
     assert sizes(complex_) == chains
-    if new := [chain for chain in chains if chain.endswith("_2")]:
-        (note,) = [note for note in complex_.notes if "is several molecules" in note]
-        assert note.endswith(f"{new[0]!r}")
+    new_names = [chain for chain in chains if chain.endswith(("_2", "_3"))]
+    notes = [note for note in complex_.notes if "is several molecules" in note]
+    assert [note.rpartition(" ")[2] for note in notes] == [repr(name) for name in new_names]
 
 
 GAP = without(A, 30, 45)
@@ -141,12 +154,28 @@ def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, pa
     assert set(sizes(read(tmp_path, *parts))) == {"A", "B"}
 
 
-def test_a_chain_that_goes_on_far_away_is_named(tmp_path):
+@pytest.mark.parametrize("first", [501, 84], ids=["HADDOCK", "numbered from end to end"])
+def test_a_chain_that_goes_on_far_away_is_named(tmp_path, first):
     """Two molecules without TER, as HADDOCK joins the chains of one partner."""
-    complex_ = read(tmp_path, called(A, "A"), called(B, "A", 501), TER, called(A, "B", 1, 30))
+    complex_ = read(tmp_path, called(A, "A"), called(B, "A", first), TER, called(A, "B", 1, 30))
     assert sizes(complex_) == {"A": 214, "B": 83}
     (note,) = complex_.notes
-    assert note.startswith("chain 'A' goes on at 501, 58 Å from 83 and without a peptide bond: read as one chain")
+    assert note.startswith(f"chain 'A' goes on at {first}, 58 Å from 83 and without a peptide bond: read as one chain")
+    assert sketch(tmp_path / "d.pdb").notes == (note,)
+
+
+@pytest.mark.parametrize("first", [84, 333])
+def test_another_label_name_is_another_molecule(tmp_path, first):
+    """mmCIF in which two molecules have one `auth_asym_id`, as chain names of the files that a program was given."""
+    document = gemmi.cif.read_string(mmcif([*called(A, "A"), *called(B, "B", first)]))
+    table = document[0].find("_atom_site.", ["auth_asym_id", "label_asym_id", "auth_seq_id"])
+    for row in table:
+        is_second = int(row[2]) >= first
+        row[0] = "A"
+        row[1] = "D" if is_second else "C"
+    path = write(tmp_path / "d.cif", document.as_string())
+    assert sizes(read_complex(path)) == {"A": 83, "A_2": 131}
+    assert dict(sketch(path).chains) == sequences(read_complex(path))
 
 
 @pytest.mark.parametrize(
