@@ -16,8 +16,7 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import graph_sets, jobs, locks, preflight, progress, scoring_jobs
-from toporank.app.workflow.environment import use_this_environment
+from toporank.app.workflow import environment, graph_sets, jobs, locks, preflight, progress, scoring_jobs
 from toporank.app.workflow.to_sample import Sampling, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
@@ -30,7 +29,7 @@ try:
     CHOICES = preflight.feature_choices(CONFIG, REPOSITORY)
 except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
-use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
+environment.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 STARTED, CHECK = time.time(), None  # no check in the process of a single job
 if workflow.is_main_process:
@@ -71,7 +70,7 @@ wildcard_constraints:
 onstart:
     problems = jobs.problems(workflow.dag, CHECK)
     if workflow.non_local_exec:
-        problems += preflight.submission_problems(workflow.executor_plugin.name, sys.executable)
+        problems += environment.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
     claimed = jobs.claimed(workflow.dag)

@@ -12,6 +12,7 @@ from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.app.config import Config, load_config
+from toporank.app.workflow.environment import submission_problems
 from toporank.app.workflow.preflight import (
     Preflight,
     feature_choices,
@@ -19,7 +20,6 @@ from toporank.app.workflow.preflight import (
     making_problems,
     preflight,
     scorer_of,
-    submission_problems,
     training_problems,
 )
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger

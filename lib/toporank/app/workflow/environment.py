@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -25,3 +26,19 @@ def _before(path: str, front: list[str]) -> str:
     """A search path with these folders first, and once."""
     behind = path.split(os.pathsep) if path else []  # an empty entry would be the working directory
     return os.pathsep.join([*front, *(entry for entry in behind if entry not in front)])
+
+
+def submission_problems(executor: str, python: str) -> list[str]:
+    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
+    problems = []
+    if executor == "slurm" and not shutil.which("sbatch"):
+        problems.append(
+            "--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
+            " or leave the profile out to run on this machine)"
+        )
+    if any(character.isspace() for character in python):
+        problems.append(
+            f"jobs cannot be submitted with a Python whose path has a space: {python}"
+            " (make the .venv in a folder without one; the repository itself may stay)"
+        )
+    return problems

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib.util
 import math
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -166,22 +165,6 @@ def making_problems(*, installed: bool = True) -> list[str]:
     """What is missing to make a scorer. installed : whether jobs run with the packages installed here."""
     missing = installed and importlib.util.find_spec("lightgbm") is None
     return [f"make_scorer: {NO_LIGHTGBM} ({INSTALL})"] if missing else []
-
-
-def submission_problems(executor: str, python: str) -> list[str]:
-    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
-    problems = []
-    if executor == "slurm" and not shutil.which("sbatch"):
-        problems.append(
-            "--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
-            " or leave the profile out to run on this machine)"
-        )
-    if any(character.isspace() for character in python):
-        problems.append(
-            f"jobs cannot be submitted with a Python whose path has a space: {python}"
-            " (make the .venv in a folder without one; the repository itself may stay)"
-        )
-    return problems
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
