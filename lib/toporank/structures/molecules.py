@@ -27,8 +27,8 @@ LONGEST_GAP = 100
 FAR = 20.0
 """Å between CA atoms beyond which a chain that goes on without a peptide bond is worth a word."""
 APART = 40.0
-"""Å between the CA atoms at a TER record beyond which another molecule begins. In 198 crystal structures the ends of a
-gap of up to 100 residues are 25 Å apart at most."""
+"""Å between the CA atoms at a TER record beyond which another molecule begins; without TER it is worth a word. In 198
+crystal structures the ends of a gap of up to 100 residues are 25 Å apart at most."""
 STEP = 3.8
 """Å between the CA atoms of two residues with a peptide bond."""
 SAME_PLACE = 5.0
@@ -176,7 +176,7 @@ def _start_anew(serials: list[int]) -> bool:
 def _is_torn(protein: list[gemmi.Residue]) -> bool:
     """Whether residues that follow each other are farther apart than a chain can be, or of two `label_asym_id`."""
     for before, behind in pairwise(protein):
-        if before.subchain != behind.subchain or before[0].pos.dist(behind[0].pos) > FAR:
+        if before.subchain != behind.subchain or before[0].pos.dist(behind[0].pos) > APART:
             return True
     return False
 
@@ -199,7 +199,7 @@ def _seams(chain: Piece, parents: list[list[str]], model: gemmi.Model) -> Iterat
         gap = behind.number - before.number
         anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
         goes_on = 0 <= gap <= 1 and not ter and not anew
-        if (goes_on and _distance(before, behind) <= FAR) or _bonded(before, behind):
+        if (goes_on and _distance(before, behind) <= APART) or _bonded(before, behind):
             continue
         between = range(before.part + 1, behind.part)
         another = any(any(parents[part]) and model[part].name != model[before.part].name for part in between)

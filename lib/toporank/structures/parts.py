@@ -10,7 +10,9 @@ from toporank.structures.columns import CHAIN, NUMBER, RESIDUE, PdbText
 
 TITLES = (b"HEADER", b"TITLE", b"COMPND", b"REMARK")
 """Records that a file begins with, and so do parts that were files."""
-ATOM_NAME, ALTERNATE = slice(12, 16), 16
+ATOM_NAME = slice(12, 16)
+IDENTITY = slice(16, 27)
+"""What two CA atoms cannot have in common: alternate location, residue name, chain, number and insertion code."""
 CA = int.from_bytes(b" CA ", "little")
 READ_AS = "END between the parts of one complex, read as TER"
 
@@ -76,9 +78,8 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> bytes:
     _, first, stop = lines.models[position]
     atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [first, stop]))]
     ca = atoms[lines.numbers(ATOM_NAME, atoms) == CA]
-    alternate = lines.data[lines.starts[ca] + ALTERNATE]
-    residues = np.column_stack([alternate, *(lines.numbers(column, ca) for column in RESIDUE)])
-    if len(np.unique(residues, axis=0)) == len(ca):
+    residues = {lines.text[start + IDENTITY.start : start + IDENTITY.stop] for start in lines.starts[ca].tolist()}
+    if len(residues) == len(ca):
         return text
     records = text.split(b"\n")
     chains = lines.numbers(CHAIN, atoms)
