@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from _fuzz import DAMAGES
+from _fuzz import DAMAGES, flip_bytes
 
 import toporank
 from toporank.errors import TopoRankError
@@ -27,8 +27,10 @@ def damage(folder: Path, draw: np.random.Generator) -> str:
     ways = ["content", "content", "content", "rename", "empty", "exchange", "cut", "remove"]
     way = ways[draw.integers(len(ways))]
     if way == "content" and file.stat().st_size > 1:
-        change = DAMAGES[draw.integers(len(DAMAGES))]
-        file.write_bytes(change(file.read_bytes(), draw))
+        content = file.read_bytes()
+        few = content.count(b"\n") < 4  # a JSON file in one line has nothing else to damage
+        change = flip_bytes if few else DAMAGES[draw.integers(len(DAMAGES))]
+        file.write_bytes(change(content, draw))
         return f"{change.__name__} {file.name}"
     if way == "rename":
         file.rename(file.with_name(f"x{file.name}"))
