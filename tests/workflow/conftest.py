@@ -105,7 +105,9 @@ class Study:
     def computed(self, dataset: str = "mini") -> Counter[str]:
         """What the feature jobs of a data set computed, by kind, as their newest logs say."""
         total: Counter[str] = Counter()
-        for log in self.home.glob(f"logs/chunks/{dataset}/*.log"):
+        for log in self.home.glob(f"logs/[cl]*/{dataset}/*.log"):  # of chunks and of labels
+            if log.parent.parent.name not in ("chunks", "labels"):
+                continue
             line = log.read_text().strip().splitlines()[-1]
             counts = line.split("computed ")[1].split(", reused")[0]
             total.update(yaml.safe_load(counts) or {})

@@ -67,7 +67,6 @@ def test_an_unsupported_mkdssp_is_refused(fresh, tmp_path):
 
 
 def test_all_problems_are_told_at_once(fresh):
-    shutil.copy(fresh.home / "decoys/1GCQ/mid4.cif", fresh.home / "decoys/1GCQ/mid4.pdb")
     fresh.configure(
         datasets=[
             {"name": "mini", "decoys": "decoys", "labels": "labels.csv"},
@@ -79,7 +78,6 @@ def test_all_problems_are_told_at_once(fresh):
     stopped = fresh.run("build_graphs", check=False)
     assert stopped.returncode != 0
     for part in (
-        "decoys/1GCQ/mid4.cif and decoys/1GCQ/mid4.pdb are both decoy 'mid4' of target '1GCQ'",
         "dataset gone: there is no ",
         "wrong.csv, line 2: DockQ of 1AVZ/near1 is '1.5', not a number from 0 to 1",
     ):

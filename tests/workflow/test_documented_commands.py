@@ -193,7 +193,7 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     out = as_shown(run(as_a_module(text), clone), clone)
     assert out == block_of("README.md")
     named = {name: clone / path for name, path in re.findall(r"^(page|ranking|log): +(.+)$", out, re.MULTILINE)}
-    assert len(named) == 3
+    assert len(named) == 2
     assert all(path.is_file() for path in named.values())
     assert {path.name for path in clone.iterdir()} - before == {"toporank_FOLDER"}
     assert "Nothing to do, everything is up to date." in run(as_a_module(text), clone)

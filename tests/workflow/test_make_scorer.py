@@ -51,7 +51,7 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         "no quality.json (the quality of residues and contacts is no probability)",
     )
     assert scorer.missing == f"the scorer has {', '.join(without)}"
-    assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.ckpt" for fold in range(3)]
+    assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
     trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
     assert trained == {"tiny_seed1"}  # what the scorer needs, and no more

@@ -18,7 +18,7 @@ from toporank.features.topoqa.presets import PRESETS
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
     """Score a folder in a working directory; the ranking by decoy."""
     home.mkdir()
-    Study(home).run("score", "--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}")
+    Study(home).run("score", "--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}", "partners=chains")
     return pd.read_csv(home / f"results/scores/{decoys.name}/ranking.csv").set_index("decoy")
 
 
