@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.comparing.native.chains import BACKBONE, Chain, in_pieces
 from toporank.comparing.native.joined import cuts
 from toporank.comparing.native.mapping import counterparts, mappings
-from toporank.comparing.native.named import in_decoy, read_mapping
+from toporank.comparing.native.named import Counterparts, in_decoy, read_mapping
 from toporank.errors import ConfigError, printable
+from toporank.structures.immune import bodies_of
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
 
 Sequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain."""
@@ -24,12 +28,26 @@ class Natives(NamedTuple):
     """What is known of the natives of a data set.
 
     chains : target → name and sequence of each chain of its native; None where the file cannot be read.
+    bodies : target → the partners that the chains of its native are by nature, as text; empty where each is one.
     mapping : gives which chain is which, as `comparing.native.named.mapping_text` writes it, of a decoy whose label has
         to decide between copies of a chain; empty where it has none.
     """
 
     chains: Mapping[str, Sequences | None]
+    bodies: Mapping[str, str]
     mapping: Callable[[PlannedDecoy], str]
+
+
+def known_natives(sketches: Mapping[str, Sketch | None], mapping: Callable[[PlannedDecoy], str]) -> Natives:
+    """What a look into the file of each native says. sketches : by target. mapping : as in `Natives`."""
+    chains: dict[str, Sequences | None] = {}
+    bodies: dict[str, str] = {}
+    for target, sketch in sketches.items():
+        chains[target] = sketch.chains if sketch else None
+        if sketch:
+            names = [name for name, _ in sketch.chains]
+            bodies[target] = partners_text(bodies_of(names, sketch.pairs_of_model(0)))
+    return Natives(chains, bodies, mapping)
 
 
 def in_names_of_decoys(
@@ -38,7 +56,8 @@ def in_names_of_decoys(
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
     Sequences say which chain is which. Where copies of a chain could be in one partner or in the other, the label
-    decides. A decoy that has one chain of its native in several has them as one partner, also where nothing is given.
+    decides. Where nothing is given, partners are those that the label is about: what the chains of the native are by
+    nature, and what is one chain of the native and several of the decoy.
 
     chains : target and decoy → its chains; decoys that cannot be read are left out.
     """
@@ -49,20 +68,29 @@ def in_names_of_decoys(
 
 
 def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
-    native = natives.chains[row.target] or ()
+    native = natives.chains[row.target]
     given = row.native_partners
-    if given == EACH_CHAIN:
-        return row
-    if not given and len(chains) > len(native):
-        given = partners_of_cut_native(native, chains)
-    if not given:
-        return row
-    possible = ways(given, native, chains)
+    if given in ("", EACH_CHAIN):
+        return _by_nature(row, natives, chains) if native else row
+    possible = ways(given, native or (), chains)
     if len(possible) == 1:
         (own,) = possible
     else:
         own = in_decoy(given, read_mapping(natives.mapping(row._replace(partners=given, partners_given=""))))
     return row._replace(partners=own, partners_given=given if own != given else "")
+
+
+def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+    """A decoy without given partners, with those of its native."""
+    bodies = natives.bodies.get(row.target, "") if not row.native_partners else ""
+    possible = ways_by_nature(bodies, natives.chains[row.target], chains)
+    if len(possible) == 1:
+        (own,) = possible
+    else:
+        own = bodies_in_decoy(bodies, read_mapping(natives.mapping(row)))
+    if row.native_partners:
+        return row._replace(partners=own)
+    return row._replace(partners=own, recognised="yes" if own else "")
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -74,12 +102,40 @@ def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def partners_of_cut_native(native: Sequences, decoy: Sequences) -> str:
-    """Each chain of a native that a decoy has as a partner, if it has one of them in several chains; else empty."""
-    for there in _possible(native, decoy):
-        if len(there) > 1 and any(len(chains) > 1 for chains in there.values()):
-            return partners_text(tuple(sorted((name,) for name in there)))
-    return ""
+def ways_by_nature(bodies: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
+    """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is one.
+
+    bodies : what the chains of the native are by nature, as text; empty where each is one.
+    """
+    if not bodies and len(decoy) <= len(native):
+        return frozenset({""})
+    possible = _possible(native, decoy)
+    if not possible and not bodies:  # many copies of whole chains
+        return frozenset({""})
+    return frozenset(bodies_in_decoy(bodies, there) for there in possible)
+
+
+def bodies_in_decoy(bodies: str, counterparts: Counterparts) -> str:
+    """The partners of a decoy whose native has these bodies; empty where each of its chains is one.
+
+    Chains that the decoy does not have are left out, and bodies that share a chain of the decoy are one.
+
+    >>> bodies_in_decoy("A:H+L", {"A": ("C",), "H": ("A",), "L": ("B",)})
+    'A+B:C'
+    >>> bodies_in_decoy("", {"A": ("B",), "B": ("A",)})
+    ''
+    """
+    of_native = parse_partners(bodies) if bodies else tuple((name,) for name in counterparts)
+    partners: list[set[str]] = []
+    for body in of_native:
+        chains = {chain for name in body for chain in counterparts.get(name, ())}
+        shared = [partner for partner in partners if partner & chains]
+        partners = [partner for partner in partners if partner not in shared]
+        partners.append(chains.union(*shared))
+    partners = [partner for partner in partners if partner]
+    if len(partners) < 2 or all(len(partner) == 1 for partner in partners):
+        return ""
+    return partners_text(tuple(sorted(tuple(sorted(partner)) for partner in partners)))
 
 
 def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:

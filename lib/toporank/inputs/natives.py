@@ -108,6 +108,8 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
 
 
 def _near(name: str, targets: Iterable[str]) -> list[str]:
-    """The target whose name is most like that of a native."""
+    """The target whose name is in that of a native, or else most like it."""
     by_letters = {target.casefold(): target for target in targets}
-    return [by_letters[near] for near in difflib.get_close_matches(name.casefold(), by_letters, n=1)]
+    within = sorted((letters for letters in by_letters if letters in name.casefold()), key=len, reverse=True)
+    near = within or difflib.get_close_matches(name.casefold(), by_letters, n=1)
+    return [by_letters[letters] for letters in near[:1]]

@@ -14,15 +14,17 @@ from toporank import layout
 from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
-from toporank.app.config import load_config
+from toporank.app.config import Dataset, load_config
 from toporank.building.coverage import conflicting, counts, read_coverage
 from toporank.building.label_tables import describe, read_decoys
 from toporank.comparing.homology.chain_tables import read_chains, read_splits, sequences_of_chains
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
+from toporank.inputs.natives import find_natives, unmatched
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
 from toporank.ranking.interfaces import joined_lines, read_interfaces
+from toporank.structures.identity import Status
 
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
@@ -68,9 +70,10 @@ def run_study(args: argparse.Namespace) -> int:
     if args.command == "train" and _has_graphs(config):
         target = "all"  # the scorer of a cross-validation needs structures
     if make(target, config, out, args):
-        names = data_sets(config)
+        datasets = data_sets(config)
+        names = [dataset.name for dataset in datasets]
         files = [str(path) for pattern in results for path in _of_each(out, pattern, names)]
-        lines = labelled(out, names) if args.command == "label" else learned(out, names)
+        lines = labelled(out, datasets) if args.command == "label" else learned(out, names)
         print("\n".join([*lines, *files]))
     return 0
 
@@ -85,10 +88,10 @@ def _has_graphs(config: Path) -> bool:
     return any(isinstance(each, dict) and each.get("graphs") for each in datasets or ())
 
 
-def data_sets(config: Path) -> list[str]:
-    """Names of the data sets of a configuration: a folder may have results of others, too."""
+def data_sets(config: Path) -> list[Dataset]:
+    """The data sets of a configuration: a folder may have results of others, too."""
     values = yaml.safe_load(config.read_text(encoding="utf-8")) or {}
-    return [dataset.name for dataset in load_config(values).datasets]
+    return load_config(values).datasets
 
 
 def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
@@ -97,10 +100,29 @@ def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
-def labelled(out: Path, names: Iterable[str]) -> list[str]:
-    """What became of the decoys of each data set, in numbers that add up, and which are the native itself."""
-    tables = _of_each(out, layout.DOCKQ, names)
-    return [f"{path.parent.name}: {line}" for path in tables for line in describe(read_decoys(path))]
+def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
+    """What became of the decoys of each data set, in numbers that add up, and which are the native itself.
+
+    Where targets have no native, files of natives that belong to no target are named.
+    """
+    lines = []
+    for dataset in datasets:
+        table = out / layout.DOCKQ.format(dataset=dataset.name)
+        if not table.exists():
+            continue
+        rows = read_decoys(table)
+        sentences = describe(rows)
+        if dataset.natives is not None and any(row.status == Status.NO_NATIVE for row in rows):
+            natives = find_natives(_natives_folder(out, dataset))
+            sentences += unmatched(natives, {row.target for row in rows})
+        lines += [f"{dataset.name}: {sentence}" for sentence in sentences]
+    return lines
+
+
+def _natives_folder(out: Path, dataset: Dataset) -> Path:
+    """Where the natives lie: relative paths begin in `out`, or else in the repository."""
+    folder = out / dataset.natives
+    return folder if folder.exists() else repository() / dataset.natives
 
 
 def learned(out: Path, names: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.gap import describe_fates, describe_reasons, describe_stages, survey, write_gap
 from toporank.building.native_labels import Labelling
-from toporank.building.placed_partners import Natives, called_in_models, check_named
+from toporank.building.placed_partners import Natives, called_in_models, check_named, known_natives
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
@@ -301,9 +301,9 @@ def _find_natives(
         target: (str(path), *state_if_there(path, sketch.content if (sketch := seen[str(path)]) else ""))
         for target, path in paths.items()
     }
-    chains = {target: sketch.chains if (sketch := seen[str(path)]) else None for target, path in paths.items()}
     labelling = Labelling(natives, Store(store))
-    return Natives(chains, lambda decoy: labelling.label(decoy).mapping), unmatched(natives, targets)
+    looks = {target: seen[str(path)] for target, path in paths.items()}
+    return known_natives(looks, lambda decoy: labelling.label(decoy).mapping), unmatched(natives, targets)
 
 
 def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
