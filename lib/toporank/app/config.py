@@ -187,7 +187,8 @@ class Config(Section):
     partners: PartnersSetting = Field(
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
-        " see docs/partners.md. By default the chains of an antibody, T-cell receptor or MHC molecule are one, and"
+        " see docs/partners.md. They are chains of the native where a target has one. By default the chains of an"
+        " antibody, T-cell receptor or MHC molecule are one, and"
         " every other chain; `chains` keeps each chain apart.",
     )
     group_by: GroupBy = Field(
