@@ -151,6 +151,7 @@ class Section(BaseModel):
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, READ_AS):
                     kind = "a date" if isinstance(part, datetime.date) else "a number"
+                    kind = "true or false" if isinstance(part, bool) else kind
                     raise ValueError(QUOTE_IT.format(part, kind))
         return value
 

@@ -87,7 +87,10 @@ def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> Planne
     if len(possible) == 1:
         (own,) = possible
     else:
-        own = bodies_in_decoy(bodies, read_mapping(natives.mapping(row)))
+        mapping = natives.mapping(row)
+        if not mapping:  # no label, so there is nothing to agree with
+            return row
+        own = bodies_in_decoy(bodies, read_mapping(mapping))
     if row.native_partners:
         return row._replace(partners=own)
     return row._replace(partners=own, recognised="yes" if own else "")

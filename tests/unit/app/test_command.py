@@ -41,6 +41,8 @@ from toporank.app.commands.running import (
     why_it_failed,
 )
 from toporank.app.config import load_config
+from toporank.building.label_tables import write_tables
+from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import ConfigError
 from toporank.files import archives
 from toporank.files.unpacking import unpacked
@@ -797,3 +799,32 @@ def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):
     (finding,) = doctor._scorer()
     assert finding.state == doctor.MISSING
     assert "restore the folder" in finding.what
+
+
+# ---- what label says ------------------------------------------------------------------------------------------
+
+
+def labelled_before(out: Path, name: str, target: str, status: str) -> None:
+    """What an earlier run wrote of a data set with one decoy."""
+    folder = out / "results" / name
+    folder.mkdir(parents=True)
+    row = LabelledDecoy(target, "m", "", 0.5 if status == "ok" else None, "", status, "", [])
+    write_tables([row], folder / "dockq.csv", folder / "labels_interfaces.csv")
+
+
+def test_label_speaks_of_the_data_sets_of_its_configuration_alone(tmp_path):
+    for name in ("old", "new"):
+        labelled_before(tmp_path, name, "1ABC", "ok")
+    config = tmp_path / "b.yaml"
+    config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
+    assert study.labelled(tmp_path, study.data_sets(config)) == ["new: 1 decoys = 1 ok"]
+
+
+def test_label_names_natives_that_belong_to_no_target_where_a_target_has_none(tmp_path):
+    labelled_before(tmp_path, "new", "1ABC", "no_native")
+    (tmp_path / "natives").mkdir()
+    (tmp_path / "natives/my_1abc.pdb").write_text("")
+    config = tmp_path / "b.yaml"
+    config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
+    lines = study.labelled(tmp_path, study.data_sets(config))
+    assert "new: my_1abc.pdb belongs to no target, did you mean 1ABC?" in lines
