@@ -68,7 +68,7 @@ PACKAGES = {
     "contacts": ("numpy",),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
     **dict.fromkeys(("nodes", "edges", "graphs"), ("numpy", "numba")),
-    "label": ("numpy",),
+    "label": ("numpy", "biopython"),
 }
 """The packages whose version each kind of artefact depends on."""
 

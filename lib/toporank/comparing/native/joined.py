@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from Bio.Align import PairwiseAligner
 
 from toporank.comparing.native.alignment import most_identical
 from toporank.comparing.native.mapping import FRAGMENT, LEAST_IDENTITY, Chains
@@ -124,8 +125,6 @@ def _find(name: str, part: str, whole: str) -> _Stretch | None:
 
 def _aligned(part: str, whole: str) -> np.ndarray:
     """The stretches of a local alignment without gaps: starts and ends in part and whole, int, shape (2, n, 2)."""
-    from Bio.Align import PairwiseAligner  # only chains that may be joined need it
-
     aligner = PairwiseAligner(mode="local", match_score=MATCH, mismatch_score=MISMATCH)
     aligner.open_gap_score, aligner.extend_gap_score = GAP, LONGER_GAP
     if aligner.score(part, whole) <= 0:
