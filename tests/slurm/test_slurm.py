@@ -153,7 +153,8 @@ def test_decoys_to_report(study, tmp_path):
         ("rule_chunk_build_chunk", "3000M", "2:00:00"): 2,
         ("rule_pack_graphs", "4000M", "1:00:00"): 1,
         ("rule_train_sweep", "6000M", "12:00:00"): 1,
-        ("rule_score_decoys", "4000M", "1:00:00"): 1,
+        ("rule_score_targets", "4000M", "2:00:00"): 2,
+        ("rule_collect_scores", "4000M", "1:00:00"): 1,
         ("rule_read_confidence", "4000M", "1:00:00"): 1,
     }
     assert set(jobs["state"]) == {"COMPLETED"}

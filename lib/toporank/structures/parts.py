@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +15,7 @@ ATOM_NAME = slice(12, 16)
 IDENTITY = slice(16, 27)
 """What two CA atoms cannot have in common: alternate location, residue name, chain, number and insertion code."""
 CA = int.from_bytes(b" CA ", "little")
+DECIMAL = re.compile(rb"-?\d+")
 READ_AS = "END between the parts of one complex, read as TER"
 
 
@@ -86,7 +88,7 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> bytes:
     numbers = [records[line][NUMBER].strip() for line in atoms.tolist()]
     for place in range(len(atoms) - 1, 0, -1):
         adjacent = atoms[place] == atoms[place - 1] + 1 and chains[place] == chains[place - 1]
-        decimal = numbers[place].lstrip(b"-").isdigit() and numbers[place - 1].lstrip(b"-").isdigit()
+        decimal = DECIMAL.fullmatch(numbers[place]) and DECIMAL.fullmatch(numbers[place - 1])
         if adjacent and decimal and int(numbers[place]) < int(numbers[place - 1]):
             records.insert(int(atoms[place]), b"TER")
     return b"\n".join(records)
