@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toporank.comparing.native.chains import chains_of
+
 from toporank.comparing.native.dockq import Interface, score
 from toporank.comparing.native.label import Label, Native, Partner, _Decoy, _side, label
 from toporank.comparing.native.mapping import mappings

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from toporank.comparing.native.alignment import align
-from toporank.comparing.native.chains import chains_of
 from toporank.comparing.native.dockq import Side, score
 from toporank.comparing.native.label import Native
+from toporank.comparing.native.mapping import chains_of
 from toporank.structures.complex import Complex
 
 

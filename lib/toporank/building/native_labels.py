@@ -19,7 +19,7 @@ from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.comparing.native.label import Label, Native, label
-from toporank.comparing.native.named import mapping_text
+from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files.atomic import write_text
 from toporank.inputs.natives import natives_of
@@ -62,7 +62,7 @@ class InterfaceLabel(NamedTuple):
 class LabelledDecoy(NamedTuple):
     """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
 
-    partners : of the native, empty when each chain is one. mapping : as from `comparing.native.named.mapping_text`.
+    partners : of the native, empty when each chain is one. mapping : as from `native.mapping_text.mapping_text`.
     counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
     """
 

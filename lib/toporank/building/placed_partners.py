@@ -6,13 +6,15 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.comparing.native.chains import BACKBONE, Chain, in_pieces
-from toporank.comparing.native.joined import cuts
-from toporank.comparing.native.mapping import counterparts, mappings
-from toporank.comparing.native.named import Counterparts, in_decoy, read_mapping
+from toporank.comparing.native.mapping import (
+    Counterparts,
+    chain_without_atoms,
+    correspond,
+    counterparts,
+    counterparts_of_file,
+)
+from toporank.comparing.native.mapping_text import in_decoy, read_mapping
 from toporank.errors import ConfigError, printable
 from toporank.structures.immune import bodies_of
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
@@ -29,7 +31,7 @@ class Natives(NamedTuple):
 
     chains : target → name and sequence of each chain of its native; None where the file cannot be read.
     bodies : target → the partners that the chains of its native are by nature, as text; empty where each is one.
-    mapping : gives which chain is which, as `comparing.native.named.mapping_text` writes it, of a decoy whose label has
+    mapping : gives which chain is which, as `native.mapping_text.mapping_text` writes it, of a decoy whose label has
         to decide between copies of a chain; empty where it has none.
     """
 
@@ -146,30 +148,12 @@ def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, 
 
     Empty where there are too many ways to try.
     """
-    of_native = {name: _chain(name, sequence) for name, sequence in native}
-    of_decoy = {name: _chain(name, sequence) for name, sequence in decoy}
-    possible = mappings(of_native, of_decoy)
-    if not possible[0]:
+    of_native = {name: chain_without_atoms(name, sequence) for name, sequence in native}
+    of_decoy = {name: chain_without_atoms(name, sequence) for name, sequence in decoy}
+    found = correspond(of_native, of_decoy)
+    if not found.mappings[0]:
         return [] if any(counterparts(of_native, of_decoy).values()) else [{}]
-    cuts_of_native, cuts_of_decoy = cuts(of_native, of_decoy, possible[0])
-    if cuts_of_native or cuts_of_decoy:
-        of_native, of_decoy = in_pieces(of_native, cuts_of_native), in_pieces(of_decoy, cuts_of_decoy)
-        possible = mappings(of_native, of_decoy)
-    found = []
-    for mapping in possible:
-        there: dict[str, tuple[str, ...]] = {}
-        for own, other in mapping.items():
-            name = of_native[own].of_file
-            there[name] = (*there.get(name, ()), of_decoy[other].of_file)
-        found.append(there)
-    return found
-
-
-def _chain(name: str, sequence: str) -> Chain:
-    """A chain whose atoms nobody asks for."""
-    n = len(sequence)
-    backbone = np.full((n, len(BACKBONE), 3), np.nan)
-    return Chain(name, np.arange(n), sequence, backbone, backbone)
+    return [counterparts_of_file(found, mapping) for mapping in found.mappings]
 
 
 def check_named(partners: Mapping[tuple[str, str], str], natives: Natives, where: str) -> list[str]:

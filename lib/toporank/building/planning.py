@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.placed_partners import Natives, in_names_of_decoys
-from toporank.comparing.native.named import in_decoy, read_mapping
+from toporank.comparing.native.mapping_text import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped, partners_of_each
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align
-from toporank.comparing.native.mapping import LEAST_IDENTITY, mappings
+from toporank.comparing.native.alignment import LEAST_IDENTITY, align
+from toporank.comparing.native.mapping import inverted, mappings
 from toporank.structures.identity import free_name
 
 NUMBERS_AGREE = 0.9
@@ -47,139 +47,166 @@ class Traces(NamedTuple):
 
 
 def traces(residues: Iterable[Residue], letters: str, ca: np.ndarray, contacts: np.ndarray) -> Traces:
-    """The chains of a decoy of n residues. letters : one for each residue. ca : (n, 3). contacts : int, (P, 2)."""
-    members: dict[str, list[int]] = {}
-    rows = [tuple(residue) for residue in residues]
-    for i, residue in enumerate(rows):
-        members.setdefault(residue[0], []).append(i)
-    chains = {
-        name: Trace(tuple(rows[i] for i in own), "".join(letters[i] for i in own), np.array(own), ca[own])
-        for name, own in members.items()
-    }
+    """Sort the residues of a decoy by chains.
+
+    Parameters
+    ----------
+    residues : of the decoy; length R
+    letters : one-letter code of each; length R
+    ca : shape (R, 3), Å, NaN without CA
+    contacts : int, shape (P, 2), places in residues
+    """
+    residues = [tuple(residue) for residue in residues]
+    members = inverted(dict(enumerate(residue[0] for residue in residues)))
+    chains = {}
+    for name, index in members.items():
+        chains[name] = Trace(
+            residues=tuple(residues[i] for i in index),
+            sequence="".join(letters[i] for i in index),
+            index=np.array(index),
+            ca=ca[index],
+        )
     return Traces(chains, contacts)
 
 
-def matched(reference: Trace, own: Trace) -> np.ndarray:
-    """Where each residue of a chain is in the reference: int, (L,); -1 where it is not there.
+def matched(reference: Trace, trace: Trace) -> np.ndarray:
+    """Find each residue of a chain in the reference.
 
     Residues that differ are the same where their numbers say so, or where they lie between residues that are the same.
+
+    Returns
+    -------
+    int, shape (L,), places in the reference; -1 where it lacks the residue
     """
-    if own.residues == reference.residues and own.sequence == reference.sequence:
-        return np.arange(len(own.residues))
-    by_number = {residue[1:]: i for i, residue in enumerate(reference.residues)}
-    places = np.array([by_number.get(residue[1:], -1) for residue in own.residues], dtype=int)
-    equal = sum(p >= 0 and reference.sequence[p] == letter for p, letter in zip(places, own.sequence, strict=True))
-    if equal >= NUMBERS_AGREE * min(len(own.sequence), len(reference.sequence)):
+    if trace.residues == reference.residues and trace.sequence == reference.sequence:
+        return np.arange(len(trace.residues))
+    place_of = {residue[1:]: i for i, residue in enumerate(reference.residues)}
+    places = np.array([place_of.get(residue[1:], -1) for residue in trace.residues], dtype=int)
+    n_equal = 0
+    for place, letter in zip(places, trace.sequence, strict=True):
+        n_equal += place >= 0 and reference.sequence[place] == letter
+    if n_equal >= NUMBERS_AGREE * min(len(trace.sequence), len(reference.sequence)):
         return places
-    alignment = align(reference.sequence, own.sequence)
-    return _aligned(reference, own, alignment.residue) if alignment.identity >= LEAST_IDENTITY else places
+    alignment = align(reference.sequence, trace.sequence)
+    return _aligned(reference, trace, alignment.residue) if alignment.identity >= LEAST_IDENTITY else places
 
 
-def _aligned(reference: Trace, own: Trace, residue: np.ndarray) -> np.ndarray:
+def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
     """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where it is not there."""
-    places = np.full(len(own.sequence), -1)
+    places = np.full(len(trace.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
-    known = np.flatnonzero(places >= 0)
-    for start, end in pairwise(known):
-        between = end - start, own.residues[end][1] - own.residues[start][1]
-        first, last = places[start], places[end]
-        if between == (last - first, reference.residues[last][1] - reference.residues[first][1]):
-            places[start:end] = np.arange(first, last)  # exchanges
+    for start, end in pairwise(np.flatnonzero(places >= 0)):
+        first = places[start]
+        last = places[end]
+        same_length = end - start == last - first
+        number_step = trace.residues[end][1] - trace.residues[start][1]
+        if same_length and number_step == reference.residues[last][1] - reference.residues[first][1]:
+            places[start:end] = np.arange(first, last)  # residues in between are exchanged, not missing
     return places
 
 
 def starts(chains: Mapping[str, Trace]) -> tuple[dict[str, int], int]:
     """Where each chain begins when all follow one another, and the number of residues in all."""
-    ends = list(accumulate((len(chain.sequence) for chain in chains.values()), initial=0))
-    return dict(zip(chains, ends, strict=False)), ends[-1]
+    first = {}
+    total = 0
+    for name, chain in chains.items():
+        first[name] = total
+        total += len(chain.sequence)
+    return first, total
 
 
-def chain_maps(known: Mapping[str, Traces]) -> dict[str, ChainMap]:
-    """Name of each decoy → which chain of the target each of its chains is.
+def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
+    """Say which chain of the target each chain of each decoy is.
 
     The chains of the target are called as in the decoy with most chains, of several with most residues, of these the
     first. A chain that this decoy does not have gets a name of its own. Names of chains decide nothing.
 
-    known : by name, in order.
+    Parameters
+    ----------
+    decoys : by name, in order
+
+    Returns
+    -------
+    dict, name of each decoy → its map
     """
-    if not known:
+    if not decoys:
         return {}
-    first = min(known, key=lambda name: (-len(known[name].chains), -_size(known[name]), name))
-    possible, frame = _possible(known, first)
-    chosen = _chosen(known, frame, possible)
-    back = {target: own for own, target in chosen[first].items()}
-    return {name: {own: back.get(target, target) for own, target in found.items()} for name, found in chosen.items()}
+    reference = min(decoys, key=lambda name: (-len(decoys[name].chains), -_n_residues(decoys[name]), name))
+    possible, target_chains = _possible_maps(decoys, reference)
+    chosen = _chosen(decoys, target_chains, possible)
+    name_in_reference = {target: own for own, target in chosen[reference].items()}
+    maps = {}
+    for name, chain_map in chosen.items():
+        maps[name] = {own: name_in_reference.get(target, target) for own, target in chain_map.items()}
+    return maps
 
 
-def _size(decoy: Traces) -> int:
+def _n_residues(decoy: Traces) -> int:
     return sum(len(chain.sequence) for chain in decoy.chains.values())
 
 
-def _possible(known: Mapping[str, Traces], first: str) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
-    """The possible maps of each decoy, and the chains of the target: those of the first and what it does not have."""
-    frame = dict(known[first].chains)
-    variants = {name: tuple((c, t.sequence) for c, t in decoy.chains.items()) for name, decoy in known.items()}
-    examples = {variant: name for name, variant in reversed(variants.items())}
-    for name in [first, *sorted(examples.values())]:
-        own = known[name].chains
-        mapped = set(mappings(frame, own)[0].values()) if name != first else set(own)
-        for chain in [chain for chain in own if chain not in mapped]:
-            frame[free_name(chain, frame)] = own[chain]
-    found = {variant: _maps(frame, known[name].chains) for variant, name in examples.items()}
-    return {name: found[variants[name]] for name in known}, frame
+def _possible_maps(decoys: Mapping[str, Traces], reference: str) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
+    """The possible maps of each decoy, and the chains of the target: those of the reference and what it does not have.
+
+    Decoys with the same sequences have the same possible maps.
+    """
+    sequences = {}
+    for name, decoy in decoys.items():
+        sequences[name] = tuple((chain, trace.sequence) for chain, trace in decoy.chains.items())
+    first_with = {of_decoy: names[0] for of_decoy, names in inverted(sequences).items()}
+    target_chains = dict(decoys[reference].chains)
+    for name in sorted(first_with.values()):
+        chains = decoys[name].chains
+        mapped = set(mappings(target_chains, chains)[0].values()) if name != reference else set(chains)
+        for chain in chains:
+            if chain not in mapped:
+                target_chains[free_name(chain, target_chains)] = chains[chain]
+    maps = {of_decoy: _maps(target_chains, decoys[name].chains) for of_decoy, name in first_with.items()}
+    return {name: maps[sequences[name]] for name in decoys}, target_chains
 
 
-def _maps(frame: Mapping[str, Trace], own: Mapping[str, Trace]) -> list[ChainMap]:
+def _maps(target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]) -> list[ChainMap]:
     """Possible maps of a decoy's chains, each of all of them."""
-    found = []
-    for mapping in mappings(frame, own):
-        one = {other: name for name, other in mapping.items()}
-        for chain in own:
-            if chain not in one:
-                one[chain] = free_name(chain, {*frame, *one.values()})
-        found.append(one)
-    return found
+    maps = []
+    for mapping in mappings(target_chains, chains):
+        chain_map = {own: target for target, own in mapping.items()}
+        for chain in chains:
+            if chain not in chain_map:
+                chain_map[chain] = free_name(chain, {*target_chains, *chain_map.values()})
+        maps.append(chain_map)
+    return maps
 
 
-class _Shared:
-    """How often the decoys that have a map have each contact of the target."""
+class _TargetContacts:
+    """The contacts of decoys as numbers that mean the same in all of them."""
 
-    def __init__(self, frame: Mapping[str, Trace]):
-        self._frame = frame
-        self._start, self._total = starts(frame)
-        self._counts: Counter[int] = Counter()
+    def __init__(self, target_chains: Mapping[str, Trace]):
+        self._chains = target_chains
+        self._start, self._total = starts(target_chains)
         self._matched: dict[tuple, np.ndarray] = {}
 
-    def codes(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
-        """The contacts of a decoy as numbers, sorted; those of residues that the target's chains lack are left out."""
-        places = np.full(1 + max((int(t.index.max()) for t in decoy.chains.values()), default=0), -1)
-        for name, own in decoy.chains.items():
+    def of(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
+        """The contacts of a decoy, sorted; those of residues that the target's chains lack are left out."""
+        n_residues = max((int(trace.index.max()) for trace in decoy.chains.values()), default=0) + 1
+        places = np.full(n_residues, -1)
+        for name, trace in decoy.chains.items():
             chain = chain_map[name]
             if chain in self._start:
-                there = self._places(chain, own)
-                places[own.index] = np.where(there >= 0, there + self._start[chain], -1)
+                in_chain = self._places(chain, trace)
+                places[trace.index] = np.where(in_chain >= 0, in_chain + self._start[chain], -1)
         pairs = np.sort(places[decoy.contacts], axis=1).reshape(-1, 2)
         pairs = pairs[(pairs >= 0).all(axis=1)]
         return sorted((pairs[:, 0] * self._total + pairs[:, 1]).tolist())
 
-    def _places(self, chain: str, own: Trace) -> np.ndarray:
-        key = chain, own.sequence, own.residues
+    def _places(self, chain: str, trace: Trace) -> np.ndarray:
+        key = chain, trace.sequence, trace.residues
         if key not in self._matched:
-            self._matched[key] = matched(self._frame[chain], own)
+            self._matched[key] = matched(self._chains[chain], trace)
         return self._matched[key]
-
-    def add(self, codes: Iterable[int]) -> None:
-        self._counts.update(codes)
-
-    def remove(self, codes: Iterable[int]) -> None:
-        self._counts.subtract(codes)
-
-    def common(self, codes: Iterable[int]) -> int:
-        return sum(self._counts.get(code, 0) for code in codes)
 
 
 def _chosen(
-    known: Mapping[str, Traces], frame: Mapping[str, Trace], possible: Mapping[str, list[ChainMap]]
+    decoys: Mapping[str, Traces], target_chains: Mapping[str, Trace], possible: Mapping[str, list[ChainMap]]
 ) -> dict[str, ChainMap]:
     """Of the possible maps of each decoy the one with most contacts in common with the others.
 
@@ -187,16 +214,23 @@ def _chosen(
     depend on names.
     """
     chosen = {name: maps[0] for name, maps in possible.items()}
-    if len(known) < 2 or all(len(maps) == 1 for maps in possible.values()):
+    if len(decoys) < 2 or all(len(maps) == 1 for maps in possible.values()):
         return chosen
-    shared, codes = _Shared(frame), {}
-    for nth in range(PASSES):
-        for name, decoy in known.items():
-            if nth:
-                shared.remove(codes[name])
-            ways = [(shared.codes(decoy, one), one) for one in possible[name]]
-            codes[name], chosen[name] = min(ways, key=lambda way: (-shared.common(way[0]), way[0]))
-            shared.add(codes[name])
+    target_contacts = _TargetContacts(target_chains)
+    n_decoys_with: Counter[int] = Counter()
+    contacts: dict[str, list[int]] = {}
+    for _ in range(PASSES):
+        for name, decoy in decoys.items():
+            n_decoys_with.subtract(contacts.get(name, ()))
+            best = None
+            for chain_map in possible[name]:
+                of_map = target_contacts.of(decoy, chain_map)
+                n_shared = sum(n_decoys_with[contact] for contact in of_map)
+                if best is None or (-n_shared, of_map) < best:
+                    best = -n_shared, of_map
+                    chosen[name] = chain_map
+            contacts[name] = best[1]
+            n_decoys_with.update(contacts[name])
     return chosen
 
 
@@ -218,5 +252,8 @@ def read_chain_map(text: str) -> ChainMap:
     >>> read_chain_map("A=6 B=7")
     {'6': 'A', '7': 'B'}
     """
-    pairs = (pair.split("=") for pair in text.split())
-    return {unquote(own): unquote(target) for target, own in pairs}
+    chain_map = {}
+    for pair in text.split():
+        target, own = pair.split("=")
+        chain_map[unquote(own)] = unquote(target)
+    return chain_map

@@ -1,7 +1,7 @@
-"""The decoys of a target held against each other: clusters, consensus, twins.
+"""The decoys of a target compared with each other: clusters, consensus, twins.
 
 Decoys are as similar as they have common contacts: FCC, the fraction of the contacts of one that the other has, too
-(Rodrigues et al. 2012, doi 10.1002/prot.24078). Which residues are the same is what `correspondence` says.
+(Rodrigues et al. 2012, doi 10.1002/prot.24078). `correspondence` says which residues are the same.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ REMEMBERED = 512
 class Comparison(NamedTuple):
     """A decoy among the others of its target.
 
-    cluster : its number, 1 for the largest; None in none. consensus : mean similarity to the others, in [0, 1], None
-    without others. twin_of : the first decoy by name, itself no twin, with nearly the same interface; or empty.
+    Attributes
+    ----------
+    cluster : its number, 1 for the largest; None in none
+    consensus : mean similarity to the others, in [0, 1], None without others
+    twin_of : the first decoy by name, itself no twin, with nearly the same interface; or empty
     """
 
     cluster: int | None
@@ -43,25 +46,35 @@ class Comparison(NamedTuple):
 
 
 class Contacts:
-    """The contacts of n decoys, ready to be held against each other. sizes : number of contacts of each, int, (n,)."""
+    """The contacts of n decoys, ready to be compared.
+
+    Parameters
+    ----------
+    contacts : of each decoy, the pairs of residues that touch, places that mean the same in all: int, shape (P, 2)
+
+    Attributes
+    ----------
+    sizes : number of contacts of each decoy, int, shape (n,)
+    """
 
     def __init__(self, contacts: list[np.ndarray]):
-        """contacts : of each decoy, the pairs of residues that touch, places that mean the same in all: (P, 2)."""
-        self.sizes = np.array([len(of_one) for of_one in contacts])
+        self.sizes = np.array([len(of_decoy) for of_decoy in contacts])
         pairs = np.sort(np.concatenate(contacts), axis=1)
         numbers, self._contact = np.unique((pairs[:, 0] << 32) + pairs[:, 1], return_inverse=True)
         self._pairs = np.column_stack([numbers >> 32, numbers & 0xFFFFFFFF])
         self._ends = np.cumsum(self.sizes)
+        # The decoys that have each contact, one contact after the other.
         self._decoys = np.repeat(np.arange(len(contacts)), self.sizes)[np.argsort(self._contact, kind="stable")]
-        self._shared_by = np.bincount(self._contact, minlength=len(numbers))
-        self._first = np.cumsum(self._shared_by) - self._shared_by
+        self._n_decoys = np.bincount(self._contact, minlength=len(numbers))
+        self._first = np.cumsum(self._n_decoys) - self._n_decoys
 
     def common(self, i: int) -> np.ndarray:
         """Number of contacts that decoy i has in common with each: int, shape (n,)."""
-        mine = self._of(i)
-        n = self._shared_by[mine]
+        contacts = self._of(i)
+        n = self._n_decoys[contacts]
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        return np.bincount(self._decoys[np.repeat(self._first[mine], n) + nth], minlength=len(self.sizes))
+        decoys = self._decoys[np.repeat(self._first[contacts], n) + nth]
+        return np.bincount(decoys, minlength=len(self.sizes))
 
     def similarity(self, i: int, common: np.ndarray) -> np.ndarray:
         """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape (n,)."""
@@ -73,17 +86,22 @@ class Contacts:
         weight : how much each decoy counts, above 0, (n,). There are two decoys at least.
         """
         weights = np.bincount(self._contact, np.repeat(weight, self.sizes), minlength=len(self._pairs))
-        for i, own in enumerate(weight.tolist()):
-            mine = self._of(i)
-            yield self._pairs[mine], np.clip((weights[mine] - own) / (weight.sum() - own), 0.0, 1.0)
+        for i, of_decoy in enumerate(weight.tolist()):
+            contacts = self._of(i)
+            share = (weights[contacts] - of_decoy) / (weight.sum() - of_decoy)
+            yield self._pairs[contacts], np.clip(share, 0.0, 1.0)
 
     def _of(self, i: int) -> np.ndarray:
         return self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
 
 
 class Compared(NamedTuple):
-    """A decoy to compare. content : as `contacts.contact_bytes` gives it. chains : which chain of the target each of
-    its chains is, where the names differ.
+    """A decoy to compare.
+
+    Attributes
+    ----------
+    content : as `contacts.contact_bytes` gives it
+    chains : which chain of the target each of its chains is, where the names differ
     """
 
     name: str
@@ -92,10 +110,15 @@ class Compared(NamedTuple):
 
 
 class Decoys(NamedTuple):
-    """n decoys of a target, of R residues in all. contacts : None of no decoys. xyz : CA atoms, float32, (n, R, 3), nan
-    where a decoy has none. interface : which residues are in the interface, bool, (n, R). residues : of each decoy,
-    place among the R residues → what the decoy itself calls that residue. chains : of each decoy by name; those of
-    decoys with the same residues are one object.
+    """n decoys of a target, of R residues in all.
+
+    Attributes
+    ----------
+    contacts : None of no decoys
+    xyz : CA atoms, float32, shape (n, R, 3), Å, nan where a decoy has none
+    interface : which residues are in the interface, bool, shape (n, R)
+    residues : of each decoy, place among the R residues → what the decoy itself calls that residue
+    chains : of each decoy by name; those of decoys with the same residues are one object
     """
 
     names: list[str]
@@ -107,30 +130,46 @@ class Decoys(NamedTuple):
 
 
 def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
-    """Name → comparison of the decoys of a target, which come in order of name.
+    """Compare the decoys of a target with each other.
 
     The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
     [0, 1], the same both ways. Copies vote for each other: leave them out.
+
+    Parameters
+    ----------
+    decoys : in order of name
+
+    Returns
+    -------
+    dict, name → Comparison
     """
-    names, contacts, xyz, interface, *_ = read_decoys(decoys)
+    read = read_decoys(decoys)
+    names = read.names
     if not names:
         return {}
+    sizes = read.contacts.sizes
     neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
     consensus: list[float | None] = []
-    twin_of, no_twin = [""] * len(names), np.zeros(len(names), dtype=bool)
+    twin_of = [""] * len(names)
+    is_first = np.zeros(len(names), dtype=bool)  # no twin of an earlier one
     for i in range(len(names)):
-        common, sizes = contacts.common(i), contacts.sizes
-        similarity = contacts.similarity(i, common)
-        near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
-        near[i] = similarity[i] = False
-        neighbours[i] = np.packbits(near)
+        common = read.contacts.common(i)
+        similarity = read.contacts.similarity(i, common)
+        is_near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
+        is_near[i] = False
+        similarity[i] = 0.0
+        neighbours[i] = np.packbits(is_near)
         consensus.append(round(float(similarity.sum()) / (len(names) - 1), 6) if len(names) > 1 else None)
-        alike = np.flatnonzero(no_twin & (similarity >= TWIN_SIMILARITY))
-        first = _first_twin(xyz, interface, i, alike)
-        no_twin[i] = first is None
+        first = _first_twin(read, i, np.flatnonzero(is_first & (similarity >= TWIN_SIMILARITY)))
+        is_first[i] = first is None
         twin_of[i] = "" if first is None else names[first]
-    cluster_of = {i: number for number, members in enumerate(clusters(neighbours), 1) for i in members.tolist()}
-    return {name: Comparison(cluster_of.get(i), consensus[i], twin_of[i]) for i, name in enumerate(names)}
+    cluster_of = {}
+    for number, members in enumerate(clusters(neighbours), 1):
+        cluster_of.update(dict.fromkeys(members.tolist(), number))
+    comparisons = {}
+    for i, name in enumerate(names):
+        comparisons[name] = Comparison(cluster=cluster_of.get(i), consensus=consensus[i], twin_of=twin_of[i])
+    return comparisons
 
 
 def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
@@ -139,7 +178,8 @@ def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
     The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for each neighbour of
     decoy i, uint8, shape (n, n / 8 rounded up).
     """
-    free, found = np.ones(len(neighbours), dtype=bool), []
+    free = np.ones(len(neighbours), dtype=bool)
+    members_of = []
     while free.any():
         n = np.bitwise_count(neighbours & np.packbits(free)).sum(axis=1, dtype=int)
         n[~free] = -1
@@ -148,16 +188,18 @@ def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
             break
         members = free & np.unpackbits(neighbours[centre], count=len(free)).astype(bool)
         members[centre] = True
-        found.append(np.flatnonzero(members))
+        members_of.append(np.flatnonzero(members))
         free &= ~members
-    return found
+    return members_of
 
 
-def _first_twin(xyz: np.ndarray, interface: np.ndarray, i: int, among: np.ndarray) -> int | None:
-    for some in (among[k : k + AT_ONCE] for k in range(0, len(among), AT_ONCE)):
-        near = interface_rmsd(xyz[i], interface[i], xyz[some], interface[some]) <= TWIN
-        if near.any():
-            return int(some[near.argmax()])
+def _first_twin(decoys: Decoys, i: int, candidates: np.ndarray) -> int | None:
+    xyz, interface = decoys.xyz, decoys.interface
+    for start in range(0, len(candidates), AT_ONCE):
+        some = candidates[start : start + AT_ONCE]
+        is_twin = interface_rmsd(xyz[i], interface[i], xyz[some], interface[some]) <= TWIN
+        if is_twin.any():
+            return int(some[is_twin.argmax()])
     return None
 
 
@@ -166,21 +208,26 @@ def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
 
     decoys : names in order, with their `contacts.contact_bytes`.
     """
-    variants: dict[tuple, Traces] = {}
-    known = {}
+    traces_of = {}
+    reader = _ContactReader()
     for name, content in decoys:
         tensors = safetensors.numpy.load(content)
-        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes()
-        if variant not in variants:
-            variants[variant] = _traces(tensors)
-        known[name] = variants[variant]._replace(contacts=tensors["contacts"])
-    return chain_maps(known)
+        traces_of[name] = reader.traces(tensors)._replace(contacts=tensors["contacts"])
+    return chain_maps(traces_of)
 
 
-def _traces(tensors: Mapping[str, np.ndarray]) -> Traces:
-    """The chains and contacts of a decoy, from the tensors of its `contacts.contact_bytes`."""
-    residues = json.loads(tensors["residues"].tobytes())
-    return traces(residues, tensors["letters"].tobytes().decode(), tensors["ca"], tensors["contacts"])
+class _ContactReader:
+    """Takes the chains of decoys apart, once for all decoys that have the same residues: most of a target have."""
+
+    def __init__(self) -> None:
+        self._traces: dict[tuple[bytes, bytes], Traces] = {}
+
+    def traces(self, tensors: Mapping[str, np.ndarray]) -> Traces:
+        """The chains and contacts of the first decoy with these residues. tensors : of `contacts.contact_bytes`."""
+        key = tensors["residues"].tobytes(), tensors["letters"].tobytes()
+        if key not in self._traces:
+            self._traces[key] = traces(json.loads(key[0]), key[1].decode(), tensors["ca"], tensors["contacts"])
+        return self._traces[key]
 
 
 class _Places:
@@ -192,21 +239,23 @@ class _Places:
         self._start, self.n = starts(chains)
         self._further: dict[Residue, int] = {}
 
-    def of(self, own: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
+    def of(self, chains: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
         """The places of the residues of a decoy, int, (n,); one that the target's chains lack gets a further place."""
-        places = np.full(sum(len(chain.sequence) for chain in own.values()), -1)
-        for name, chain in own.items():
+        places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
+        for name, chain in chains.items():
             target = chain_map.get(name, name)
-            there = matched(self._chains[target], chain)
-            found = np.where(there >= 0, there + self._start[target], -1)
-            for i in np.flatnonzero(there < 0):
-                further = (target, *chain.residues[i][1:])
-                if further not in self._further:
-                    self._further[further] = self.n
-                    self.n += 1
-                found[i] = self._further[further]
-            places[chain.index] = found
+            in_chain = matched(self._chains[target], chain)
+            of_chain = self._start[target] + in_chain
+            for i in np.flatnonzero(in_chain < 0):
+                of_chain[i] = self._further_place((target, *chain.residues[i][1:]))
+            places[chain.index] = of_chain
         return places
+
+    def _further_place(self, residue: Residue) -> int:
+        if residue not in self._further:
+            self._further[residue] = self.n
+            self.n += 1
+        return self._further[residue]
 
 
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
@@ -216,39 +265,50 @@ def read_decoys(decoys: Iterable[Compared]) -> Decoys:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
-    names, read = [], []
-    variants: dict[tuple, Traces] = {}
-    for name, content, chain_map in decoys:
-        tensors = safetensors.numpy.load(content)
-        variant = tensors["residues"].tobytes(), tensors["letters"].tobytes(), chain_map
-        if variant not in variants:  # most decoys of a target have the same residues
-            variants[variant] = _traces(tensors)
-        names.append(name)
-        read.append((variant, tensors))
-    places = _Places(_longest(variants))
-    known = {variant: places.of(decoy.chains, dict(variant[2])) for variant, decoy in variants.items()}
-    xyz = np.full((len(names), places.n, 3), np.nan, dtype=np.float32)
-    interface = np.zeros((len(names), places.n), dtype=bool)
-    for i, (variant, tensors) in enumerate(read):
-        xyz[i, known[variant]], interface[i, known[variant]] = tensors["ca"], tensors["interface"]
-    own = {variant: _names(variants[variant], known[variant]) for variant in variants}
-    contacts = Contacts([known[variant][tensors["contacts"]] for variant, tensors in read]) if names else None
-    chains = [variants[variant].chains for variant, _ in read]
-    return Decoys(names, contacts, xyz, interface, [own[variant] for variant, _ in read], chains)
+    reader = _ContactReader()
+    tensors = [safetensors.numpy.load(content) for _, content, _ in decoys]
+    chains = [reader.traces(of_decoy).chains for of_decoy in tensors]
+    maps = [dict(chain_map) for *_, chain_map in decoys]
+    target = _Places(_longest(chains, maps))
+    places_of: dict[tuple, tuple[np.ndarray, dict[int, Residue]]] = {}  # the same for the same residues and map
+    keys = []
+    for of_decoy, chain_map, (*_, map_key) in zip(chains, maps, decoys, strict=True):
+        keys.append((id(of_decoy), map_key))
+        if keys[-1] not in places_of:
+            places = target.of(of_decoy, chain_map)
+            places_of[keys[-1]] = places, _names(of_decoy, places)
+    xyz = np.full((len(decoys), target.n, 3), np.nan, dtype=np.float32)
+    interface = np.zeros((len(decoys), target.n), dtype=bool)
+    contacts = []
+    for i, key in enumerate(keys):
+        places, _ = places_of[key]
+        xyz[i, places] = tensors[i]["ca"]
+        interface[i, places] = tensors[i]["interface"]
+        contacts.append(places[tensors[i]["contacts"]])
+    return Decoys(
+        names=[name for name, *_ in decoys],
+        contacts=Contacts(contacts) if decoys else None,
+        xyz=xyz,
+        interface=interface,
+        residues=[places_of[key][1] for key in keys],
+        chains=chains,
+    )
 
 
-def _longest(variants: Mapping[tuple, Traces]) -> dict[str, Trace]:
+def _longest(chains: list[dict[str, Trace]], maps: list[ChainMap]) -> dict[str, Trace]:
     """The chains of the target: of each the longest that a decoy has, of equal ones the first."""
-    found: dict[str, Trace] = {}
-    for (*_, chain_map), decoy in variants.items():
-        for name, chain in decoy.chains.items():
-            target = dict(chain_map).get(name, name)
-            if target not in found or len(found[target].sequence) < len(chain.sequence):
-                found[target] = chain
-    return found
+    longest: dict[str, Trace] = {}
+    for of_decoy, chain_map in zip(chains, maps, strict=True):
+        for name, chain in of_decoy.items():
+            target = chain_map.get(name, name)
+            if target not in longest or len(longest[target].sequence) < len(chain.sequence):
+                longest[target] = chain
+    return longest
 
 
-def _names(decoy: Traces, places: np.ndarray) -> dict[int, Residue]:
+def _names(chains: Mapping[str, Trace], places: np.ndarray) -> dict[int, Residue]:
     """Place → what the decoy calls that residue."""
-    pairs = (pair for chain in decoy.chains.values() for pair in zip(chain.index, chain.residues, strict=True))
-    return {int(places[i]): residue for i, residue in pairs}
+    names = {}
+    for chain in chains.values():
+        names.update(zip(places[chain.index].tolist(), chain.residues, strict=True))
+    return names

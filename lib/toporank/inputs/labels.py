@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.comparing.native.named import mapping_text, read_mapping
+from toporank.comparing.native.mapping_text import mapping_text, read_mapping
 from toporank.errors import ConfigError, printable
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.spreadsheets import read_rows, restored, table_text
@@ -25,7 +25,7 @@ class Label(NamedTuple):
     split : `train`, `val` or `test`, or `""` while nothing is decided.
     partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
     interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
-    mapping : which chain of the native is which of the decoy, as `comparing.native.named.mapping_text` writes it, where
+    mapping : which chain of the native is which of the decoy, as `native.mapping_text.mapping_text` writes it, where
         the partners are named by chains of the native; empty where the table does not say it.
     """
 

@@ -9,9 +9,9 @@ import pytest
 from test_labelling import DOCKQ_2_1_3, chain, example, part, renamed, together
 
 from structures_text import moved
-from toporank.comparing.native.joined import pieces
+from toporank.comparing.native.alignment import pieces
 from toporank.comparing.native.label import Label, Native, label
-from toporank.comparing.native.named import in_decoy, mapping_text, read_mapping
+from toporank.comparing.native.mapping_text import in_decoy, mapping_text, read_mapping
 from toporank.errors import ConfigError, LabelError
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from structures_text import EXAMPLES, moved
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
-from toporank.comparing.native.chains import chains_of
 from toporank.comparing.native.dockq import Interface, Side, dockq, score
 from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import local_quality, native_contacts, right_residues
+from toporank.comparing.native.mapping import chains_of, mappings
 from toporank.comparing.native.mapping import counterparts as counterparts_of
-from toporank.comparing.native.mapping import mappings
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from itertools import combinations
+import itertools
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align
-from toporank.comparing.native.chains import CA, Chain, chains_of, in_pieces
+from toporank.comparing.native.alignment import LEAST_IDENTITY, align
 from toporank.comparing.native.dockq import Interface, Scores, Side, near_pairs, score
-from toporank.comparing.native.joined import Cuts, cuts
-from toporank.comparing.native.mapping import LEAST_IDENTITY, Mapping, mappings
+from toporank.comparing.native.mapping import (
+    Chain,
+    Correspondence,
+    Mapping,
+    chains_of,
+    correspond,
+    counterparts_of_file,
+    inverted,
+)
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
 from toporank.structures.partners import Partners
 
 Partner = tuple[str, ...]
 """Chains of the native that dock as one."""
+Interfaces = dict[tuple[Partner, Partner], Scores]
+"""Scores of pairs of partners."""
 
 
 class Label(NamedTuple):
-    """What a decoy is worth.
+    """How good a decoy is.
 
+    Attributes
+    ----------
     dockq : mean over the interfaces
     mapping : chain of the native → the chains of the decoy that hold its residues
     interfaces : scores of each pair of partners, by chains of the native
@@ -36,18 +47,25 @@ class Label(NamedTuple):
 
     dockq: float
     mapping: dict[str, tuple[str, ...]]
-    interfaces: dict[tuple[Partner, Partner], Scores]
+    interfaces: Interfaces
     notes: tuple[str, ...]
     counterparts: np.ndarray
     partners: Partners
 
 
 class Native:
-    """A native. Its contacts are found when they are first needed.
+    """A native, ready to label decoys. Its contacts are found when they are first needed.
 
-    partners : its chains as they dock; every chain by itself when empty. are_given : whether somebody said so; then
-    they stay as they are, also where a decoy has several of them in one chain.
-    Raises NativeError when the partners do not fit its chains, or no two of them touch.
+    Parameters
+    ----------
+    complex_ : the native
+    partners : its chains as they dock; each chain is one when empty
+    are_given : whether somebody gave the partners; then they stay as they are, also where a decoy has several of them
+        in one chain
+
+    Raises
+    ------
+    NativeError : the partners do not fit its chains, or no two of them touch
     """
 
     def __init__(self, complex_: Complex, partners: Partners = (), *, are_given: bool = True):
@@ -55,59 +73,71 @@ class Native:
         self.are_given = bool(partners) and are_given
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
-        named = {name for partner in self.partners for name in partner}
+        named = set().union(*self.partners)
         self._set_chains({name: chain for name, chain in chains.items() if name in named})
-        self._in_pieces: dict[str, Native] = {}
+        self._cut: dict[tuple, Native] = {}
         if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
             what = "no two partners of the native touch" if partners else "no two chains of the native touch"
             raise NativeError(what, remedy="is it the whole complex, and are these its partners?")
 
     def _set_chains(self, chains: dict[str, Chain]) -> None:
         self.chains = chains
-        self.each: Partners = tuple((name,) for name in chains)
         self._near: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
 
-    def in_pieces(self, cuts: Cuts) -> Native:
+    def with_chains(self, chains: dict[str, Chain]) -> Native:
         """The native with some of its chains cut; the pieces of a chain are of one partner."""
-        key = repr(sorted(cuts.items()))
-        if key not in self._in_pieces:
+        if chains is self.chains:
+            return self
+        key = tuple((name, len(chain.sequence)) for name, chain in chains.items())
+        if key not in self._cut:
             native = copy.copy(self)
-            native._set_chains(in_pieces(self.chains, cuts))
-            native.partners = tuple(
-                tuple(name for name, chain in native.chains.items() if chain.of_file in partner)
-                for partner in self.partners
-            )
-            self._in_pieces[key] = native
-        return self._in_pieces[key]
+            native._set_chains(chains)
+            pieces_of = inverted({name: chain.of_file for name, chain in chains.items()})
+            partners = []
+            for partner in self.partners:
+                pieces = [pieces for name, pieces in pieces_of.items() if name in partner]
+                partners.append(tuple(itertools.chain.from_iterable(pieces)))
+            native.partners = tuple(partners)
+            self._cut[key] = native
+        return self._cut[key]
 
     def interface(self, one: Partner, other: Partner) -> Interface | None:
         """The interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
-            first, second = self._starts(one), self._starts(other)
-            found = [(self._pairs(a, b), first[a], second[b]) for a in one for b in other]
-            pairs = np.concatenate([near + np.array([start, start2]) for (near, _), start, start2 in found])
-            contact = np.concatenate([touching for (_, touching), _, _ in found])
-            sides = tuple(_side([self.chains[name] for name in partner]) for partner in (one, other))
-            self._interfaces[one, other] = Interface(sides, pairs, contact) if contact.any() else None
+            sides = _side(self.chains[name] for name in one), _side(self.chains[name] for name in other)
+            first_residue = self._first_residues(one), self._first_residues(other)
+            pairs = []
+            contacts = []
+            for first, second in product(one, other):
+                near, in_contact = self._near_pairs(first, second)
+                pairs.append(near + np.array([first_residue[0][first], first_residue[1][second]]))
+                contacts.append(in_contact)
+            contact = np.concatenate(contacts)
+            touching = Interface(sides, np.concatenate(pairs), contact) if contact.any() else None
+            self._interfaces[one, other] = touching
         return self._interfaces[one, other]
 
-    def _pairs(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+    def _near_pairs(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
         if (one, other) not in self._near:
             self._near[one, other] = near_pairs(self.chains[one].atoms, self.chains[other].atoms)
         return self._near[one, other]
 
-    def _starts(self, partner: Partner) -> dict[str, int]:
+    def _first_residues(self, partner: Partner) -> dict[str, int]:
         """Where the residues of each chain begin on a side."""
-        sizes = [len(self.chains[name].sequence) for name in partner]
-        return dict(zip(partner, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+        first = {}
+        n = 0
+        for name in partner:
+            first[name] = n
+            n += len(self.chains[name].sequence)
+        return first
 
 
 def _check(partners: Partners, chains: list[str]) -> None:
-    unknown = sorted({name for partner in partners for name in partner} - set(chains))
+    unknown = sorted(set().union(*partners) - set(chains))
     if unknown:
         raise NativeError(
-            f"the native has no {_chains(unknown)}, only {', '.join(chains)}",
+            f"the native has no {_named(unknown)}, only {', '.join(chains)}",
             remedy="name its chains as the partners are named",
         )
     if len(partners) < 2:
@@ -115,159 +145,166 @@ def _check(partners: Partners, chains: list[str]) -> None:
 
 
 def label(native: Native, decoy: Complex) -> Label:
-    """The label under the mapping of chains with the greatest sum of DockQ over all pairs of chains.
+    """Label a decoy under the mapping of chains with the greatest sum of DockQ over all pairs of chains.
 
     Residues correspond, not chains: where several chains of one structure are one chain of the other
-    (`native.joined`), the pieces are mapped. Without given partners they count as one.
+    (`mapping.correspond`), the pieces are mapped. Without given partners they count as one.
 
-    Raises OtherProteinError when no chain is one of the native's, LabelError when no interface of the native is there
-    or one chain of the decoy has residues of two given partners.
+    Parameters
+    ----------
+    native : with its partners
+    decoy : the complex to label; names and numbers in it do not matter
+
+    Returns
+    -------
+    Label
+
+    Raises
+    ------
+    OtherProteinError : no chain is one of the native's
+    LabelError : no interface of the native is there, or one chain of the decoy has residues of two given partners
     """
-    chains = chains_of(decoy)
-    possible = mappings(native.chains, chains)
-    if not possible[0]:
+    found = correspond(native.chains, chains_of(decoy))
+    if not found.mappings[0]:
         what = f"no chain shares {LEAST_IDENTITY:.0%} of its residues with a chain of the native"
         raise OtherProteinError(what, remedy="is it a decoy of this target?")
-    of_native, of_decoy = cuts(native.chains, chains, possible[0])
-    if of_native or of_decoy:
-        native, chains = native.in_pieces(of_native), in_pieces(chains, of_decoy)
-        possible = mappings(native.chains, chains)
-    scored = _Decoy(native, chains)
-    mapping = max(possible, key=lambda mapping: sum(s.dockq for s in scored.interfaces(mapping, native.each).values()))
-    groups = _joined(native, chains, mapping)
-    partners = _bodies(native, chains, mapping)
+    native = native.with_chains(found.native)
+    scored = DecoyScores(native, found.decoy)
+    mapping = max(found.mappings, key=scored.sum_over_chains)
+    holders = counterparts_of_file(found, mapping)
+    partners = _partners_to_compare(native, found, mapping)
     interfaces = scored.interfaces(mapping, partners)
-    mapped = {native.chains[name].of_file for name in mapping}
-    missing = [name for name in _of_file(native.chains) if name not in mapped]
-    absent = [f"no counterpart of {_chains(missing)} of the native"] if missing else []
+    absent = _left_out(found.native, mapping)
     if not interfaces:
-        raise LabelError("; ".join(["nothing of the native's interface is there", *absent]), remedy="is it complete?")
-    used = {chains[name].of_file for name in mapping.values()}
-    left = [name for name in _of_file(chains) if name not in used]
-    notes = [f"{_chains(own)} of the native as {_chains(other)} of the decoy" for own, other in groups]
-    notes += absent + ([f"{_chains(left)} of the decoy left out"] if left else [])
-    dockq = sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
+        what = ["nothing of the native's interface is there"]
+        if absent:
+            what.append(f"no counterpart of {_named(absent)} of the native")
+        raise LabelError("; ".join(what), remedy="is it complete?")
+    by_file = {}
+    for (one, other), scores in interfaces.items():
+        by_file[_of_file(native, one), _of_file(native, other)] = scores
     return Label(
-        dockq=dockq,
-        mapping=_mapping_of_file(native, chains, mapping),
-        interfaces={
-            (_names(native, one), _names(native, other)): scores for (one, other), scores in interfaces.items()
-        },
-        notes=tuple(notes),
-        counterparts=_counterparts(native, chains, mapping, len(decoy.residues)),
-        partners=tuple(_names(native, partner) for partner in partners),
+        dockq=sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
+        mapping=holders,
+        interfaces=by_file,
+        notes=tuple(_notes(holders, absent, _left_out(found.decoy, mapping.values()))),
+        counterparts=_counterparts(found, mapping, len(decoy.residues)),
+        partners=tuple(_of_file(native, partner) for partner in partners),
     )
 
 
-def _joined(native: Native, chains: dict[str, Chain], mapping: Mapping) -> list[tuple[list[str], list[str]]]:
-    """Chains of the native, and of the decoy, that hold the same residues and are not one and one."""
-    groups: list[tuple[list[str], list[str]]] = []
-    for own, other in mapping.items():
-        pair = native.chains[own].of_file, chains[other].of_file
-        group = next((group for group in groups if pair[0] in group[0] or pair[1] in group[1]), None)
-        if group is None:
-            groups.append(([pair[0]], [pair[1]]))
-            continue
-        for names, name in zip(group, pair, strict=True):
-            if name not in names:
-                names.append(name)
-    return [group for group in groups if len(group[0]) > 1 or len(group[1]) > 1]
+def _notes(holders: dict[str, tuple[str, ...]], absent: list[str], left_out: list[str]) -> list[str]:
+    """What was joined and left out. holders : chain of the native → those of the decoy that hold its residues."""
+    notes = []
+    for decoy, natives in inverted(holders).items():
+        if len(natives) > 1 or len(decoy) > 1:
+            notes.append(f"{_named(natives)} of the native as {_named(decoy)} of the decoy")
+    if absent:
+        notes.append(f"no counterpart of {_named(absent)} of the native")
+    if left_out:
+        notes.append(f"{_named(left_out)} of the decoy left out")
+    return notes
 
 
-def _bodies(native: Native, chains: dict[str, Chain], mapping: Mapping) -> Partners:
+def _partners_to_compare(native: Native, found: Correspondence, mapping: Mapping) -> Partners:
     """The partners to compare. Where none are given, what is one chain of the decoy is one partner.
 
     Raises LabelError when a chain of the decoy belongs to two given partners, or all of the native is one chain.
     """
     partners = list(native.partners)
-    for chain in _of_file(chains):
-        members = {own for own, other in mapping.items() if chains[other].of_file == chain}
-        met = [partner for partner in partners if members & {*partner}]
-        if len(met) < 2:
+    natives_of = inverted({own: found.decoy[other].of_file for own, other in mapping.items()})
+    for chain in dict.fromkeys(chain.of_file for chain in found.decoy.values()):
+        members = natives_of.get(chain, [])
+        joined = [partner for partner in partners if not set(members).isdisjoint(partner)]
+        if len(joined) < 2:
             continue
         if native.are_given:
-            parted = " and ".join("+".join(_names(native, partner)) for partner in met)
-            what = f"chain {chain} of the decoy has residues of {len(met)} partners, {parted}"
+            parted = " and ".join("+".join(_of_file(native, partner)) for partner in joined)
+            what = f"chain {chain} of the decoy has residues of {len(joined)} partners, {parted}"
             raise LabelError(what, remedy="give partners that do not part it")
-        place = partners.index(met[0])
-        partners[place] = tuple(name for partner in met for name in partner)
-        partners = [partner for partner in partners if partner not in met]
+        partners[partners.index(joined[0])] = sum(joined, ())
+        partners = [partner for partner in partners if partner not in joined]
     if len(partners) < 2:
         raise LabelError("all chains of the native are one chain of the decoy", remedy="there is no interface in it")
     return tuple(partners)
 
 
-def _counterparts(native: Native, chains: dict[str, Chain], mapping: Mapping, n_residues: int) -> np.ndarray:
+def _counterparts(found: Correspondence, mapping: Mapping, n_residues: int) -> np.ndarray:
     """As `Label.counterparts`."""
-    found = np.full((n_residues, 3), np.nan, np.float32)
-    for name, other in mapping.items():
-        own, chain = native.chains[name], chains[other]
-        residue = align(own.sequence, chain.sequence).residue
-        found[chain.index[residue[residue >= 0]]] = own.backbone[residue >= 0, CA]
-    return found
-
-
-def _mapping_of_file(native: Native, chains: dict[str, Chain], mapping: Mapping) -> dict[str, tuple[str, ...]]:
-    """As `Label.mapping`."""
-    found: dict[str, list[str]] = {}
+    places = np.full((n_residues, 3), np.nan, np.float32)
     for own, other in mapping.items():
-        names = found.setdefault(native.chains[own].of_file, [])
-        if chains[other].of_file not in names:
-            names.append(chains[other].of_file)
-    return {own: tuple(names) for own, names in found.items()}
+        native = found.native[own]
+        decoy = found.decoy[other]
+        residue = align(native.sequence, decoy.sequence).residue
+        places[decoy.index[residue[residue >= 0]]] = native.ca[residue >= 0]
+    return places
 
 
-def _names(native: Native, partner: Partner) -> Partner:
+def _of_file(native: Native, partner: Partner) -> Partner:
     """The chains of the file that a partner consists of."""
     return tuple(dict.fromkeys(native.chains[name].of_file for name in partner))
 
 
-def _of_file(chains: dict[str, Chain]) -> list[str]:
-    """The chains of the file, in its order."""
-    return list(dict.fromkeys(chain.of_file for chain in chains.values()))
+def _left_out(chains: dict[str, Chain], mapped: Iterable[str]) -> list[str]:
+    """The chains of the file of which nothing is mapped, in its order."""
+    used = {chains[name].of_file for name in mapped}
+    return [name for name in dict.fromkeys(chain.of_file for chain in chains.values()) if name not in used]
 
 
-def _chains(names: list[str]) -> str:
+def _named(names: Sequence[str]) -> str:
     return f"chain{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
-class _Decoy:
+class DecoyScores:
     """Scores of the interfaces of one decoy, each computed once for all mappings that share it."""
 
     def __init__(self, native: Native, chains: dict[str, Chain]):
-        self._native, self._chains = native, chains
+        self._native = native
+        self._chains = chains
         self._scores: dict[tuple, Scores | None] = {}
-        self._followed: dict[tuple[str, str], Side] = {}
+        self._sides: dict[tuple[str, str], Side] = {}
 
-    def interfaces(self, mapping: Mapping, partners: Partners) -> dict[tuple[Partner, Partner], Scores]:
+    def sum_over_chains(self, mapping: Mapping) -> float:
+        """Sum of DockQ over all pairs of chains of the native that touch."""
+        each = tuple((name,) for name in self._native.chains)
+        return sum(scores.dockq for scores in self.interfaces(mapping, each).values())
+
+    def interfaces(self, mapping: Mapping, partners: Partners) -> Interfaces:
         """Scores of each pair of partners that touch in the native, as far as their chains are in the decoy."""
-        found = {}
+        scored = {}
         for one, other in combinations(partners, 2):
-            there = tuple(tuple(name for name in partner if name in mapping) for partner in (one, other))
-            if all(there):
-                scores = self._score(*there, mapping)
-                if scores:
-                    found[one, other] = scores
-        return found
+            in_one = [(name, mapping[name]) for name in one if name in mapping]
+            in_other = [(name, mapping[name]) for name in other if name in mapping]
+            scores = self._score(tuple(in_one), tuple(in_other)) if in_one and in_other else None
+            if scores:
+                scored[one, other] = scores
+        return scored
 
-    def _score(self, one: Partner, other: Partner, mapping: Mapping) -> Scores | None:
-        key = tuple((name, mapping[name]) for name in one), tuple((name, mapping[name]) for name in other)
-        if key not in self._scores:
-            interface = self._native.interface(one, other)
-            sides = tuple(_side([self._follow(*pair) for pair in pairs]) for pairs in key)
-            self._scores[key] = interface and score(interface, sides)
-        return self._scores[key]
+    def _score(self, one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]) -> Scores | None:
+        """Scores of two partners, each given as pairs of a chain of the native and its chain of the decoy."""
+        if (one, other) not in self._scores:
+            interface = self._native.interface(tuple(name for name, _ in one), tuple(name for name, _ in other))
+            self._scores[one, other] = score(interface, (self.side(one), self.side(other))) if interface else None
+        return self._scores[one, other]
 
-    def _follow(self, native: str, decoy: str) -> Side:
-        """A chain of the decoy in the residues of one of the native."""
-        if (native, decoy) not in self._followed:
-            own, other = self._native.chains[native], self._chains[decoy]
-            residue = align(own.sequence, other.sequence).residue
-            atoms, backbone = other.atoms[residue], other.backbone[residue]
-            atoms[residue < 0] = backbone[residue < 0] = np.nan
-            self._followed[native, decoy] = Side(atoms, backbone)
-        return self._followed[native, decoy]
+    def side(self, pairs: Iterable[tuple[str, str]]) -> Side:
+        """Chains of the decoy in the residues of those of the native. pairs : chain of the native, of the decoy."""
+        return _side(self._in_residues_of_native(own, other) for own, other in pairs)
+
+    def _in_residues_of_native(self, own: str, other: str) -> Side:
+        if (own, other) not in self._sides:
+            decoy = self._chains[other]
+            residue = align(self._native.chains[own].sequence, decoy.sequence).residue
+            atoms = decoy.atoms[residue]
+            backbone = decoy.backbone[residue]
+            atoms[residue < 0] = np.nan
+            backbone[residue < 0] = np.nan
+            self._sides[own, other] = Side(atoms, backbone)
+        return self._sides[own, other]
 
 
-def _side(chains: Sequence[Chain | Side]) -> Side:
-    return Side(np.concatenate([chain.atoms for chain in chains]), np.concatenate([c.backbone for c in chains]))
+def _side(chains: Iterable[Chain | Side]) -> Side:
+    """Several chains as one side."""
+    chains = list(chains)
+    atoms = np.concatenate([chain.atoms for chain in chains])
+    return Side(atoms, np.concatenate([chain.backbone for chain in chains]))

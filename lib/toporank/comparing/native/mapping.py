@@ -1,31 +1,123 @@
-"""Which chain of a decoy is which chain of the native."""
+"""Which residue of a decoy is which residue of its native, whatever the files call chains and residues.
+
+Sequences decide. Each residue of the native is one residue of the decoy, or none: `align` says it for two chains,
+`mappings` says which chain is which, and `correspond` also where several chains of one structure are one chain of the
+other. Docking programs give a partner one chain (HADDOCK numbers its second chain from 501), an antibody may be
+single-chain, and entries of the PDB part what a protease has cut. Labels, local quality and the partners of a decoy
+follow from this.
+"""
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping as MappingType
+from dataclasses import dataclass, replace
 from itertools import permutations, product
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align, most_identical
+from toporank.comparing.native.alignment import FRAGMENT, LEAST_IDENTITY, align, most_identical, pieces
 from toporank.comparing.native.dockq import FEWEST, superposition
+from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.identity import free_name
 
-LEAST_IDENTITY = 0.7
-"""Two chains that share fewer of their residues are different proteins."""
+BACKBONE = (b"N", b"CA", b"C", b"O")
+CA = 1
+"""Place of CA in a backbone."""
 BELOW_BEST = 0.1
 """A chain whose identity is lower than the best by more than this is a relative, not a copy."""
-FRAGMENT = 0.5
-"""Nor is one that shares fewer than this part of the residues that the best shares."""
 MOST = 720
 """Most mappings that are all tried; of more, those that superposing one chain suggests."""
 SUPERPOSED = 240
 """Most pairs of chains that are superposed; 15 identical chains have 225."""
 
 
-class Chain(Protocol):
+# ---- chains -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One protein chain of L residues in the order of the file, or a piece of it. Coordinates in Å, NaN without atom.
+
+    Attributes
+    ----------
+    name : its own name; a piece has another than the chain of the file
+    of_file : name of the chain of the file
+    index : int, shape (L,), its residues in the complex
+    sequence : L letters, `X` for a residue that counts as none of the 20
+    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the complex
+    backbone : N, CA, C and O of each residue, shape (L, 4, 3)
+    """
+
+    name: str
+    of_file: str
+    index: np.ndarray
+    sequence: str
+    atoms: np.ndarray
+    backbone: np.ndarray
+
+    @property
+    def ca(self) -> np.ndarray:
+        """CA atoms, shape (L, 3)."""
+        return self.backbone[:, CA]
+
+    def piece(self, name: str, residues: slice) -> Chain:
+        """Some residues of the chain under another name."""
+        return replace(
+            self,
+            name=name,
+            index=self.index[residues],
+            sequence=self.sequence[residues],
+            atoms=self.atoms[residues],
+            backbone=self.backbone[residues],
+        )
+
+
+def chain_without_atoms(name: str, sequence: str) -> Chain:
+    """A chain whose sequence alone is known."""
+    n = len(sequence)
+    backbone = np.full((n, len(BACKBONE), 3), np.nan)
+    return Chain(name, name, np.arange(n), sequence, backbone, backbone)
+
+
+def chains_of(complex_: Complex) -> dict[str, Chain]:
+    """The protein chains by name, in the order of the file."""
+    heavy = complex_.without_hydrogens()
+    start = heavy.atom_slices
+    residue_of = heavy.residue_of
+    n_residues = len(heavy.residues)
+    largest = int(np.diff(start).max(where=heavy.is_protein, initial=1))
+    atoms = np.full((n_residues, largest, 3), np.nan)
+    within = np.arange(len(residue_of)) - start[residue_of]
+    of_protein = heavy.is_protein[residue_of]
+    atoms[residue_of[of_protein], within[of_protein]] = heavy.xyz[of_protein]
+    backbone = np.full((n_residues, len(BACKBONE), 3), np.nan)
+    for k, name in enumerate(BACKBONE):
+        of_name = heavy.atom_names == name
+        backbone[residue_of[of_name], k] = heavy.xyz[of_name]
+    members: dict[str, list[int]] = {}
+    for i, residue in enumerate(heavy.residues):
+        if heavy.parents[i] and start[i] < start[i + 1]:
+            members.setdefault(residue.chain, []).append(i)
+    chains = {}
+    for name, residues in members.items():
+        letters = [STANDARD.get(heavy.parents[i], "X") for i in residues]
+        chains[name] = Chain(
+            name=name,
+            of_file=name,
+            index=np.array(residues),
+            sequence="".join(letters),
+            atoms=atoms[residues],
+            backbone=backbone[residues],
+        )
+    return chains
+
+
+# ---- which chain is which ---------------------------------------------------------------------------------
+
+
+class ChainLike(Protocol):
     """What chains are mapped by: the sequence of L residues, and their CA atoms, (L, 3), Å, NaN where there is none."""
 
     @property
@@ -35,85 +127,101 @@ class Chain(Protocol):
     def ca(self) -> np.ndarray: ...
 
 
-Chains = MappingType[str, Chain]
+Chains = MappingType[str, ChainLike]
 Mapping = dict[str, str]
 """Chain of the native → chain of the decoy."""
+Family = tuple[list[str], list[str]]
+"""Chains of the native, and of the decoy, that can be each other."""
 
 
 def mappings(native: Chains, decoy: Chains) -> list[Mapping]:
     """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike."""
-    alike = counterparts(native, decoy)
-    families = _families(alike)
-    if math.prod(math.perm(max(map(len, family)), min(map(len, family))) for family in families) > MOST:
-        return _near_superpositions(native, decoy, alike, families)
-    return [
-        {own: other for part in parts for own, other in part.items()}
-        for parts in product(*(_permuted(*family, alike) for family in families))
-    ]
+    copies = counterparts(native, decoy)
+    families = _families(copies)
+    sizes = [sorted((len(of_native), len(of_decoy))) for of_native, of_decoy in families]
+    if math.prod(math.perm(larger, smaller) for smaller, larger in sizes) > MOST:
+        return _mappings_by_superposition(native, decoy, copies, families)
+    possible: list[Mapping] = [{}]
+    for family in families:
+        parts = _mappings_of_family(family, copies)
+        possible = [before | part for before, part in product(possible, parts)]
+    return possible
 
 
 def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
     """For each chain of the native those of the decoy that are copies of it; it may be none."""
-    pairs = [(n, d) for n in native for d in decoy if _may_be_alike(native[n].sequence, decoy[d].sequence)]
-    found = {(n, d): align(native[n].sequence, decoy[d].sequence) for n, d in pairs}
-    found = {pair: alignment for pair, alignment in found.items() if alignment.identity >= LEAST_IDENTITY}
-    best = {}
-    for pair, alignment in found.items():
-        for chain in ((0, pair[0]), (1, pair[1])):
-            identity, size = best.get(chain, (0.0, 0))
-            best[chain] = max(identity, alignment.identity), max(size, alignment.n_identical)
-
-    def is_copy(pair: tuple[str, str]) -> bool:
-        bests = [best[chain] for chain in enumerate(pair)]
-        alignment = found[pair]
-        return all(alignment.identity >= i - BELOW_BEST and alignment.n_identical >= FRAGMENT * n for i, n in bests)
-
-    return {n: [d for d in decoy if (n, d) in found and is_copy((n, d))] for n in native}
-
-
-@functools.lru_cache(maxsize=1 << 12)
-def _may_be_alike(one: str, other: str) -> bool:
-    """Whether it takes an alignment to know that two chains are different proteins; for most it does not."""
-    return one == other or most_identical(one, other) >= LEAST_IDENTITY * min(len(one), len(other))
+    identity = np.zeros((len(native), len(decoy)))
+    n_identical = np.zeros((len(native), len(decoy)))
+    for i, own in enumerate(native.values()):
+        for k, other in enumerate(decoy.values()):
+            shorter = min(len(own.sequence), len(other.sequence))
+            if most_identical(own.sequence, other.sequence) >= LEAST_IDENTITY * shorter:
+                alignment = align(own.sequence, other.sequence)
+                if alignment.identity >= LEAST_IDENTITY:
+                    identity[i, k] = alignment.identity
+                    n_identical[i, k] = alignment.n_identical
+    is_copy = identity >= LEAST_IDENTITY
+    for axis in (0, 1):
+        is_copy &= identity >= identity.max(axis=axis, keepdims=True, initial=0.0) - BELOW_BEST
+        is_copy &= n_identical >= FRAGMENT * n_identical.max(axis=axis, keepdims=True, initial=0.0)
+    decoy_names = np.array(list(decoy), dtype=object)
+    return {name: decoy_names[row].tolist() for name, row in zip(native, is_copy, strict=True)}
 
 
-def _families(alike: dict[str, list[str]]) -> list[tuple[list[str], list[str]]]:
-    """Chains of the native, and of the decoy, that can stand for each other."""
-    families: list[tuple[list[str], list[str]]] = []
-    for own, others in alike.items():
-        joined = [family for family in families if set(family[1]) & set(others)]
-        families = [family for family in families if family not in joined]
-        members = [*(n for family in joined for n in family[0]), own]
-        families += [(members, sorted({*others, *(d for family in joined for d in family[1])}))] if others else []
+def _families(copies: dict[str, list[str]]) -> list[Family]:
+    families: list[Family] = []
+    for own, others in copies.items():
+        if not others:
+            continue
+        of_native: list[str] = []
+        of_decoy = set(others)
+        apart = []
+        for family in families:
+            if of_decoy.isdisjoint(family[1]):
+                apart.append(family)
+            else:
+                of_native += family[0]
+                of_decoy.update(family[1])
+        families = [*apart, ([*of_native, own], sorted(of_decoy))]
     return families
 
 
-def _permuted(own: list[str], others: list[str], alike: dict[str, list[str]]) -> list[Mapping]:
+def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Mapping]:
     """All mappings of a family, each of as many chains as can be."""
-    if len(own) <= len(others):
-        found = [dict(zip(own, chosen, strict=True)) for chosen in permutations(others, len(own))]
+    of_native, of_decoy = family
+    possible = []
+    if len(of_native) <= len(of_decoy):
+        pairings = [zip(of_native, chosen, strict=True) for chosen in permutations(of_decoy, len(of_native))]
     else:
-        found = [dict(zip(chosen, others, strict=True)) for chosen in permutations(own, len(others))]
-    found = [{n: d for n, d in one.items() if d in alike[n]} for one in found]
-    most = max(map(len, found))
-    return [one for one in found if len(one) == most]
+        pairings = [zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))]
+    for pairing in pairings:
+        possible.append({own: other for own, other in pairing if other in copies[own]})
+    most = max(map(len, possible))
+    return [mapping for mapping in possible if len(mapping) == most]
 
 
-def _near_superpositions(
-    native: Chains, decoy: Chains, alike: dict[str, list[str]], families: list[tuple[list[str], list[str]]]
+def _mappings_by_superposition(
+    native: Chains, decoy: Chains, copies: dict[str, list[str]], families: list[Family]
 ) -> list[Mapping]:
     """One mapping for each chain superposed on each of its counterparts: of the rest, what comes nearest.
 
     Of more than `SUPERPOSED` such pairs of chains the first count.
     """
-    common = {(n, d): _common_ca(native[n], decoy[d]) for own, _ in families for n in own for d in alike[n]}
-    pairs = [pair for pair, (fixed, _) in common.items() if len(fixed) >= FEWEST]
-    centres = np.array([[ca.mean(axis=0) for ca in common[pair]] for pair in pairs]).reshape(-1, 2, 3)
-    found: dict[tuple, Mapping] = {}
-    for pair in pairs[:SUPERPOSED]:
-        fixed, moved = common[pair]
-        turn, shift = superposition(moved, fixed)
-        apart = np.linalg.norm(centres[:, 1] @ turn + shift - centres[:, 0], axis=1)
+    pairs = []
+    shared_ca = []
+    for of_native, _ in families:
+        for own in of_native:
+            for other in copies[own]:
+                fixed, moving = _shared_ca(native[own], decoy[other])
+                if len(fixed) >= FEWEST:
+                    pairs.append((own, other))
+                    shared_ca.append((fixed, moving))
+    fixed_centres = np.array([fixed.mean(axis=0) for fixed, _ in shared_ca]).reshape(-1, 3)
+    moving_centres = np.array([moving.mean(axis=0) for _, moving in shared_ca]).reshape(-1, 3)
+    possible: dict[tuple, Mapping] = {}
+    for fixed, moving in shared_ca[:SUPERPOSED]:
+        turn, shift = superposition(moving, fixed)
+        apart = np.linalg.norm(moving_centres @ turn + shift - fixed_centres, axis=1)
         mapping: Mapping = {}
         taken = set()
         for k in np.argsort(apart, kind="stable").tolist():
@@ -121,13 +229,97 @@ def _near_superpositions(
             if own not in mapping and other not in taken:
                 mapping[own] = other
                 taken.add(other)
-        found[tuple(sorted(mapping.items()))] = mapping
-    return list(found.values()) or [{}]
+        possible[tuple(sorted(mapping.items()))] = mapping
+    return list(possible.values()) or [{}]
 
 
-def _common_ca(native: Chain, decoy: Chain) -> tuple[np.ndarray, np.ndarray]:
+def _shared_ca(native: ChainLike, decoy: ChainLike) -> tuple[np.ndarray, np.ndarray]:
     """CA atoms of the residues that both have, shapes (n, 3)."""
     residue = align(native.sequence, decoy.sequence).residue
-    own, other = native.ca[residue >= 0], decoy.ca[residue[residue >= 0]]
-    there = ~(np.isnan(own) | np.isnan(other)).any(axis=1)
-    return own[there], other[there]
+    own = native.ca[residue >= 0]
+    other = decoy.ca[residue[residue >= 0]]
+    in_both = ~(np.isnan(own) | np.isnan(other)).any(axis=1)
+    return own[in_both], other[in_both]
+
+
+# ---- several chains that are one --------------------------------------------------------------------------
+
+
+class Correspondence(NamedTuple):
+    """Which chains of a decoy may be which chains of its native.
+
+    Attributes
+    ----------
+    native, decoy : the chains by name; one that is several in the other structure is cut into these
+    mappings : all that are possible; `[{}]` where no chains are alike
+    """
+
+    native: dict[str, Chain]
+    decoy: dict[str, Chain]
+    mappings: list[Mapping]
+
+
+def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Correspondence:
+    """Map the chains of a decoy on those of its native, and cut joined chains so that they correspond one to one.
+
+    A chain is cut only where chains of the other structure are left without a counterpart, and several of them lie in
+    it side by side. Copies of one chain lie in the same place, so they are not joined.
+
+    Parameters
+    ----------
+    native, decoy : chains by name, in the order of the file
+
+    Returns
+    -------
+    Correspondence, with the very same `native` or `decoy` where none of its chains is cut
+    """
+    possible = mappings(native, decoy)
+    n_mapped = len(possible[0])
+    cut_decoy = _with_pieces(decoy, native) if 0 < n_mapped < len(native) else decoy
+    cut_native = _with_pieces(native, decoy) if 0 < n_mapped < len(decoy) and cut_decoy is decoy else native
+    if cut_native is not native or cut_decoy is not decoy:
+        possible = mappings(cut_native, cut_decoy)
+    return Correspondence(cut_native, cut_decoy, possible)
+
+
+def _with_pieces(chains: dict[str, Chain], others: dict[str, Chain]) -> dict[str, Chain]:
+    """The chains, those cut into pieces that are several of the others; the same object where none is."""
+    parts = tuple((name, chain.sequence) for name, chain in others.items())
+    pieces_of = {name: pieces(chain.sequence, parts) for name, chain in chains.items()}
+    if not any(pieces_of.values()):
+        return chains
+    cut: dict[str, Chain] = {}
+    for name, chain in chains.items():
+        if not pieces_of[name]:
+            cut[name] = chain
+        for number, residues in enumerate(pieces_of[name], 1):
+            piece_name = free_name(f"{name}/{number}", {*chains, *cut})
+            cut[piece_name] = chain.piece(piece_name, residues)
+    return cut
+
+
+Counterparts = MappingType[str, tuple[str, ...]]
+"""Chain of the native → the chains of the decoy that hold its residues."""
+
+
+def counterparts_of_file(found: Correspondence, mapping: Mapping) -> dict[str, tuple[str, ...]]:
+    """A mapping of chains and pieces, in chains of the files."""
+    holders: dict[str, tuple[str, ...]] = {}
+    for own, other in mapping.items():
+        native_name = found.native[own].of_file
+        decoy_name = found.decoy[other].of_file
+        before = holders.get(native_name, ())
+        if decoy_name not in before:
+            holders[native_name] = (*before, decoy_name)
+    return holders
+
+
+K, V = TypeVar("K"), TypeVar("V")
+
+
+def inverted(table: MappingType[K, V]) -> dict[V, list[K]]:
+    """The keys that have each value, in their order."""
+    keys: dict[V, list[K]] = {}
+    for key, value in table.items():
+        keys.setdefault(value, []).append(key)
+    return keys

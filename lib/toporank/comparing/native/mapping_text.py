@@ -1,17 +1,13 @@
-"""Partners that are named by chains of a native, in the names of a decoy: which chain is which, as text and back."""
+"""Which chain of a decoy is which of its native, as text; and partners of the native by the chains of a decoy."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from urllib.parse import unquote
+from collections.abc import Iterable
+from urllib.parse import quote, unquote
 
+from toporank.comparing.native.mapping import Counterparts, inverted
 from toporank.errors import ConfigError
 from toporank.structures.partners import parse_partners, partners_text
-
-Counterparts = Mapping[str, tuple[str, ...]]
-"""Chain of the native → the chains of the decoy that hold its residues."""
-_SPECIAL = re.compile(r"[%+:=\s]")
 
 
 def mapping_text(counterparts: Counterparts) -> str:
@@ -20,10 +16,8 @@ def mapping_text(counterparts: Counterparts) -> str:
     >>> mapping_text({"A": ("B",), "B": ("A",)}), mapping_text({"H": ("A",), "L": ("A",), "A": ("B", "C")})
     ('A=B B=A', 'H+L=A A=B+C')
     """
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for native, decoy in counterparts.items():
-        groups.setdefault(tuple(decoy), []).append(native)
-    return " ".join(f"{_joined(native)}={_joined(decoy)}" for decoy, native in groups.items())
+    natives_of = inverted(counterparts)
+    return " ".join(f"{_joined_names(natives)}={_joined_names(decoy)}" for decoy, natives in natives_of.items())
 
 
 def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, ...]]:
@@ -32,18 +26,18 @@ def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, .
     >>> read_mapping("H+L=A A=B+C")
     {'H': ('A',), 'L': ('A',), 'A': ('B', 'C')}
     """
-    counterparts: dict[str, tuple[str, ...]] = {}
+    holders: dict[str, tuple[str, ...]] = {}
     for pair in text.split():
-        native, equals, decoy = pair.partition("=")
-        if not (native and equals and decoy) or "=" in decoy:
+        native, _, decoy = pair.partition("=")
+        if not native or not decoy or "=" in decoy:
             raise ConfigError(
                 f"Mapping is {text!r}, not `<chain of the native>=<chain of the model> …`",
                 where=where,
                 remedy="correct it, or leave out the column; then Partners are chains of the models",
             )
         for name in native.split("+"):
-            counterparts[unquote(name)] = tuple(unquote(chain) for chain in decoy.split("+"))
-    return counterparts
+            holders[unquote(name)] = tuple(map(unquote, decoy.split("+")))
+    return holders
 
 
 def in_decoy(partners: str, counterparts: Counterparts) -> str:
@@ -65,25 +59,26 @@ def in_decoy(partners: str, counterparts: Counterparts) -> str:
     ('A:B', 'B of the native:C')
     """
     named = parse_partners(partners)
-    holders: dict[str, set[int]] = {}
-    for place, partner in enumerate(named):
+    partners_in: dict[str, set[tuple[str, ...]]] = {}
+    for partner in named:
         for name in partner:
             for chain in counterparts.get(name, ()):
-                holders.setdefault(chain, set()).add(place)
+                partners_in.setdefault(chain, set()).add(partner)
     translated = []
     for partner in named:
         chains: set[str] = set()
         for name in partner:
-            there = counterparts.get(name, ())
-            if not there:
+            holders = counterparts.get(name, ())
+            if not holders:
                 chains.add(f"{name} of the native")
-            elif any(len(holders[chain]) > 1 for chain in there):
+            elif any(len(partners_in[chain]) > 1 for chain in holders):
                 chains.add(f"{name} of the native without the other partner")
             else:
-                chains.update(there)
+                chains.update(holders)
         translated.append(tuple(sorted(chains)))
     return partners_text(tuple(sorted(translated)))
 
 
-def _joined(names: list[str] | tuple[str, ...]) -> str:
-    return "+".join(_SPECIAL.sub(lambda special: f"%{ord(special[0]):02X}", name) for name in names)
+def _joined_names(names: Iterable[str]) -> str:
+    """Names joined by +, special characters in them as %XX."""
+    return "+".join(quote(name, safe="") for name in names)
