@@ -246,7 +246,7 @@ def _of_file(native: Native, partner: Partner) -> Partner:
 
 
 def _left_out(chains: dict[str, Chain], mapped: Iterable[str]) -> list[str]:
-    """The chains of the file of which nothing is mapped, in its order."""
+    """The chains of the file without any mapped residue, in its order."""
     used = {chains[name].of_file for name in mapped}
     return [name for name in dict.fromkeys(chain.of_file for chain in chains.values()) if name not in used]
 
