@@ -68,7 +68,6 @@ bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 de
 	PYTHONPATH=lib:tests:tests/unit $(BIN)/python benchmarks/bench_page.py
 
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
-	$(BIN)/python -m pip install --quiet -r requirements-sampling.txt
 	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
 
 scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder

@@ -36,7 +36,7 @@ from toporank_sampling.rows import Row, read_rows
 SCRIPT = Path(__file__).parents[1] / "workflow_scripts" / "sample_target.py"
 OVERLAP, CLASH, INTERFACE = 2.5, 3.0, 10.0
 """Å: heavy atoms that overlap, heavy atoms that clash, CA atoms of an interface."""
-ROTATIONS = 600
+ROTATIONS = 60
 GATES = {
     "poses without heavy atoms of both partners nearer than 2.5 Å": ("at least", 0.98),
     "mean within-target |Spearman| of DockQ with interface size": ("at most", 0.1),
@@ -57,7 +57,6 @@ class Measured(NamedTuple):
     residues: int
     docking: str
     form: str
-    bent: float
 
 
 def main() -> None:
@@ -69,7 +68,7 @@ def main() -> None:
         "--targets", type=int, default=40, help="drawn at random, with and without unbound partners in turn"
     )
     parser.add_argument("--residues", type=int, nargs=2, default=(150, 450), help="fewest and most of a native")
-    parser.add_argument("--decoys", type=int, default=24, help="of each native")
+    parser.add_argument("--decoys", type=int, default=8, help="of each native")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--measure-only", action="store_true", help="what has been made so far")
     args = parser.parse_args()
@@ -135,9 +134,9 @@ def measured(folder: Path, row: Row) -> Measured:
     clashes, overlaps = (int(heavy[0].count_neighbors(heavy[1], d)) for d in (CLASH, OVERLAP))
     ca = [complex_.xyz[complex_.ca[side]] for side in (receptor, ligand)]
     size = sum(np.isfinite(cKDTree(b).query(a, distance_upper_bound=INTERFACE)[0]).sum() for a, b in (ca, ca[::-1]))
-    dockq, bent = float(row.DockQ), float(row.Bent)
+    dockq = float(row.DockQ)
     n = len(complex_.residues)
-    return Measured(row.Target, dockq, int(size), clashes, overlaps, n, row.Docking, row.Form, bent)
+    return Measured(row.Target, dockq, int(size), clashes, overlaps, n, row.Docking, row.Form)
 
 
 def chains_of(complex_: Complex) -> list[str]:
@@ -186,7 +185,6 @@ def table(decoys: list[Measured], rows: list[Row], seconds: dict[str, float]) ->
     lines.append(f"signed means of both correlations: {', '.join(f'{value:+.3f}' for value in rho.mean(axis=0))}")
     for name in ("docking", "form"):
         lines.append(f"{name}: {dict(Counter(getattr(decoy, name) for decoy in decoys))}")
-    lines.append(f"bent: {np.mean([decoy.bent > 0 for decoy in decoys]):.2f}")
     reasons = Counter(" ".join(row.Reason.split()[1:4]) for row in rows if row.Status != Status.OK)
     lines.append(f"rows without decoy: {dict(reasons)}")
     return "\n".join([*lines, ""])

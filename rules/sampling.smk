@@ -7,7 +7,7 @@ localrules:
 
 
 rule sample_decoys:
-    """Labelled decoys of every native, made by docking, bending and minimising its partners."""
+    """Labelled decoys of every native, made by docking its partners."""
     input:
         lambda _: SAMPLING.folders() + jobs.warn(logger, CHECK.unsampled),
         layout.SAMPLED_LABELS,
@@ -50,10 +50,9 @@ rule sample_target:
         partners=SAMPLING.partners,
         decoys=CONFIG.sampling.decoys,
         rotations=CONFIG.sampling.rotations,
-        rigid="" if CONFIG.sampling.minimise else "--rigid",
         seed=CONFIG.sampling.seed,
         code=jobs.step_code(REPOSITORY, "sample_target.py"),
     shell:
         "sample_target.py --target {wildcards.target:q} --native {input.native:q} --unbound {input.unbound:q}"
         " --partners={params.partners:q} --decoys {params.decoys} --rotations {params.rotations}"
-        " --seed {params.seed} {params.rigid} --output {output:q} > {log:q} 2>&1"
+        " --seed {params.seed} --output {output:q} > {log:q} 2>&1"

@@ -20,7 +20,6 @@ def main() -> None:
     parser.add_argument("--decoys", type=int, required=True, help="how many to make")
     parser.add_argument("--rotations", type=int, required=True, help="of global docking")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--rigid", action="store_true", help="neither bend nor minimise poses")
     parser.add_argument("--output", type=Path, required=True, help="folder of the decoys and of poses.csv")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -35,7 +34,6 @@ def main() -> None:
         decoys=args.decoys,
         n_rotations=args.rotations,
         seed=args.seed,
-        rigid=args.rigid,
         note=lambda done, failed: note_progress(noting, done, failed),
     )
     write_rows(args.output / layout.POSES, rows)

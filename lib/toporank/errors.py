@@ -62,8 +62,8 @@ class FeatureError(TopoRankError):
     """A feature stage cannot compute its result for this complex."""
 
 
-class RefinementError(TopoRankError):
-    """Decoys cannot be made of a native, or a pose cannot be minimised."""
+class DockingError(TopoRankError):
+    """Decoys cannot be made of a native by docking its partners."""
 
 
 class NativeError(TopoRankError):

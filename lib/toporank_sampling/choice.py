@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 BINS = (0.1, 0.23, 0.4, 0.6, 0.8)
 """DockQ at which one class ends and the next begins."""
+SHARES = (0.40, 0.10, 0.10, 0.10, 0.12, 0.18)
+"""Of the decoys, for each class: rigid docking of bound partners finds the native or misses it."""
 SIZES = (0.65, 1.35)
 """Wanted sizes of interfaces, as multiples of the native's."""
 RARE = 0.1
-"""Classes of a smaller share do not limit the sizes."""
+"""Classes of no larger share do not limit the sizes."""
 FEW = 5
 """Nor do classes with fewer poses."""
 COARSE = (0.23, 0.8)
-"""Classes that the last choice keeps: within them poses are exchanged."""
+"""DockQ at which the classes of the last choice end: within them poses are exchanged."""
 STARTS = 10
 """Random choices from which the last choice begins."""
 LEAST_GAIN = 1e-6
 """Of an exchange."""
 BLOCK = 256
-"""Exchanges that are looked at together: each takes memory for all chosen poses."""
-SURE = 1e-9
-"""More than the sums of ranks and the correlations of all poses can disagree by rounding."""
-
-
-class Law(NamedTuple):
-    """What poses are chosen by, a number for each class.
-
-    shares : of the decoys. left : share of the size of a pose's interface that its decoy has, about.
-    """
-
-    shares: tuple[float, ...]
-    left: tuple[float, ...]
-
-
-MINIMISED = Law(shares=(0.40, 0.15, 0.15, 0.13, 0.12, 0.05), left=(0.88, 0.75, 1.0, 1.0, 1.0, 1.0))
-"""Of poses that are minimised: wrong ones fit less well, and minimisation leaves less of their interfaces."""
-RIGID = Law(shares=(0.40, 0.10, 0.10, 0.10, 0.12, 0.18), left=(1.0,) * 6)
-"""Of poses that stay as they are: where the partners are those of the native, programs find it or miss it."""
+"""Exchanges that are compared together, which limits memory."""
+ROUNDING = 1e-9
+"""By which correlations from sums and from the values may differ."""
 
 
 def classes(dockq: np.ndarray) -> np.ndarray:
@@ -50,34 +35,38 @@ def classes(dockq: np.ndarray) -> np.ndarray:
 
 def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np.ndarray:
     """How many of each group to take: by shares, as far as there are so many; what one lacks the others give."""
-    available, shares = np.asarray(available), np.asarray(shares, dtype=float)
+    available = np.asarray(available)
+    shares = np.asarray(shares, dtype=float)
     taken = np.zeros(len(available), dtype=int)
     for _ in range(min(wanted, available.sum())):
-        behind = np.where(taken < available, (taken + 0.5) / np.maximum(shares, 1e-9), np.inf)
-        taken[behind.argmin()] += 1
+        filled = (taken + 0.5) / np.maximum(shares, 1e-9)
+        taken[np.where(taken < available, filled, np.inf).argmin()] += 1
     return taken
 
 
 def matched(
-    dockq: np.ndarray,
-    size: np.ndarray,
-    pool: np.ndarray,
-    native: float,
-    wanted: int,
-    law: Law,
-    rng: np.random.Generator,
+    dockq: np.ndarray, size: np.ndarray, pool: np.ndarray, native: float, wanted: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Indices of the chosen poses: the shares of each class, equally from each pool, and sizes alike in all classes.
+    """Indices of poses: the shares of each class, equally from each pool, and sizes alike in all classes.
 
-    dockq, size, pool : of each pose, (n,). Sizes, as they will be in the decoys, are drawn from `native` times `SIZES`
-    as far as all larger classes have poses of such sizes; the nearest pose is taken.
+    A wanted size is drawn from `native` times `SIZES`, as far as all larger classes have poses of such sizes, and the
+    pose of the nearest size is taken.
+
+    Parameters
+    ----------
+    dockq, size, pool : of each pose, shape (n,)
+    native : size of the native's interface
+    wanted : number of poses
     """
-    of, pools = classes(dockq), np.unique(pool)
-    size = size * np.array(law.left)[of]
-    groups = [np.flatnonzero((of == c) & (pool == p)) for c in range(len(law.shares)) for p in pools]
-    taken = quotas([len(group) for group in groups], wanted, np.repeat(law.shares, len(pools)))
-    common = [size[of == c] for c, share in enumerate(law.shares) if share > RARE]
-    smallest, largest = _common_sizes(common, native)
+    class_of = classes(dockq)
+    pools = np.unique(pool)
+    groups = []
+    for number in range(len(SHARES)):
+        for name in pools:
+            groups.append(np.flatnonzero((class_of == number) & (pool == name)))
+    taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
+    large_classes = [number for number, share in enumerate(SHARES) if share > RARE]
+    smallest, largest = _common_sizes([size[class_of == number] for number in large_classes], native)
     chosen: list[int] = []
     for group, n in zip(groups, taken, strict=True):
         left = group.tolist()
@@ -88,22 +77,33 @@ def matched(
 
 
 def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
-    """Smallest and largest size that are within `SIZES` and that each class has; equal where there is none."""
-    ranges = [np.quantile(own, [0.1, 0.9]) for own in sizes if len(own) >= FEW]
-    smallest, largest = (native * factor for factor in SIZES)
-    if ranges:
-        smallest, largest = max(smallest, *(r[0] for r in ranges)), min(largest, *(r[1] for r in ranges))
-    return (smallest, largest) if smallest <= largest else ((smallest + largest) / 2,) * 2
+    """Smallest and largest size that are within `SIZES` and that each class has; equal where no size is common."""
+    smallest, largest = native * SIZES[0], native * SIZES[1]
+    for of_class in sizes:
+        if len(of_class) >= FEW:
+            low, high = np.quantile(of_class, [0.1, 0.9])
+            smallest, largest = max(smallest, low), min(largest, high)
+    if smallest > largest:
+        middle = (smallest + largest) / 2
+        return middle, middle
+    return smallest, largest
 
 
-def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, law: Law, rng: np.random.Generator) -> np.ndarray:
+def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
     """Indices of poses, about the shares of each class, with properties that hardly correlate with DockQ by rank.
 
-    properties : shape (k, n), the first the most important. From several random choices exchanges are made, the best
-    first and each within a class of `COARSE`, as long as the sum of squared correlations falls.
+    From several random choices exchanges are made, the best first and each within a class of `COARSE`, as long as the
+    weighted sum of squared rank correlations falls.
+
+    Parameters
+    ----------
+    dockq : of each pose, shape (n,)
+    properties : shape (k, n), the first the most important
+    wanted : number of poses
     """
-    members = [np.flatnonzero(classes(dockq) == c) for c in range(len(law.shares))]
-    taken = quotas([len(poses) for poses in members], wanted, law.shares)
+    class_of = classes(dockq)
+    members = [np.flatnonzero(class_of == number) for number in range(len(SHARES))]
+    taken = quotas([len(poses) for poses in members], wanted, SHARES)
     ranks = np.array([_ranks(values) for values in (dockq, *properties)])
     coarse = np.digitize(dockq, COARSE)
     best, least = np.arange(0), np.inf
@@ -112,42 +112,46 @@ def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, law: Law, r
         inside = np.concatenate(drawn).astype(np.intp)
         disagreement = _disagreement(ranks[:, inside])
         while True:
-            tried, found = _best_exchange(ranks, coarse, inside)
-            if found >= disagreement - LEAST_GAIN:
+            exchanged, after = _best_exchange(ranks, coarse, inside)
+            if after >= disagreement - LEAST_GAIN:
                 break
-            inside, disagreement = tried, found
+            inside, disagreement = exchanged, after
         if disagreement < least:
             best, least = inside, disagreement
     return best
 
 
 def _best_exchange(ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, float]:
-    """The choice that disagrees least of those with one pose exchanged within its class, and by how much; or infinity.
+    """The best choice with one pose exchanged within its class, and its disagreement; infinity without an exchange.
 
-    By sums of ranks all exchanges are compared, and those that may be the best by the correlations themselves.
+    Sums of ranks, in whole numbers, compare all exchanges quickly. The correlations themselves decide between those
+    that may be the best.
     """
     outside = np.setdiff1d(np.arange(ranks.shape[1]), inside)
     place, new = np.nonzero(coarse[inside][:, None] == coarse[outside])
-    blocks = np.split(np.arange(len(place)), range(BLOCK, len(place) - 1, BLOCK)) if len(place) else []
+    if not len(place):
+        return inside, np.inf
+    blocks = np.split(np.arange(len(place)), range(BLOCK, len(place) - 1, BLOCK))
     sums = _sums(ranks)
     chosen = sums[..., inside].sum(axis=-1, keepdims=True)
-    by_sums = [
-        _disagreement_by(chosen - sums[..., inside[place[b]]] + sums[..., outside[new[b]]], len(inside)).min()
-        for b in blocks
-    ]
+    least_by_sums = []
+    for block in blocks:
+        after = chosen - sums[..., inside[place[block]]] + sums[..., outside[new[block]]]
+        least_by_sums.append(_disagreement_by(after, len(inside)).min())
     best, least = inside, np.inf
-    for block, value in zip(blocks, by_sums, strict=True):
-        if value <= min(by_sums) + SURE:
-            tried = np.repeat(inside[None], len(block), axis=0)
-            tried[np.arange(len(block)), place[block]] = outside[new[block]]
-            found = _disagreement(ranks[:, tried])
-            if found.min() < least:
-                best, least = tried[found.argmin()], found.min()
+    for block, by_sums in zip(blocks, least_by_sums, strict=True):
+        if by_sums > min(least_by_sums) + ROUNDING:
+            continue
+        candidates = np.repeat(inside[None], len(block), axis=0)
+        candidates[np.arange(len(block)), place[block]] = outside[new[block]]
+        disagreement = _disagreement(ranks[:, candidates])
+        if disagreement.min() < least:
+            best, least = candidates[disagreement.argmin()], disagreement.min()
     return best, least
 
 
 def _sums(ranks: np.ndarray) -> np.ndarray:
-    """What correlations are made of when summed over poses: twice the ranks, their squares, and times the first.
+    """What correlations need when summed over poses: twice the ranks, their squares, and their products with the first.
 
     Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and go.
     """
@@ -158,9 +162,10 @@ def _sums(ranks: np.ndarray) -> np.ndarray:
 def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
     """`_disagreement` of n poses by the sums of `_sums` over them: shape (3, k + 1, m) to (m,)."""
     total, squares, products = sums
-    spread, shared = ((n * own - total * by).astype(float) for own, by in ((squares, total), (products, total[0])))
-    scale = spread[0] * spread[1:]
-    squared = np.divide(shared[1:] ** 2, scale, out=np.zeros_like(scale), where=scale > 0)
+    variance = (n * squares - total * total).astype(float)
+    covariance = (n * products - total * total[0]).astype(float)
+    scale = variance[0] * variance[1:]
+    squared = np.divide(covariance[1:] ** 2, scale, out=np.zeros_like(scale), where=scale > 0)
     return _weights(len(squared)) @ squared
 
 
@@ -171,12 +176,12 @@ def _disagreement(ranks: np.ndarray) -> np.ndarray:
 
 
 def _weights(k: int) -> np.ndarray:
-    """Of k properties, the first the most important."""
+    """Weights of k properties, the first the most important."""
     return 1 / np.arange(1, k + 1)
 
 
 def _correlations(rows: np.ndarray) -> np.ndarray:
-    """Of the first row with each other, along the last axis; 0 where one side is constant."""
+    """Correlations of the first row with each other, along the last axis; 0 where one side is constant."""
     rows = rows - rows.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.square(rows).sum(axis=-1))
     scale = length[0] * length[1:]

@@ -11,7 +11,7 @@ from toporank.structures.identity import Status
 
 
 class Row(NamedTuple):
-    """A decoy, or why there is none; empty where there is no value. RMSDs and `Bent` in Å."""
+    """A decoy, or why there is none; empty where there is no value. RMSDs in Å."""
 
     Target: str
     Model: str = ""
@@ -25,7 +25,6 @@ class Row(NamedTuple):
     Reason: str = ""
     Docking: str = ""
     Form: str = ""
-    Bent: str = ""
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

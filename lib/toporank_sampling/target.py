@@ -1,10 +1,9 @@
-"""All decoys of one target: dock, choose, bend, minimise, label, choose again, write."""
+"""All decoys of one target: dock, choose, label, choose again, write."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from toporank.comparing.native.label import Native
-from toporank.errors import LabelError, NativeError, RefinementError, StructureError, TopoRankError
+from toporank.errors import DockingError, LabelError, NativeError, StructureError, TopoRankError
 from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
@@ -21,35 +20,39 @@ from toporank.structures.partners import partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
 from toporank_sampling import rotations
-from toporank_sampling.choice import MINIMISED, RIGID, Law, balanced, matched, spearman
-from toporank_sampling.form import Form
-from toporank_sampling.poses import FEWEST_PAIRS, INTERFACE, SHRINKING, Candidate, Refined, ca_pairs, docked, minimised
+from toporank_sampling.choice import balanced, matched, spearman
+from toporank_sampling.docking_case import DockingCase
+from toporank_sampling.poses import (
+    FEWEST_DOCKED_PAIRS,
+    INTERFACE,
+    DockedPose,
+    LabelledPose,
+    ca_pairs,
+    dock,
+    labelled,
+)
 from toporank_sampling.rows import Row
 from toporank_sampling.sides import partner, superposed, two_partners
 
 log = logging.getLogger(__name__)
 
-MADE = 2.0
-"""Good minimised poses from which each decoy is chosen."""
-TRIED = 2.0
-"""Most poses that are minimised for each good one."""
-BENT = 0.45
-"""Share of the poses that are bent."""
-OUTLYING = 10.0
-"""A pose is left out this many median absolute deviations above the median energy of poses of its kind."""
-FEWEST_ALIKE = 5
-"""Fewest poses whose median says something."""
+PER_DECOY = 2
+"""Labelled poses from which each decoy is chosen."""
+TRIED = 2
+"""Most docked poses for each labelled one."""
 TELLING = 0.4
 """From this rank correlation of DockQ with interface size, decoys would teach that large is right."""
 FEWEST_TELLING = 10
-"""Fewest decoys whose rank correlation says something."""
+"""Fewest decoys whose rank correlation means something."""
 
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,
     StructureError: Status.UNREADABLE,
-    RefinementError: Status.FAILED,
+    DockingError: Status.FAILED,
     LabelError: Status.FAILED,
 }
+Note = Callable[[int, int], None]
+"""Takes the number of decoys for which there are poses enough, and of poses that failed."""
 
 
 def sample(
@@ -62,153 +65,150 @@ def sample(
     decoys: int,
     n_rotations: int,
     seed: int,
-    rigid: bool = False,
-    note: Callable[[int, int], None],
+    note: Note,
 ) -> list[Row]:
-    """Write the decoys of a target into a folder; returns a row for each, and for everything that failed.
+    """Write the decoys of a target into a folder.
 
-    The same arguments give the same decoys on one machine. A native that cannot be used is one row with the reason,
-    unbound partners that cannot be used are one more, and so is each pose that fails.
+    The same arguments give the same decoys on one machine.
 
-    native : structure of the complex. unbound : structures of single partners. partners : see `sides.two_partners`.
-    n_rotations : of global docking. rigid : whether poses are neither bent nor minimised. note : called with the number
-    of decoys for which there are poses enough, and of poses that failed.
+    Parameters
+    ----------
+    native : structure of the complex
+    unbound : structures of single partners
+    partners : see `sides.two_partners`
+    decoys : how many to make
+    n_rotations : of global docking
+    note : is called with the progress
+
+    Returns
+    -------
+    A row for each decoy, for a native or unbound partners that cannot be used, and for each pose that failed.
     """
-    law = RIGID if rigid else MINIMISED
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []
     rows: list[Row] = []
     try:
-        forms = _forms(target, native, unbound, partners, seed, rigid, failures)
-        made = math.ceil(MADE * decoys)
-        chosen = _chosen(forms, n_rotations, int(TRIED * made), law, rng)
-        refined = _refined(chosen, made, rng, target, failures, note)
-        rows = _written(target, _last_choice(refined, decoys, law, rng) if refined else [], folder, rng)
+        cases = _docking_cases(target, native, unbound, partners, failures)
+        n_labelled = PER_DECOY * decoys
+        chosen = _docked_poses(cases, n_rotations, TRIED * n_labelled, rng)
+        poses = _labelled_poses(chosen, n_labelled, target, failures, note)
+        if poses:
+            rows = _written(target, _last_choice(poses, decoys, rng), folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
     return rows + failures
 
 
-def _failure(target: str, error: TopoRankError, **known: str) -> Row:
+def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
     status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
-    return Row(target, Status=status, Reason=error.reason, **known)
+    return Row(target, Status=status, Reason=error.reason, **columns)
 
 
-def _forms(
-    target: str, path: Path, unbound: list[Path], partners: str, seed: int, rigid: bool, failures: list[Row]
-) -> list[Form]:
-    """The bound form and, where there is one, the unbound; or the row that says why there is none."""
+def _docking_cases(
+    target: str, path: Path, unbound: list[Path], partners: str, failures: list[Row]
+) -> list[DockingCase]:
+    """The bound partners and, where there are any, the unbound ones, or a row that says why they cannot be used."""
     complex_ = read_complex(path)
     chains = two_partners(partners, complex_.chains)
-    bound = sorted((partner(complex_, side) for side in chains), key=lambda side: -len(side.residues))
-    native = Native(complex_, tuple(tuple(side.chains) for side in bound))
-    forms = [Form("bound", native, tuple(bound), seed, rigid)]
-    if not unbound:
-        return forms
-    try:
-        forms.append(Form("unbound", native, _unbound(unbound, bound), seed, rigid))
-    except (StructureError, RefinementError) as error:
-        failures.append(_failure(target, error, Form="unbound"))
-    return forms
+    sides = [partner(complex_, side) for side in chains]
+    receptor, ligand = sorted(sides, key=lambda side: -len(side.residues))
+    native = Native(complex_, (tuple(receptor.chains), tuple(ligand.chains)))
+    cases = [DockingCase("bound", native, (receptor, ligand))]
+    if unbound:
+        try:
+            cases.append(DockingCase("unbound", native, _unbound(unbound, receptor, ligand)))
+        except StructureError as error:
+            failures.append(_failure(target, error, Form="unbound"))
+    return cases
 
 
-def _unbound(files: list[Path], bound: list[Complex]) -> tuple[Complex, Complex]:
-    """Both partners, each from a file of its own where there is one, laid on the bound one."""
-    free = list(bound)
+def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Complex, Complex]:
+    """Both partners, each from a file of its own where there is one, superposed on the bound one."""
+    bound = [receptor, ligand]
+    free = [receptor, ligand]
     for file in files:
         alone = read_complex(file)
-        side = int(not set(alone.chains) & set(bound[0].chains))
-        own = [chain for chain in alone.chains if chain in bound[side].chains]
-        if not own:
+        side = 0 if set(alone.chains) & set(receptor.chains) else 1
+        chains = [chain for chain in alone.chains if chain in bound[side].chains]
+        if not chains:
             what = f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's partners"
             raise StructureError(what, remedy="name its chains as in the native")
-        free[side] = superposed(partner(alone, own), bound[side])
+        free[side] = superposed(partner(alone, chains), bound[side])
     return free[0], free[1]
 
 
-def _chosen(forms: list[Form], n_rotations: int, wanted: int, law: Law, rng: np.random.Generator) -> list[Candidate]:
-    """Docked poses of all forms that are worth minimising."""
-    pool = [pose for form in forms for pose in docked(form, n_rotations // len(forms), rng)]
+def _docked_poses(
+    cases: list[DockingCase], n_rotations: int, wanted: int, rng: np.random.Generator
+) -> list[DockedPose]:
+    """Docked poses of all forms, in random order, of matched sizes."""
+    pool: list[DockedPose] = []
+    origin: list[int] = []
+    for number, case in enumerate(cases):
+        for pose in dock(case, n_rotations // len(cases), rng):
+            pool.append(pose)
+            origin.append(2 * number + (pose.docking == "local"))
     if not pool:
-        raise RefinementError(
-            f"docking found no pose with {SHRINKING * FEWEST_PAIRS:g} pairs of CA atoms within {INTERFACE:g} Å"
-        )
-    native = len(ca_pairs(*(side.xyz[side.ca] for side in forms[0].shown)))
-    dockq, size = (np.array([getattr(pose, name) for pose in pool]) for name in ("dockq", "size"))
-    origin = np.array([2 * forms.index(pose.form) + (pose.docking == "local") for pose in pool])
-    chosen = matched(dockq, size, origin, native, wanted, law, rng)
+        what = f"docking found no pose with {FEWEST_DOCKED_PAIRS} pairs of CA atoms within {INTERFACE:g} Å"
+        raise DockingError(what)
+    bound = cases[0]
+    native_size = len(ca_pairs(bound.receptor.xyz[bound.receptor.ca], bound.ligand.xyz[bound.ligand.ca]))
+    dockq = np.array([pose.dockq for pose in pool])
+    size = np.array([pose.size for pose in pool])
+    chosen = matched(dockq, size, np.array(origin), native_size, wanted, rng)
     return [pool[i] for i in rng.permutation(chosen)]
 
 
-def _refined(
-    chosen: list[Candidate],
-    wanted: int,
-    rng: np.random.Generator,
-    target: str,
-    failures: list[Row],
-    note: Callable[[int, int], None],
-) -> list[Refined]:
-    """The first poses of `chosen`, bent and minimised, until enough are good; those that fail become rows."""
-    done: list[Refined] = []
-    for candidate in chosen:
-        note(int(len(done) / MADE), len(failures))
-        if len(done) == wanted:
+def _labelled_poses(
+    docked: list[DockedPose], wanted: int, target: str, failures: list[Row], note: Note
+) -> list[LabelledPose]:
+    """The first poses that can be decoys, as many as are wanted; those that fail become rows."""
+    poses: list[LabelledPose] = []
+    for pose in docked:
+        note(len(poses) // PER_DECOY, len(failures))
+        if len(poses) == wanted:
             break
         try:
-            done.append(minimised(candidate, not candidate.form.rigid and rng.random() < BENT, rng))
-        except (RefinementError, LabelError) as error:
-            failures.append(_failure(target, error, Docking=candidate.docking, Form=candidate.form.name))
-    strained = [one for one in done if one.energy > _highest_energy([other for other in done if one.is_like(other)])]
-    what = f"energy more than {OUTLYING:g} median deviations above the median of poses like it"
-    failures += [
-        _failure(target, RefinementError(what), Docking=one.candidate.docking, Form=one.candidate.form.name)
-        for one in strained
-    ]
-    note(round(wanted / MADE), len(failures))
-    return [one for one in done if one not in strained]
+            poses.append(labelled(pose))
+        except (DockingError, LabelError) as error:
+            failures.append(_failure(target, error, Docking=pose.docking, Form=pose.case.form))
+    note(wanted // PER_DECOY, len(failures))
+    return poses
 
 
-def _highest_energy(alike: list[Refined]) -> float:
-    """kJ/mol up to which poses of one form, all bent or none, are kept."""
-    energies = np.array([one.energy for one in alike])
-    median = np.median(energies)
-    return float(median + OUTLYING * np.median(np.abs(energies - median))) if len(alike) >= FEWEST_ALIKE else np.inf
-
-
-def _last_choice(refined: list[Refined], decoys: int, law: Law, rng: np.random.Generator) -> list[Refined]:
-    """The poses that become decoys, in random order. Raises RefinementError when their size would tell DockQ."""
-    dockq = np.array([one.scores.dockq for one in refined])
-    properties = np.array([one.properties for one in refined]).T
-    chosen = balanced(dockq, properties, decoys, law, rng)
+def _last_choice(poses: list[LabelledPose], decoys: int, rng: np.random.Generator) -> list[LabelledPose]:
+    """The poses that become decoys, in random order. Raises DockingError when their size would tell DockQ."""
+    dockq = np.array([pose.scores.dockq for pose in poses])
+    properties = np.array([pose.properties for pose in poses]).T
+    chosen = balanced(dockq, properties, decoys, rng)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
         what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"
-        raise RefinementError(f"{what}, in every choice of poses")
-    return [refined[i] for i in rng.permutation(chosen)]
+        raise DockingError(f"{what}, in every choice of poses")
+    return [poses[i] for i in rng.permutation(chosen)]
 
 
-def _written(target: str, chosen: list[Refined], folder: Path, rng: np.random.Generator) -> list[Row]:
+def _written(target: str, chosen: list[LabelledPose], folder: Path, rng: np.random.Generator) -> list[Row]:
     """Turn each decoy at random and write it; their rows."""
     rows = []
-    for number, one in enumerate(chosen, start=1):
-        name, form, turn = f"{target}_{number:04d}", one.candidate.form, rotations.uniform(rng)
-        model = form.complex_of(one.xyz)
+    for number, pose in enumerate(chosen, start=1):
+        name = f"{target}_{number:04d}"
+        case = pose.docked.case
+        model = case.complex_of(pose.ligand_xyz)
+        turn = rotations.uniform(rng)
         write_structure(folder / name, replace(model, xyz=(model.xyz - model.xyz.mean(axis=0)) @ turn.T))
-        fnat, irmsd, lrmsd = (f"{value:.3f}" for value in (one.scores.fnat, one.scores.irmsd, one.scores.lrmsd))
-        rows.append(
-            Row(
-                target,
-                name,
-                partners_text(tuple(sorted(form.native.partners))),
-                f"{one.scores.dockq:.4f}",
-                CAPRI_NAMES[int(capri_class(one.scores.dockq))],
-                fnat,
-                irmsd,
-                lrmsd,
-                Docking=one.candidate.docking,
-                Form=form.name,
-                Bent=f"{one.bent:.2f}",
-            )
+        scores = pose.scores
+        row = Row(
+            Target=target,
+            Model=name,
+            Partners=partners_text(tuple(sorted(case.native.partners))),
+            DockQ=f"{scores.dockq:.4f}",
+            CAPRI=CAPRI_NAMES[int(capri_class(scores.dockq))],
+            fnat=f"{scores.fnat:.3f}",
+            iRMSD=f"{scores.irmsd:.3f}",
+            LRMSD=f"{scores.lrmsd:.3f}",
+            Docking=pose.docked.docking,
+            Form=case.form,
         )
+        rows.append(row)
     return rows

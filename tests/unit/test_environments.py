@@ -38,8 +38,8 @@ def normal(name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """Package → version in constraints.txt, requirements-sampling.txt and requirements-train.txt."""
-    files = ("constraints.txt", "requirements-sampling.txt", "requirements-train.txt")
+    """Package → version in constraints.txt and requirements-train.txt."""
+    files = ("constraints.txt", "requirements-train.txt")
     lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
     return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
 

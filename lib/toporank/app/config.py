@@ -162,10 +162,6 @@ class Sampling(Section):
     rotations: int = Field(
         600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
     )
-    minimise: bool = Field(
-        True,
-        description="Bend and minimise poses with OpenMM; rigid ones, as docking programs make them, cost a twentieth.",
-    )
     seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
 
 

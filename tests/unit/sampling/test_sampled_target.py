@@ -1,9 +1,8 @@
-"""Natives to sample, what the workflow asks of them, and the decoys of one: these need OpenMM."""
+"""Natives to sample, what the workflow asks of them, and the decoys of one."""
 
 from __future__ import annotations
 
 import gzip
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.progress import Build
 from toporank.app.workflow.to_sample import natives_to_sample, sampling_problems
 from toporank.comparing.native.label import Native, label
-from toporank.errors import NativeError, RefinementError
+from toporank.errors import DockingError, NativeError
 from toporank.files.atomic import write_text
 from toporank.inputs.labels import read_labels
 from toporank.inputs.unbound import unbound_files
@@ -26,7 +25,6 @@ from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
 from toporank_sampling import sides, target
-from toporank_sampling.choice import MINIMISED
 from toporank_sampling.rows import Row, read_rows, write_rows
 
 
@@ -90,15 +88,13 @@ def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     assert sampling.collected() == ["results/sampling/T", "results/sampling/U"]  # labels of decoys that are there
 
 
-def test_what_is_missing_is_said_with_its_remedy(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "name the folder" in sampling_problems(config(), Path("elsewhere"), installed=True)[0]
-    missing, folder = sampling_problems(config(natives="nowhere"), Path("elsewhere"), installed=True)
-    assert missing.endswith("not installed (pip install -r requirements-sampling.txt)")
+def test_what_is_missing_is_said_with_its_remedy():
+    assert "name the folder" in sampling_problems(config(), Path("elsewhere"))[0]
+    (folder,) = sampling_problems(config(natives="nowhere"), Path("elsewhere"))
     assert "nowhere" in folder
     natives()
     Path("natives").mkdir()
-    (empty,) = sampling_problems(config(natives="natives"), Path("elsewhere"), installed=False)
+    (empty,) = sampling_problems(config(natives="natives"), Path("elsewhere"))
     assert "no natives in natives" in empty
 
 
@@ -114,11 +110,11 @@ def dag(*rules: str):
     return SimpleNamespace(needrun_jobs=lambda: needed)
 
 
-def test_sampling_may_come_before_the_data_sets_it_is_for_and_building_needs_no_openmm():
-    check = Preflight(problems=["no decoys yet"], unsampled=["no OpenMM"])
-    assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no OpenMM"]
+def test_sampling_may_come_before_the_data_sets_that_it_is_for():
+    check = Preflight(problems=["no decoys yet"], unsampled=["no natives"])
+    assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no natives"]
     assert jobs.problems(dag("build_chunk"), check) == ["no decoys yet"]
-    assert jobs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no OpenMM"]
+    assert jobs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no natives"]
 
 
 def test_only_labelling_by_natives_needs_natives():
@@ -158,17 +154,16 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
 # ---- one target -------------------------------------------------------------------------------------------
 
 
-def sampled(native: Path, unbound: list[Path] | None = None, given: str = "") -> list[Row]:
-    return target.sample(
-        "T", native, unbound or [], given, Path("out"), decoys=2, n_rotations=10, seed=1, note=lambda *counts: None
-    )
+def sampled(native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10) -> list[Row]:
+    settings = {"decoys": decoys, "n_rotations": n_rotations, "seed": 7, "note": lambda *counts: None}
+    return target.sample("T", native, list(unbound), partners, Path("out"), **settings)
 
 
 def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
     Path("bad.pdb").write_text("no structure\n")
     (row,) = sampled(Path("bad.pdb"))
     assert (row.Target, row.Status, row.DockQ) == ("T", Status.UNREADABLE, "")
-    (row,) = sampled(EXAMPLES / "1PPE/near1.pdb.gz", given="A:B:C")
+    (row,) = sampled(EXAMPLES / "1PPE/near1.pdb.gz", partners="A:B:C")
     assert row.Status == Status.NO_NATIVE
     assert "two can be docked" in row.Reason
 
@@ -181,25 +176,25 @@ def test_a_file_of_one_partner_may_have_chains_that_the_native_has_not():
         stranger = complex_.chains[other]
         lines = (f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line for line in text.splitlines())
         Path("unbound_x.pdb").write_text("\n".join(lines))
-        free = target._unbound([Path("unbound_x.pdb")], bound)
+        free = target._unbound([Path("unbound_x.pdb")], *bound)
         assert free[other] is bound[other]
         assert free[side] is not bound[side]
         assert free[side].chains == bound[side].chains
 
 
 def of_size(dockq: float, size: float) -> SimpleNamespace:
-    """A minimised pose, as far as the last choice looks at it."""
+    """A labelled pose, as far as the last choice looks at it."""
     return SimpleNamespace(scores=SimpleNamespace(dockq=dockq), properties=(size, 0.0))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
     telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
-    with pytest.raises(RefinementError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
-        target._last_choice(telling, 12, MINIMISED, np.random.default_rng(1))
-    assert len(target._last_choice(telling, 9, MINIMISED, np.random.default_rng(1))) == 9  # of so few, it may be chance
+    with pytest.raises(DockingError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
+        target._last_choice(telling, 12, np.random.default_rng(1))
+    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
     mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
-    assert len(target._last_choice([*telling, *mixed], 12, MINIMISED, np.random.default_rng(1))) == 12
+    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
 
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
@@ -208,15 +203,7 @@ def piece(complex_: Complex, centre: np.ndarray) -> Complex:
 
 
 @pytest.fixture
-def small(rigid_native) -> Path:
-    """A native of two small partners that can be minimised."""
-    pytest.importorskip("openmm")
-    pytest.importorskip("pdbfixer")
-    return rigid_native
-
-
-@pytest.fixture
-def rigid_native() -> Path:
+def small() -> Path:
     """A native of two small partners: what lies around an interface."""
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
     both = [sides.partner(complex_, chain) for chain in complex_.chains]
@@ -224,58 +211,37 @@ def rigid_native() -> Path:
     return write_structure(Path("small"), sides.joined(piece(side, middle) for side in both))
 
 
-def test_decoys_of_a_target_are_written_labelled_and_the_same_for_a_seed(small):
-    rows = sampled(small)
+def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for_a_seed(small):
+    rows = sampled(small, decoys=6, n_rotations=40)
     good = [row for row in rows if row.Status == Status.OK]
-    assert [row.Model for row in good] == ["T_0001", "T_0002"]
+    assert [row.Model for row in good] == [f"T_000{number}" for number in range(1, 7)]
+    assert max(float(row.DockQ) for row in good) > 0.6
+    assert min(float(row.DockQ) for row in good) < 0.23
+    complex_ = read_complex(small)
+    native = Native(complex_)
+    place = complex_.index()
     for row in good:
         decoy = read_complex(Path("out", f"{row.Model}.pdb.gz"))
-        assert decoy.chains == read_complex(small).chains
+        assert decoy.chains == complex_.chains
         assert not decoy.is_hydrogen.any()
-        first, second = (
-            decoy.xyz[[decoy.residues[r].chain == chain for r in decoy.residue_of]] for chain in decoy.chains
-        )
-        assert np.linalg.norm(first[:, None] - second, axis=-1).min() >= 2.5
+        assert label(native, decoy).dockq == pytest.approx(float(row.DockQ), abs=0.002)
+        for chain in complex_.chains:
+            residues = [i for i, residue in enumerate(decoy.residues) if residue.chain == chain]
+            theirs = complex_.xyz[complex_.ca[[place[decoy.residues[i]] for i in residues]]]
+            np.testing.assert_allclose(distances(decoy.xyz[decoy.ca[residues]]), distances(theirs), atol=0.01)
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    assert sampled(small) == rows
+    assert sampled(small, decoys=6, n_rotations=40) == rows
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
 def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(small):
     stranger = write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
-    rows = sampled(small, [stranger])
+    rows = sampled(small, (stranger,))
     (refused,) = (row for row in rows if row.Form == "unbound")
     assert refused.Status == Status.UNREADABLE
     assert "7 residues in common with 29 of the native" in refused.Reason
     assert any(row.Status == Status.OK for row in rows)
 
 
-def test_rigid_poses_keep_their_partners_as_they_are_and_need_no_openmm(rigid_native, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openmm", None)
-    monkeypatch.setitem(sys.modules, "pdbfixer", None)
-    given = {"decoys": 6, "n_rotations": 40, "seed": 7, "rigid": True, "note": lambda done, failed: None}
-    rows = target.sample("T", rigid_native, [], "", Path("out"), **given)
-    good = [row for row in rows if row.Status == Status.OK]
-    assert len(good) == 6
-    assert {row.Bent for row in good} == {"0.00"}
-    assert max(float(row.DockQ) for row in good) > 0.6
-    assert min(float(row.DockQ) for row in good) < 0.23
-    native, labelled = read_complex(rigid_native), Native(read_complex(rigid_native))
-    for row in good:
-        decoy = read_complex(Path("out", f"{row.Model}.pdb.gz"))
-        assert label(labelled, decoy).dockq == pytest.approx(float(row.DockQ), abs=0.002)
-        place = native.index()
-        for chain in native.chains:
-            kept = [i for i, residue in enumerate(decoy.residues) if residue.chain == chain]
-            theirs = native.xyz[native.ca[[place[decoy.residues[i]] for i in kept]]]
-            np.testing.assert_allclose(distances(decoy.xyz[decoy.ca[kept]]), distances(theirs), atol=0.01)
-
-
 def distances(xyz: np.ndarray) -> np.ndarray:
     return np.linalg.norm(xyz[:, None] - xyz, axis=-1)
-
-
-def test_rigid_poses_are_sampled_where_openmm_is_not_installed(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    natives("T/native.pdb")
-    assert sampling_problems(config(natives="natives", minimise=False), Path("elsewhere"), installed=True) == []

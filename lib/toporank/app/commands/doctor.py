@@ -35,7 +35,6 @@ PROGRAMS = {
 MODULES = {
     "lightgbm": "only for making a scorer: pip install -r requirements-train.txt",
     "matplotlib": "only for the figures on the page of a study: pip install -r requirements-train.txt",
-    "openmm": "only for sampling decoys: pip install -r requirements-sampling.txt",
     "teddympnn": "only for score --thorough: pip install --no-deps teddympnn==0.1.0",
 }
 

@@ -130,7 +130,7 @@ def preflight(
     result.unmakeable = making_problems(installed=check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
         result.unmakeable.append(NO_SCORER)
-    result.unsampled = sampling_problems(config, repository, installed=check_installed)
+    result.unsampled = sampling_problems(config, repository)
     if all(dataset.natives is None for dataset in config.datasets):
         result.unlabelled.append("no data set has natives to label its decoys by (give `natives: FOLDER`)")
     for folder in ("results", "logs"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,6 @@ from toporank.inputs.natives import EXPECTED, find_natives
 from toporank.inputs.unbound import unbound_files
 from toporank.settings import did_you_mean
 from toporank.structures.partners import is_file, read_partners
-
-NEEDED = ("openmm", "pdbfixer")
-"""Packages that only minimisation needs."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +64,12 @@ def natives_to_sample(config: Config, repository: Path) -> Sampling:
     return Sampling(chosen, read_partners(locate(partners, repository)))
 
 
-def sampling_problems(config: Config, repository: Path, *, installed: bool) -> list[str]:
-    """Why no decoys can be sampled, a line each. installed : whether jobs run with the packages installed here."""
+def sampling_problems(config: Config, repository: Path) -> list[str]:
+    """Why no decoys can be sampled, a line each."""
     if config.sampling.natives is None:
         return ["sampling.natives: not given (name the folder of the natives to sample)"]
-    checked = installed and config.sampling.minimise
-    missing = [package for package in NEEDED if checked and util.find_spec(package) is None]
-    remedy = "pip install -r requirements-sampling.txt"
-    problems = [f"sampling: {' and '.join(missing)} not installed ({remedy})"] if missing else []
     try:
         natives_to_sample(config, repository)
     except TopoRankError as error:
-        problems.append(str(error))
-    return problems
+        return [str(error)]
+    return []
