@@ -11,6 +11,7 @@ from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.leakage import LeakageRow
 from toporank.report.answer import answers, verdict
 from toporank.report.results import Result, Study, models_among
+from toporank.scorer.interaction import p_interact
 
 Key = tuple[str, str, str]
 """Data set, target and decoy."""
@@ -24,7 +25,7 @@ class TargetRow(NamedTuple):
     predictors that are in the cluster of the best model. verdict : as from `answer.verdict`. dockq : to expect of the
     best model, or its score. caveats, why : what speaks against it, as codes and in words. joined : which chains are
     one partner by nature, in a sentence. weakest : of several interfaces of the best model the one that verdict, dockq,
-    bounds and p_acceptable are about.
+    bounds and p_acceptable are about. p_interact : from the highest ipTM of its models, of more than one target.
     """
 
     target: str
@@ -40,6 +41,7 @@ class TargetRow(NamedTuple):
     pred_low: float | None
     pred_high: float | None
     p_acceptable: float | None
+    p_interact: float | None
     pred_dockq: float | None
     pred_structure: float | None
     pred_confidence: float | None
@@ -58,7 +60,7 @@ class TargetRow(NamedTuple):
     weakest: str
 
 
-NEWER = ("chains", "predictors_agree", "joined", "weakest")
+NEWER = ("chains", "p_interact", "predictors_agree", "joined", "weakest")
 """Columns that tables of earlier versions lack."""
 SHOWN = ("target", "verdict", "p_acceptable", "dockq", "best", "n_scored", "consensus", "iptm", "interface_plddt",
          "n_interface_residues", "caveats")  # fmt: skip
@@ -75,6 +77,8 @@ def target_rows(study: Study) -> list[TargetRow]:
         for row in (row for row in interfaces if row.n_contacts is not None):
             partners.setdefault((name, row.target, row.decoy), set()).update((row.chains or row.interface).split(":"))
     rows = [_row(entry, said, seen.get((entry["dataset"], entry["target"])), partners) for entry in answers(study)]
+    if len(rows) == 1:
+        rows = [rows[0]._replace(p_interact=None)]
     return sorted(rows, key=promise)
 
 
@@ -107,6 +111,7 @@ def _row(
         best=best.decoy if best else "",
         file=best.path if best else "",
         dockq=best.shown_dockq if best else None,
+        p_interact=_p_interact([said[key] for key in keys if key in said]),
         **{name: getattr(best, name, None) for name in (*own, "n_interface_residues")},
         **{name: getattr(of_best, name, None) for name in OF_CONFIDENCE},
         predictors_agree=_agreement(best, decoys, said) if best else None,
@@ -116,6 +121,13 @@ def _row(
         joined=entry["joined"],
         weakest=(best.weakest or "") if best else "",
     )
+
+
+def _p_interact(rows: Iterable[Confidence]) -> float | None:
+    """`TargetRow.p_interact`; None where no model has an ipTM between the partners."""
+    between = [row.interface_iptm if row.iptm_of else row.iptm for row in rows]
+    known = [value for value in between if value is not None]
+    return round(float(p_interact(max(known))), 4) if known else None
 
 
 def _agreement(best: Result, decoys: Iterable[Result], said: Mapping[Key, Confidence]) -> float | None:

@@ -87,6 +87,12 @@ def test_a_row_says_what_is_known_of_the_best_model(study):
     assert (two.predictors, two.iptm, two.seen_in_training, two.pred_structure) == ("Boltz, ColabFold", 0.4, "no", 0.5)
 
 
+def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm(study):
+    assert [row.p_interact for row in target_rows(study)] == [0.8572, 0.2596, None, None]
+    study.results = [row for row in study.results if row.target == "sure"]
+    assert [row.p_interact for row in target_rows(study)] == [None]
+
+
 def test_predictors_agree_by_the_share_of_models_of_others_in_the_cluster_of_the_best():
     decoys = {"b1": ("Boltz", 1), "b2": ("Boltz", 1), "c1": ("ColabFold", 1), "c2": ("ColabFold", 2), "x": ("", 1)}
     coverage = [covered("T", decoy) for decoy in decoys]

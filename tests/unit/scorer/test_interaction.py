@@ -1,0 +1,30 @@
+"""p_interact: a curve of ipTM, and the sentence of a screen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from toporank.scorer.interaction import interaction_sentence, p_interact
+
+
+def test_p_interact_rises_with_iptm_and_is_unknown_without():
+    p = p_interact([0.1, 0.584, 0.95, np.nan])
+    assert p[:3] == pytest.approx([0.06, 0.50, 0.89], abs=0.01)
+    assert np.isnan(p[3])
+
+
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        ([0.9], ""),
+        ([np.nan, np.nan], "no ipTM was found beside these models."),
+        ([0.9, np.nan], "sort by ipTM (known for 1 of 2 targets)"),
+        ([0.9, 0.1], "sort by ipTM: p_interact is its probability if half of the pairs do."),
+    ],
+)
+def test_a_screen_says_which_number_to_use(known, sentence):
+    said = interaction_sentence(pd.DataFrame({"p_interact": known}))
+    assert sentence in said
+    assert bool(said) == (len(known) > 1)
