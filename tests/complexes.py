@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 ANTIBODY = Path(__file__).parent / "data" / "antibody_7DAA.pdb.gz"
 Move = Callable[[np.ndarray], np.ndarray]
@@ -44,6 +45,17 @@ def away(atoms: list[str], chains: Iterable[str], distance: float) -> list[str]:
     """Some chains moved by a distance in Å, away from the middle of the others."""
     direction = _middle(atoms, chains) - positions(without(atoms, chains)).mean(axis=0)
     return moved(atoms, chains, lambda xyz: xyz + distance * direction / np.linalg.norm(direction))
+
+
+def near_partner(atoms: list[str], one: str, other: str, distance: float) -> list[str]:
+    """The residues of two sides that have an atom within `distance` Å of the other side."""
+    residues = set()
+    for side, facing in ((one, other), (other, one)):
+        tree = cKDTree(positions([line for line in atoms if line[21] in facing]))
+        for line in (line for line in atoms if line[21] in side):
+            if tree.query(positions([line])[0])[0] < distance:
+                residues.add(line[21:27])
+    return [line for line in atoms if line[21:27] in residues]
 
 
 def turned(atoms: list[str], chains: Iterable[str]) -> list[str]:

@@ -98,7 +98,7 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
 
 
 def test_the_answer_says_what_is_one_partner(scored):
-    sentence = "H and L are an antibody: scored as H+L against A"
+    sentence = "H and L are an antibody: counted as H+L against A"
     assert f"said and 1 more: {sentence}" in scored.printed
     assert sentence in scored.text("scores/in/report.html")
     joined = table(scored, "targets.csv").set_index("target")["joined"]

@@ -108,7 +108,7 @@ def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable
             *grouped.molecules,
             *grouped.renamed,
             *of_archives,
-            *recognised(plan, grouped, "scored"),
+            *recognised(plan),
             *bodies_alone(plan, grouped),
             *renamed,
             *(f"{line} ({EXPECTED})" for line in unread),

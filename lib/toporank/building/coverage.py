@@ -33,7 +33,8 @@ class CoverageRow(NamedTuple):
     `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places, or where there is
     no result the same file. `chains` says
     which chains of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model` says
-    which of the models of its file it is, from 1; 0 for the only one.
+    which of the models of its file it is, from 1; 0 for the only one. `joined` says which chains are one partner by
+    nature, in a sentence.
     What is not known is None or, of text, empty.
     """
 
@@ -50,6 +51,7 @@ class CoverageRow(NamedTuple):
     duplicate_of: str = ""
     chains: str = ""
     model: int = 0
+    joined: str = ""
 
 
 ONE_BODY = (
@@ -123,8 +125,9 @@ def _row(
     dockq, split = (label.dockq, label.split) if label else (None, "")
     sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
-    path, model = (plan.path, plan.model) if plan else ("", 0)
-    return CoverageRow(target, decoy, *became, dockq, split, n_chains, n_interface_residues, path, model=model)
+    path, model, joined = (plan.path, plan.model, plan.joined) if plan else ("", 0, "")
+    sizes = n_chains, n_interface_residues
+    return CoverageRow(target, decoy, *became, dockq, split, *sizes, path, model=model, joined=joined)
 
 
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:

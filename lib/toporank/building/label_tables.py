@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from toporank.building.coverage import in_parts
-from toporank.building.native_labels import IS_THE_NATIVE, LABELLED_AS, LabelledDecoy
+from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
+from toporank.structures.body_names import COUNTED_AS
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = ("Target", "Model", "Partners", *SCORES, "Mapping", "Status", "Reason")
@@ -78,7 +79,7 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     joined: dict[str, list[str]] = {}
     for target, reasons in {row.target: row.reason for row in rows if row.dockq is not None}.items():
         for sentence in reasons.split("; "):
-            if f": {LABELLED_AS} as " in sentence:
+            if COUNTED_AS in sentence:
                 joined.setdefault(sentence, []).append(target)
     lines += lines_of_targets(joined)
     same = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]

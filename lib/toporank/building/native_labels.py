@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 
 DECIMALS = 6
 IS_THE_NATIVE = "the same atoms as the native"
-LABELLED_AS = "labelled"
-"""What becomes of partners that TopoRank recognises, in `body_names.sentence_of_pairs`."""
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,
     OtherProteinError: Status.OTHER_PROTEIN,
@@ -169,7 +167,7 @@ class _NativeFile:
     @functools.cached_property
     def joined(self) -> list[str]:
         """Which chains TopoRank takes for one partner, in a sentence; none where partners are given."""
-        sentence = "" if self.given else sentence_of_pairs(self.partners, self.pairs, LABELLED_AS)
+        sentence = "" if self.given else sentence_of_pairs(self.partners, self.pairs)
         return [f"in the native, {sentence}"] if sentence else []
 
     @functools.cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
+from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped, partners_of_each
@@ -43,23 +44,29 @@ def plan_of(
             own[label[:2]] = in_decoy(label.partners, read_mapping(label.mapping))
     natural = {key: text for key, text in natural_partners(grouped).items() if key not in partners}
     rows = planned(grouped.decoys, dockq, partners, own | natural, grouped.contents, natural)
-    return in_names_of_decoys(rows, natives, grouped.chains) if natives else rows
+    if natives:
+        rows = in_names_of_decoys(rows, natives, grouped.chains)
+    return [_with_sentence(row, grouped) for row in rows]
 
 
-def recognised(plan: Iterable[PlannedDecoy], grouped: Grouped, verb: str = "taken") -> list[str]:
-    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets it is about.
+def _with_sentence(decoy: PlannedDecoy, grouped: Grouped) -> PlannedDecoy:
+    """A decoy with the sentence on chains that are one partner by nature, where its own chains show that."""
+    if not decoy.recognised or decoy.key not in grouped.pairs:
+        return decoy
+    sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key])
+    return decoy._replace(joined=sentence)
 
-    verb : what is done with the partners.
-    """
-    examples: dict[str, PlannedDecoy] = {}
+
+def recognised(plan: Iterable[PlannedDecoy | CoverageRow]) -> list[str]:
+    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets that it is about."""
+    sentence_of_target: dict[str, str] = {}
     for decoy in plan:
-        if decoy.recognised and decoy.key in grouped.pairs:
-            examples.setdefault(decoy.target, decoy)
-    sentences: dict[str, list[str]] = {}
-    for target, decoy in examples.items():
-        sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key], verb)
-        sentences.setdefault(sentence, []).append(target)
-    return lines_of_targets(sentences)
+        if decoy.joined:
+            sentence_of_target.setdefault(decoy.target, decoy.joined)
+    targets: dict[str, list[str]] = {}
+    for target, sentence in sentence_of_target.items():
+        targets.setdefault(sentence, []).append(target)
+    return lines_of_targets(targets)
 
 
 def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:

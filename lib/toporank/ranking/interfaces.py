@@ -18,7 +18,6 @@ from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.scorer.prediction import DECIMALS, Score
-from toporank.structures.body_names import joined_sentence
 from toporank.structures.identity import Status
 from toporank.structures.immune import Domain, alike, roles_of
 from toporank.structures.partners import chains_of, partner_name
@@ -168,18 +167,6 @@ def scores_of_weakest(scores: Iterable[Score], table: Iterable[InterfaceRow]) ->
     return found
 
 
-def joined(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
-    """Which chains of a target are one partner since they are one body by nature, in a sentence; empty if none are.
-
-    rows : of the target. sequences : of its chains, by name.
-    """
-    partners = {chains_of(partner) for row in rows for partner in row.interface.split(":")}
-    chains = [chain for partner in partners for chain in partner]
-    if len(chains) > len(set(chains)):  # models have different partners, which is another sentence
-        return ""
-    return joined_sentence(tuple(sorted(partners)), sequences or {})
-
-
 def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
     """Which two chains of a target may be one partner, in a sentence; empty if there are two chains.
 
@@ -280,18 +267,6 @@ def hints(table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, st
         if hint := partners_hint(rows, known.get(target)):
             of_hint.setdefault(hint, []).append(target)
     return lines_of_targets(of_hint)[:MOST_HINTS]
-
-
-def joined_lines(table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Which chains are one partner by nature: a line for each of the first different sentences, with its targets.
-
-    sequences : as for `hints`.
-    """
-    targets: dict[str, list[str]] = {}
-    for target, rows in groupby(table, key=attrgetter("target")):
-        if sentence := joined(rows, sequences.get(target)):
-            targets.setdefault(sentence, []).append(target)
-    return lines_of_targets(targets)
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.ranking.interfaces import InterfaceRow, for_command, joined, partners_hint
+from toporank.ranking.interfaces import InterfaceRow, for_command, partners_hint
 from toporank.report import confidence_columns
 from toporank.report.formatting import FATES, ORDERS, PARTNER_COLOURS, QUALITY_COLOURS, SPLITS, fate_name
 from toporank.report.results import Result, Study, by_target, models_among
@@ -46,11 +46,12 @@ def partners_hints(study: Study) -> dict[tuple[str, str], str]:
 
 
 def joined_of_targets(study: Study) -> dict[tuple[str, str], str]:
-    """(data set, target) → which of its chains are one partner by nature, in a sentence; empty where none are."""
-    found = {}
-    for (dataset, target), rows in interfaces_of_targets(study).items():
-        found[dataset, target] = joined(rows, study.sequences.get(dataset, {}).get(target))
-    return found
+    """(data set, target) → which of its chains are one partner by nature, in a sentence; others are missing."""
+    sentences: dict[tuple[str, str], str] = {}
+    for row in study.results:
+        if row.joined:
+            sentences.setdefault((row.dataset, row.target), row.joined)
+    return sentences
 
 
 def interfaces_of_targets(study: Study) -> dict[tuple[str, str], list[InterfaceRow]]:

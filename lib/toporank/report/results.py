@@ -55,6 +55,7 @@ class Result(NamedTuple):
     duplicate_of: str
     chains: str
     model: int
+    joined: str
     rank: int | None
     pred_dockq: float | None
     pred_sd: float | None

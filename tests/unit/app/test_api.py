@@ -298,7 +298,7 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     results = toporank.score(tmp_path / "given")
     table = results.models
     pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A").models)
-    assert "given: H and L are an antibody: scored as H+L against A" in results.notes
+    assert "given: H and L are an antibody: counted as H+L against A" in results.notes
     assert set(table["n_interfaces"]) == {1}
     results_apart = toporank.score(tmp_path / "given", partners="chains")
     apart = results_apart.models

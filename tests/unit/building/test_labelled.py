@@ -94,7 +94,7 @@ def test_the_chains_of_an_antibody_in_the_native_are_one_partner(native, joined)
     assert apart["T", "wrong"].dockq > 0.3
     assert len(apart["T", "wrong"].interfaces) == 3
     one, other, antigen = (*joined.split(":")[1].split("+"), "A")
-    sentence = f"in the native, {one} and {other} are an antibody: labelled as {one}+{other} against {antigen}"
+    sentence = f"in the native, {one} and {other} are an antibody: counted as {one}+{other} against {antigen}"
     assert sentence in describe(rows.values())[1]
     assert not any("antibody" in line for line in describe(apart.values()))
 

@@ -122,7 +122,8 @@ def test_a_plan_states_the_file_and_the_label():
     decoy = decoy._replace(model=2, lacks="of 3 chains, 2: no C", spare="B")
     (row,) = planned([decoy], {decoy.key: 0.1 + 0.2})
     of_file = ("in/T/a.pdb", 5, state_of(decoy.path).version)
-    assert row == ("T", "a", *of_file, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare, "", "")
+    assert row[:11] == ("T", "a", *of_file, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare)
+    assert {*row[11:]} == {""}
 
 
 def test_a_dangling_link_is_planned_and_noticed_when_it_leads_somewhere():

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from complexes import ANTIBODY, away, moved, read_atoms, turned, without, write_pdb
+from complexes import ANTIBODY, away, moved, near_partner, read_atoms, turned, without, write_pdb
+from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.coverage import coverage_table
 from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
+from toporank.structures.identity import Status
 
 ATOMS = read_atoms(ANTIBODY)
 
@@ -106,11 +109,23 @@ def test_every_model_of_a_file_has_them(tmp_path):
 
 def test_it_is_said_once_for_all_targets(models):
     grouped = decoys_of("set", models, BY_SEQUENCE, models.with_name("store"))
-    (line,) = recognised(plan_of(grouped, "", {}), grouped)
-    assert line == "T: H and L are an antibody: taken as H+L against A"
-    assert recognised(plan_of(grouped, "A:H+L", {}), grouped) == []
+    plan = plan_of(grouped, "", {})
+    (line,) = recognised(plan)
+    assert line == "T: H and L are an antibody: counted as H+L against A"
+    assert {row.decoy: row.joined for row in plan}["predicted"] == "A and B are an antibody: counted as A+B against C"
+    assert recognised(plan_of(grouped, "A:H+L", {})) == []
     several = {f"{name} and L are an antibody": [name] for name in "abcdef"}
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
+
+
+def test_pieces_of_an_antibody_near_its_antigen_have_the_sentence_too(tmp_path):
+    """The plan keeps it, so that the terminal, the page and targets.csv agree."""
+    write_pdb(tmp_path / "T/piece.pdb", near_partner(ATOMS, "HL", "A", 12.0))
+    (row,) = planned(tmp_path).values()
+    assert row.joined == "H and L are an antibody: counted as H+L against A"
+    fate = LedgerRow("T", "piece", Status.OK, "graphs", "", *[""] * (len(LedgerRow._fields) - 5))
+    (covered,) = coverage_table([row], [fate._replace(n_chains=3, n_interface_residues=40)], [])
+    assert covered.joined == row.joined
 
 
 @pytest.mark.parametrize("names", ["HL", "KM", "BA"])
@@ -122,5 +137,5 @@ def test_an_antibody_without_antigen_is_named(tmp_path, names):
     grouped = decoys_of("set", tmp_path, BY_SEQUENCE, tmp_path.with_name("store"))
     first, second = sorted(names)
     assert bodies_alone(plan_of(grouped, "", {}), grouped) == [
-        f"T: {first} and {second} are an antibody without anything that it binds: scored as {first} against {second}"
+        f"T: {first} and {second} are an antibody without anything that it binds: counted as {first} against {second}"
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from _chains import ALPHA, BETA, HEAVY, LIGHT, LYSOZYME, NANOBODY
+from _chains import ALPHA, BETA, HEAVY, LIGHT, NANOBODY
 
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
 from toporank.building.coverage import CoverageRow
@@ -14,8 +14,6 @@ from toporank.ranking.interfaces import (
     InterfaceRow,
     hints,
     interface_table,
-    joined,
-    joined_lines,
     of_each_decoy,
     partners_hint,
     read_interfaces,
@@ -161,23 +159,6 @@ def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
     assert partners_hint(apart).startswith("A and C touch in every model")
     assert partners_hint(apart, {"A": HEAVY, "B": LIGHT}) == ""
     assert partners_hint(apart, {"A": HEAVY}) == partners_hint(apart)
-
-
-def test_what_is_one_partner_by_nature_is_said_once_with_its_targets():
-    one = rows(**{"A_H+L": [40, 90]})
-    known = {"A": LYSOZYME, "H": HEAVY, "L": LIGHT}
-    sentence = "H and L are an antibody: scored as H+L against A"
-    assert joined(one, known) == sentence
-    other = [row._replace(target="U") for row in one]
-    assert joined_lines([*one, *other], {"T": known, "U": known}) == [f"T and 1 more: {sentence}"]
-    assert joined(one, {}) == ""
-    assert joined(one, {"H": LYSOZYME, "L": LIGHT}) == "", "a partner that somebody gave is not a body by nature"
-
-
-def test_three_partners_are_listed():
-    three = rows(**{"A_H+L": [40], "A_B": [9], "B_H+L": [3]})
-    sentence = "H and L are an antibody: scored as 3 partners, H+L, A and B"
-    assert joined(three, {"H": HEAVY, "L": LIGHT}) == sentence
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,18 @@ def test_of_a_model_that_was_picked_the_expected_dockq_is_told_and_its_class():
     assert summary([found]) == "Of 1 target the best model is predicted to be acceptable for 1"
 
 
-def test_chains_that_are_an_antibody_are_told_with_the_answer():
-    meeting = InterfaceRow("T", "a", "A+B:C", 9, 80, 4.0, 0.7, None, "", "ok")
+def test_chains_that_are_one_partner_are_named_with_the_answer():
+    given = study([0.7])
+    sentence = "A and B are an antibody: counted as A+B against C"
+    joined = replace(given, results=[row._replace(joined=sentence) for row in given.results])
+    assert answers(joined)[0]["joined"] == sentence
+    assert [row.joined for row in target_rows(joined)] == [sentence]
+
+
+def test_an_antibody_that_is_parted_gets_a_hint():
+    meeting = InterfaceRow("T", "a", "A+C:B", 9, 80, 4.0, 0.7, None, "", "ok")
     sequences = {"bench": {"T": {"A": HEAVY, "B": LIGHT}}}
-    given = replace(study([0.7]), interfaces={"bench": [meeting]}, sequences=sequences)
-    assert answers(given)[0]["joined"] == "A and B are an antibody: scored as A+B against C"
-    assert [row.joined for row in target_rows(given)] == [answers(given)[0]["joined"]]
-    parted = replace(given, interfaces={"bench": [meeting._replace(interface="A+C:B")]})
+    parted = replace(study([0.7]), interfaces={"bench": [meeting]}, sequences=sequences)
     hint = "A and B look like one antibody, but A+C:B parts them: say {}, or scores are of their contacts, too"
     assert (answers(parted)[0]["joined"], answers(parted)[0]["hint"]) == ("", hint.format("--partners A+B:C"))
     trained = replace(parted, leaderboard=pd.DataFrame())

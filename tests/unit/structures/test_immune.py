@@ -23,8 +23,12 @@ from _chains import (
 )
 
 from complexes import ANTIBODY, away, read_atoms, write_pdb
-from toporank.structures.body_names import joined_sentence
-from toporank.structures.immune import Trace, bodies_of, natural_bodies, pairs_of, roles_of
+from toporank.structures.body_names import sentence_of_pairs
+from toporank.structures.immune import ANTIBODY as ANTIBODY_PAIR
+from toporank.structures.immune import MHC as MHC_PAIR
+from toporank.structures.immune import PEPTIDE as PEPTIDE_PAIR
+from toporank.structures.immune import RECEPTOR as RECEPTOR_PAIR
+from toporank.structures.immune import Pair, Trace, bodies_of, natural_bodies, pairs_of, roles_of
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
@@ -115,12 +119,17 @@ def test_where_nothing_else_is_there_every_chain_is_a_partner():
 
 
 def test_a_sentence_names_each_body_and_how_it_counts():
-    sequences = {"A": CLASS_1, "B": B2M, "C": PEPTIDE, "D": ALPHA, "E": BETA}
+    mhc = [Pair(MHC_PAIR, "A", "B"), Pair(PEPTIDE_PAIR, "A", "C")]
+    receptor = [Pair(RECEPTOR_PAIR, "D", "E")]
     both = "A, B and C are an MHC molecule with its peptide, and D and E are a T-cell receptor"
-    assert joined_sentence((("A", "B", "C"), ("D", "E")), sequences) == f"{both}: scored as A+B+C against D+E"
-    assert joined_sentence((("A", "B"), ("C",)), sequences) == "A and B are an MHC molecule: scored as A+B against C"
-    assert joined_sentence((("A", "D"), ("B",)), sequences) == ""
-    assert joined_sentence((("D",), ("E",)), sequences) == ""
+    partners = (("A", "B", "C"), ("D", "E"))
+    assert sentence_of_pairs(partners, [*mhc, *receptor]) == f"{both}: counted as A+B+C against D+E"
+    mhc_alone = "A and B are an MHC molecule: counted as A+B against C"
+    assert sentence_of_pairs((("A", "B"), ("C",)), mhc[:1]) == mhc_alone
+    assert sentence_of_pairs((("A", "D"), ("B",)), mhc) == ""
+    antibody = [Pair(ANTIBODY_PAIR, "H", "L")]
+    three = "H and L are an antibody: counted as 3 partners, H+L, A and B"
+    assert sentence_of_pairs((("A",), ("B",), ("H", "L")), antibody) == three
 
 
 @pytest.mark.parametrize("names", ["HLA", "ABC", "BAC", "XYZ"])

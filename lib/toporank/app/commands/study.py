@@ -17,13 +17,13 @@ from toporank.app.commands.shown import about_scorer
 from toporank.app.config import Dataset, load_config
 from toporank.building.coverage import conflicting, counts, read_coverage
 from toporank.building.label_tables import describe, read_decoys
-from toporank.comparing.homology.chain_tables import read_chains, read_splits, sequences_of_chains
+from toporank.building.planning import recognised
+from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.natives import find_natives, unmatched
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
-from toporank.ranking.interfaces import joined_lines, read_interfaces
 from toporank.structures.identity import Status
 
 OWN_CONFIG = Path("config/config.yaml")
@@ -131,22 +131,13 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
     for path in _of_each(out, layout.COVERAGE, names):
         rows = read_coverage(path)
         lines.append(f"{path.parent.name}: {counts(rows)}")
-        lines += [f"{path.parent.name}: {line}" for line in _joined(out, path.parent.name)]
+        lines += [f"{path.parent.name}: {line}" for line in recognised(rows)]
         lines += [f"warning: {path.parent.name}: {warning}; see {path}"] if (warning := conflicting(rows)) else []
     splits = out / layout.SPLITS
     if splits.exists() and (leaking := leaks(read_splits(splits))):
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
     made = next((path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()), None)
     return [*lines, *about_scorer(made)]
-
-
-def _joined(out: Path, dataset: str) -> list[str]:
-    """Which chains of the models of a data set are one partner by nature, where that is known."""
-    interfaces = out / layout.SCORED_INTERFACES.format(dataset=dataset)
-    chains = out / layout.CHAINS.format(dataset=dataset)
-    if not (interfaces.exists() and chains.exists()):
-        return []
-    return joined_lines(read_interfaces(interfaces), sequences_of_chains(read_chains(chains)))
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:

@@ -266,7 +266,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         result.labelled_by_natives.add(name)
     result.summary[name] = f"{describe_fates(gap)}; {said}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows, grouped)]
+    notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)]
     of_target = {key: text for key, text in given.items() if not (natives and key[0] in natives.chains)}
     notes += [*called_otherwise(of_target, grouped), *(called_in_models(rows) if natives else [])]
     notes = [*notes, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]

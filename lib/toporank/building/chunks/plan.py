@@ -38,6 +38,7 @@ class PlannedDecoy(NamedTuple):
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
     partners_given : as they were given, if by other names. model, lacks, spare : as in
     `structures.identity.Decoy`. recognised : `yes` where nobody gave the partners.
+    joined : which chains are one partner by nature, in a sentence.
     """
 
     target: str
@@ -53,6 +54,7 @@ class PlannedDecoy(NamedTuple):
     spare: str = ""
     partners_given: str = ""
     recognised: str = ""
+    joined: str = ""
 
     @property
     def native_partners(self) -> str:
