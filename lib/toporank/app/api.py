@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,20 @@ from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.immune import natural_bodies
+from toporank.structures.in_memory import complex_of, is_structure, write_structures
 from toporank.structures.partners import Partners, checked_partners, given_partners, partner_name, partners_text
-from toporank.structures.read import read_complex
 
 PathLike = str | os.PathLike[str]
+Structure = Any
+"""A structure in memory: Biopython's `Structure`, biotite's `AtomArray` or gemmi's `Structure`."""
+IN_MEMORY = "structures"
+"""What a target of structures in memory is called after where they have nothing else in common."""
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
 def score(
-    models: PathLike | Sequence[PathLike],
+    models: PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure],
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -56,7 +60,8 @@ def score(
 
     Parameters
     ----------
-    models : what a predictor wrote, a folder of models, an archive or a single file; or a list of files
+    models : what a predictor wrote, a folder of models, an archive or a single file; a list of files; or structures in
+        memory of Biopython, biotite or gemmi: one, a list, or a dictionary by name
     partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default the chains of an
         antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps each chain apart
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
@@ -94,7 +99,7 @@ def score(
 
 
 def embed(
-    models: PathLike | Sequence[PathLike],
+    models: PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure],
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -128,12 +133,13 @@ def embed(
     return frame
 
 
-def features(path: PathLike, partners: str | None = None) -> pd.DataFrame:
+def features(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
     """The features of the interface residues of a model, those that the scorer that ships looks at.
 
     Parameters
     ----------
-    path : PDB or mmCIF file; of several models in it the first counts
+    path : PDB or mmCIF file, or a structure in memory of Biopython, biotite or gemmi; of several models the first
+        counts
     partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
@@ -165,7 +171,7 @@ def features(path: PathLike, partners: str | None = None) -> pd.DataFrame:
     return frame
 
 
-def interfaces(path: PathLike, partners: str | None = None) -> pd.DataFrame:
+def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
     """How the partners of a model meet.
 
     Parameters
@@ -198,12 +204,13 @@ def interfaces(path: PathLike, partners: str | None = None) -> pd.DataFrame:
     return frame
 
 
-def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dict[str, Any]:
+def dockq(model: PathLike | Structure, native: PathLike | Structure, partners: str | None = None) -> dict[str, Any]:
     """DockQ of a model against its native, as docs/labels.md defines it.
 
     Parameters
     ----------
-    model, native : PDB or mmCIF files; sequences say which chain of the model is which of the native
+    model, native : PDB or mmCIF files, or structures in memory; sequences say which chain of the model is which of the
+        native
     partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
 
     Returns
@@ -224,7 +231,7 @@ def dockq(model: PathLike, native: PathLike, partners: str | None = None) -> dic
     >>> dockq(native, native)["fnat"]
     1.0
     """
-    of_native, of_model = read_complex(Path(native)), read_complex(Path(model))
+    of_native, of_model = complex_of(native), complex_of(model)
     of_partners = partners_of_native(checked_partners(partners) if partners else "", of_native)
     label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
     each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
@@ -246,6 +253,10 @@ def _scored(
     room = tempfile.TemporaryDirectory(prefix="toporank_")  # goes with the results that refer to it
     store = Path(cache) if cache is not None else Path(room.name, "store")
     check_writable(store, "give another folder as cache")
+    if _in_memory(models):
+        folder_of_structures = Path(room.name, IN_MEMORY)
+        write_structures(models, folder_of_structures)
+        models = folder_of_structures
     (folder, of_archives), called = _folder_of(models, Path(room.name, INPUT))
     path = scorer.path if isinstance(scorer, Scorer) else scorer
     config = load_config(settings_of(folder, called, partners, scorer=Path(path) if path else None, **chosen))
@@ -264,6 +275,13 @@ def _check_all_there(found: ScoringInput, files: Iterable[PathLike]) -> None:
         if os.path.realpath(file) not in there:
             what = "TopoRank would pass over this file: its folder has a name of what predictors are given"
             raise ConfigError(what, where=file, remedy="call score for the models of each folder")
+
+
+def _in_memory(models: Any) -> bool:
+    """Whether models are structures in memory."""
+    if isinstance(models, Mapping) or is_structure(models):
+        return True
+    return not _is_path(models) and any(is_structure(model) for model in models)
 
 
 def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
@@ -299,8 +317,8 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
     return root
 
 
-def _complex(path: PathLike, partners: str | None) -> Complex:
-    complex_ = read_complex(Path(path))
+def _complex(path: PathLike | Structure, partners: str | None) -> Complex:
+    complex_ = complex_of(path)
     return complex_.with_partners(_partners(complex_, partners))
 
 

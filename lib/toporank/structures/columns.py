@@ -62,12 +62,12 @@ class PdbText:
     starts : int, where each line begins, and at last the end of the text
     atoms : int, the lines that are ATOM or HETATM records, in rising order
     models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs
-    shortened : residues whose name had four letters in the file: line and, in words, how it is read
+    changes : what is not as in the file: line and, in words, how it is read
     """
 
-    def __init__(self, text: bytes, shortened: tuple[tuple[int, str], ...] = ()) -> None:
+    def __init__(self, text: bytes, changes: tuple[tuple[int, str], ...] = ()) -> None:
         self.text = text
-        self.shortened = shortened
+        self.changes = changes
         self.data = np.frombuffer(text + b"\n" * LAST_COLUMN, dtype=np.uint8)
         ends = np.flatnonzero(self.data[: len(text)] == ord("\n")) + 1
         self.starts = np.concatenate([[0], ends, [len(text)]])
@@ -101,13 +101,17 @@ class PdbText:
         """The names of the chains of all models, as they stand in their columns."""
         return {int(name).to_bytes(2, "little").decode("ascii") for name in np.unique(self.numbers(CHAIN, self.atoms))}
 
-    def alone(self, position: int) -> bytes:
-        """The text before all models, and one model, on the same lines as in the file."""
+    def alone(self, position: int) -> tuple[bytes, int]:
+        """The text before all models and one model, and how many lines of the file it leaves out between these."""
         if not self.models:
-            return self.text
+            return self.text, 0
         model = self.models[position]
-        blank = b"\n" * (model.first - self._header)
-        return self.lines(0, self._header) + blank + self.lines(model.first, model.stop)
+        return self.lines(0, self._header) + self.lines(model.first, model.stop), model.first - self._header
+
+    def atoms_of(self, position: int) -> np.ndarray:
+        """The lines of a model that are ATOM or HETATM records, in rising order."""
+        _, first, stop = self.models[position]
+        return self.atoms[slice(*np.searchsorted(self.atoms, [first, stop]))]
 
     def _models(self) -> list[PdbModel]:
         bounds = np.concatenate([[0], self._marks, [len(self.starts) - 1]])
@@ -131,9 +135,8 @@ class PdbText:
         """
         if not self.models:
             return
-        _, first, stop = self.models[position]
-        atoms = self.atoms[slice(*np.searchsorted(self.atoms, [first, stop]))]
-        ends = self.ends[(self.ends < self._header) | (self.ends >= first)]
+        atoms = self.atoms_of(position)
+        ends = self.ends[(self.ends < self._header) | (self.ends >= self.models[position].first)]
         if len(ends) and atoms[-1] > ends[0]:
             raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():

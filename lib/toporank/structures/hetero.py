@@ -3,90 +3,79 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-
-import gemmi
 
 from toporank.structures.complex import STANDARD
-from toporank.structures.residue_names import PEPTIDE_BOND
+from toporank.structures.model_residue import ModelResidue
 
 LEAST = 3
-"""Amino acids in a row that are a chain by themselves; fewer are a ligand."""
-Place = tuple[int, int]
-"""A part of a chain, and a residue in it."""
+"""Amino acids in a row that are a chain of their own; fewer are a ligand."""
 
 
-def join(
-    chains: list[str], residues: list[list[gemmi.Residue]], names: list[list[str]], parents: list[list[str]]
-) -> list[str]:
-    """Notes on amino acids in HETATM records; those that are part of a chain get their parent.
+def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
+    """Give amino acids in HETATM records that are part of a chain their parent; the notes on them, by chain.
 
-    They are bonded to an amino acid of their chain, directly or by others, or are the whole of it. chains : of each
-    part, its name. residues, names, parents : of each part, by residue; `""` is the parent of what is not protein.
+    They are bonded to an amino acid of their chain, directly or by others, or are the whole of it.
     """
-    free: dict[str, list[Place]] = defaultdict(list)
-    for i, (of_names, of_parents) in enumerate(zip(names, parents, strict=True)):
-        for k, parent in enumerate(of_parents):
-            if not parent and of_names[k] in STANDARD and residues[i][k].find_atom("CA", "*"):
-                free[chains[i]].append((i, k))
-    notes = []
-    for chain, places in free.items():
-        parts = [i for i, name in enumerate(chains) if name == chain]
-        known = {(i, k): residues[i][k] for i in parts for k, parent in enumerate(parents[i]) if parent}
-        joined = _joined(known, {(i, k): residues[i][k] for i, k in places})
-        for i, k in joined:
-            parents[i][k] = names[i][k]
+    candidates: dict[str, list[ModelResidue]] = defaultdict(list)
+    for residue in residues:
+        if not residue.parent and residue.name in STANDARD and residue.atom("CA"):
+            candidates[residue.chain].append(residue)
+    notes: dict[str, list[str]] = defaultdict(list)
+    for chain, free in candidates.items():
+        protein = [residue for residue in residues if residue.chain == chain and residue.parent]
+        joined = _bonded_groups(protein, free)
+        for residue in joined:
+            residue.parent = residue.name
         if joined:
-            notes.append(f"{_amino_acids(len(joined))} of chain {chain} written as HETATM, read as part of it")
-        if (left := len(places) - len(joined)) >= LEAST:
-            notes.append(
-                f"{_amino_acids(left)} of chain {chain} written as HETATM and not bonded to others, read as ligands"
+            notes[chain].append(f"{_amino_acids(joined)} of chain {chain} written as HETATM, read as part of it")
+        ligands = [residue for residue in free if not residue.parent]
+        if len(ligands) >= LEAST:
+            notes[chain].append(
+                f"{_amino_acids(ligands)} of chain {chain} written as HETATM and not bonded to others, read as ligands"
             )
     return notes
 
 
-def _amino_acids(n: int) -> str:
-    return f"{n} amino acid{'s' * (n > 1)}"
+def _amino_acids(residues: list[ModelResidue]) -> str:
+    return f"{len(residues)} amino acid{'s' * (len(residues) > 1)}"
 
 
-def _joined(known: dict[Place, gemmi.Residue], free: dict[Place, gemmi.Residue]) -> set[Place]:
-    """Those free amino acids that are part of the chain. known : the others of it."""
-    every = known | free
-    near = _near(every)
-    alone = all(residue.het_flag == "H" for residue in known.values())
-    joined: set[Place] = set()
+def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> list[ModelResidue]:
+    """Those free amino acids that are part of the chain. protein : the others of it."""
+    near = _neighbours(protein + free)
+    is_free = {residue.place for residue in free}
+    only_hetero = all(residue.residue.het_flag == "H" for residue in protein)
+    seen: set[int] = set()
+    joined = []
     for first in free:
-        if first in joined:
+        if first.place in seen:
             continue
-        group, reached = {first}, [first]
-        while reached:
-            here = reached.pop()
-            new = [p for p in near[here] if p not in group and _bonded(every[here], every[p])]
-            group.update(new)
-            reached += (place for place in new if place in free)
-        if not group <= free.keys() or (alone and len(group) >= LEAST):
-            joined |= group & free.keys()
+        group = {first.place: first}
+        to_visit = [first]
+        while to_visit:
+            residue = to_visit.pop()
+            for neighbour in near[residue.place]:
+                if neighbour.place not in group and (residue.bonded(neighbour) or neighbour.bonded(residue)):
+                    group[neighbour.place] = neighbour
+                    if neighbour.place in is_free:
+                        to_visit.append(neighbour)
+        seen |= group.keys()
+        touches_protein = not group.keys() <= is_free
+        if touches_protein or (only_hetero and len(group) >= LEAST):
+            joined += [residue for place, residue in group.items() if place in is_free]
     return joined
 
 
-def _near(residues: dict[Place, gemmi.Residue]) -> dict[Place, set[Place]]:
-    """The neighbours of each residue in the file and by number."""
-    of_number: dict[int, list[Place]] = defaultdict(list)
-    for place, residue in residues.items():
-        of_number[residue.seqid.num or 0].append(place)
-    order = sorted(residues)
-    near = {place: set(order[max(0, k - 1) : k + 2]) for k, place in enumerate(order)}
-    for place, residue in residues.items():
-        number = residue.seqid.num or 0
-        near[place].update(*(of_number.get(n, ()) for n in (number - 1, number, number + 1)))
+def _neighbours(residues: list[ModelResidue]) -> dict[int, list[ModelResidue]]:
+    """By place, the residues that come next in the file or by number."""
+    of_number: dict[int, list[ModelResidue]] = defaultdict(list)
+    for residue in residues:
+        of_number[residue.number or 0].append(residue)
+    order = sorted(residues, key=lambda residue: residue.place)
+    near = {}
+    for k, residue in enumerate(order):
+        near[residue.place] = order[max(0, k - 1) : k + 2]
+        number = residue.number or 0
+        for other_number in (number - 1, number, number + 1):
+            near[residue.place] += of_number[other_number]
     return near
-
-
-def _bonded(one: gemmi.Residue, other: gemmi.Residue) -> bool:
-    """Whether a peptide bond joins two residues, whichever comes first."""
-    return any(c.pos.dist(n.pos) <= PEPTIDE_BOND for c, n in _ends(one, other) if c and n)
-
-
-def _ends(one: gemmi.Residue, other: gemmi.Residue) -> Iterator[tuple[gemmi.Atom | None, gemmi.Atom | None]]:
-    for first, second in ((one, other), (other, one)):
-        yield first.find_atom("C", "*"), second.find_atom("N", "*")

@@ -60,7 +60,7 @@ LEAST_CONTACTS = {MHC: 20, PEPTIDE: 10, ANTIBODY: 10}
 """Pairs of such residues, at least."""
 
 
-class Trace(NamedTuple):
+class CaTrace(NamedTuple):
     """A chain: a letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and residue numbers."""
 
     sequence: str
@@ -145,7 +145,7 @@ def may_pair(sequences: Sequence[str]) -> bool:
     return cut or variable > 1 or (first and second) or (peptide and any(role.groove or role.alpha for role in roles))
 
 
-def pairs_of(chains: Mapping[str, Trace]) -> list[Pair]:
+def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """Which chains of a complex belong together by nature, in the order of the chains.
 
     Parameters
@@ -178,7 +178,7 @@ def pairs_of(chains: Mapping[str, Trace]) -> list[Pair]:
     return pairs + _in_grooves(chains, list(dict.fromkeys(grooves)), peptides)
 
 
-def _variable_pairs(chains: Mapping[str, Trace], roles: Mapping[str, Roles]) -> list[Pair]:
+def _variable_pairs(chains: Mapping[str, CaTrace], roles: Mapping[str, Roles]) -> list[Pair]:
     """Pairs of variable domains of different chains, the nearest first; a domain is in one pair.
 
     The two domains of a single-chain antibody are a pair, too, so that neither has another partner.
@@ -203,7 +203,7 @@ def _variable_pairs(chains: Mapping[str, Trace], roles: Mapping[str, Roles]) -> 
     return list(dict.fromkeys(pairs))
 
 
-def _cut_pairs(chains: Mapping[str, Trace]) -> list[Pair]:
+def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """Pairs of touching chains that are what is left of a heavy and a light chain; a chain is in one pair."""
     pieces = {name: pieces_of(trace.sequence, trace.numbers) for name, trace in chains.items() if len(trace.numbers)}
     cut = [name for name, of_chain in pieces.items() if of_chain]
@@ -223,7 +223,9 @@ def alike(one: Domain, other: Domain) -> bool:
     return sum(a == b for a, b in zip(one.core, other.core, strict=False)) >= ALIKE
 
 
-def _nearest_pairs(chains: Mapping[str, Trace], what: str, firsts: Sequence[str], seconds: Sequence[str]) -> list[Pair]:
+def _nearest_pairs(
+    chains: Mapping[str, CaTrace], what: str, firsts: Sequence[str], seconds: Sequence[str]
+) -> list[Pair]:
     """Pairs of chains of two kinds that touch, those with most contacts first; a chain is in one pair."""
     contacts = {
         (first, second): n_contacts(chains[first], chains[second])
@@ -240,7 +242,7 @@ def _nearest_pairs(chains: Mapping[str, Trace], what: str, firsts: Sequence[str]
     return pairs
 
 
-def _in_grooves(chains: Mapping[str, Trace], grooves: Sequence[str], peptides: Sequence[str]) -> list[Pair]:
+def _in_grooves(chains: Mapping[str, CaTrace], grooves: Sequence[str], peptides: Sequence[str]) -> list[Pair]:
     """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other chain more."""
     pairs = []
     for peptide in peptides if grooves else ():
@@ -251,7 +253,7 @@ def _in_grooves(chains: Mapping[str, Trace], grooves: Sequence[str], peptides: S
     return pairs
 
 
-def n_contacts(one: Trace, other: Trace) -> int:
+def n_contacts(one: CaTrace, other: CaTrace) -> int:
     """Pairs of residues of two chains whose CA atoms are within `NEAR`."""
     apart = np.linalg.norm(one.ca[:, None] - other.ca[None], axis=2)
     return int(np.count_nonzero(apart <= NEAR))
@@ -285,21 +287,36 @@ def natural_bodies(complex_: Complex) -> Partners:
 def pairs_of_complex(complex_: Complex) -> list[Pair]:
     """Which chains of a complex belong together by nature."""
     residues = np.flatnonzero(complex_.is_protein)
-    positions = np.full((len(complex_.residues), 3), np.nan)
-    has_ca = complex_.ca >= 0
-    positions[has_ca] = complex_.xyz[complex_.ca[has_ca]]
+    ca = complex_.ca[residues]
+    positions = np.where(ca[:, None] >= 0, complex_.xyz[ca], np.nan)
+    ids = [complex_.residues[residue] for residue in residues]
+    traces = traces_of(
+        chains=[residue.chain for residue in ids],
+        letters="".join(complex_.letters[residue] for residue in residues),
+        ca=positions,
+        numbers=[residue.number for residue in ids],
+    )
+    return pairs_of(traces) if may_pair([trace.sequence for trace in traces.values()]) else []
+
+
+def traces_of(chains: Sequence[str], letters: str, ca: np.ndarray, numbers: Sequence[int]) -> dict[str, CaTrace]:
+    """Sort protein residues by chains.
+
+    Parameters
+    ----------
+    chains : name of the chain of each residue; length R
+    letters : one-letter codes; length R
+    ca : CA atoms, shape (R, 3), Å, nan where there is none
+    numbers : of the residues; length R
+    """
     places: dict[str, list[int]] = {}
-    for residue in residues.tolist():
-        places.setdefault(complex_.residues[residue].chain, []).append(residue)
-    letters = complex_.letters
-    sequences = {name: "".join(letters[residue] for residue in of_chain) for name, of_chain in places.items()}
-    if not may_pair(list(sequences.values())):
-        return []
+    for place, chain in enumerate(chains):
+        places.setdefault(chain, []).append(place)
     traces = {}
-    for name, of_chain in places.items():
-        numbers = [complex_.residues[residue].number for residue in of_chain]
-        traces[name] = Trace(sequences[name], positions[of_chain], numbers)
-    return pairs_of(traces)
+    for chain, residues in places.items():
+        sequence = "".join(letters[residue] for residue in residues)
+        traces[chain] = CaTrace(sequence, ca[residues], [numbers[residue] for residue in residues])
+    return traces
 
 
 def _joined(names: Sequence[str], pairs: Iterable[Pair]) -> Partners:

@@ -37,7 +37,7 @@ def join_parts(lines: PdbText) -> PdbText:
     text = bytearray(lines.text)
     for start in lines.starts[ends].tolist():
         text[start : start + 3] = b"TER"
-    return PdbText(bytes(text), (*lines.shortened, *((line, READ_AS) for line in ends.tolist())))
+    return PdbText(bytes(text), (*lines.changes, *((line, READ_AS) for line in ends.tolist())))
 
 
 def _are_one_complex(lines: PdbText, parts: list[np.ndarray]) -> bool:
@@ -64,8 +64,8 @@ def _has_title(lines: PdbText, parts: list[np.ndarray]) -> bool:
     return any(line.upper().startswith(TITLES) for line in between.splitlines())
 
 
-def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> bytes:
-    """The text of one model, with TER where the numbers of a chain go back to residues that it has already.
+def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes, int]:
+    """Write TER where the numbers of a chain of one model go back to residues that it has already.
 
     gemmi would make one residue of two that have the same name and number.
 
@@ -73,22 +73,26 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> bytes:
     ----------
     lines : PDB text
     position : of the model among its models, from 0
+
+    Returns
+    -------
+    The text of the model, and how many lines of the file it leaves out, as `PdbText.alone`
     """
-    text = lines.alone(position)
+    text, n_lines_before = lines.alone(position)
     if not lines.models:
-        return text
-    _, first, stop = lines.models[position]
-    atoms = lines.atoms[slice(*np.searchsorted(lines.atoms, [first, stop]))]
+        return text, n_lines_before
+    atoms = lines.atoms_of(position)
     ca = atoms[lines.numbers(ATOM_NAME, atoms) == CA]
     residues = {lines.text[start + IDENTITY.start : start + IDENTITY.stop] for start in lines.starts[ca].tolist()}
     if len(residues) == len(ca):
-        return text
+        return text, n_lines_before
     records = text.split(b"\n")
     chains = lines.numbers(CHAIN, atoms)
+    atoms = atoms - n_lines_before
     numbers = [records[line][NUMBER].strip() for line in atoms.tolist()]
     for place in range(len(atoms) - 1, 0, -1):
         adjacent = atoms[place] == atoms[place - 1] + 1 and chains[place] == chains[place - 1]
-        decimal = DECIMAL.fullmatch(numbers[place]) and DECIMAL.fullmatch(numbers[place - 1])
-        if adjacent and decimal and int(numbers[place]) < int(numbers[place - 1]):
+        is_decimal = DECIMAL.fullmatch(numbers[place]) and DECIMAL.fullmatch(numbers[place - 1])
+        if adjacent and is_decimal and int(numbers[place]) < int(numbers[place - 1]):
             records.insert(int(atoms[place]), b"TER")
-    return b"\n".join(records)
+    return b"\n".join(records), n_lines_before

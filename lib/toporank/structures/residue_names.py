@@ -34,6 +34,11 @@ LETTER, OF_CHAIN = 20, 21
 """The column that belongs to the name of a residue or to that of a chain, and the column of one-letter chain names."""
 PEPTIDE_BOND = 2.5
 """Å between C and N, at most: as DSSP has it."""
+TERMINAL_OXYGENS = {
+    **dict.fromkeys((b"OT1", b"O1", b"OC1", b"OT"), b"O"),
+    **dict.fromkeys((b"OT2", b"O2", b"OC2"), b"OXT"),
+}
+"""Names that CHARMM, GROMACS and Amber give to O and OXT."""
 
 
 def amino_acid(name: str) -> str:
@@ -45,6 +50,34 @@ def amino_acid(name: str) -> str:
     if len(name) != 4:
         return ""
     return _AMINO_ACIDS.get(name[:3], "") or (_AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else "")
+
+
+def with_terminal_oxygens(atom_names: np.ndarray, residue_of: np.ndarray, is_protein: np.ndarray) -> np.ndarray:
+    """Name O and OXT at the end of each chain as the PDB does, whatever a force field calls them.
+
+    Parameters
+    ----------
+    atom_names : bytes, shape (A,)
+    residue_of : int, shape (A,), residue of each atom
+    is_protein : bool, shape (R,), which residues are amino acids; one that has an O stays as it is
+
+    Returns
+    -------
+    bytes, shape (A,)
+    """
+    if set(atom_names.tolist()).isdisjoint(TERMINAL_OXYGENS):
+        return atom_names
+    renamed = atom_names.copy()
+    lacks_oxygen = is_protein.copy()
+    lacks_oxygen[residue_of[atom_names == b"O"]] = False
+    is_candidate = np.isin(atom_names, list(TERMINAL_OXYGENS)) & lacks_oxygen[residue_of]
+    for residue in np.unique(residue_of[is_candidate]):
+        atoms = np.flatnonzero(is_candidate & (residue_of == residue))
+        names = [TERMINAL_OXYGENS[name] for name in atom_names[atoms].tolist()]
+        if b"O" not in names:
+            names[0] = b"O"
+        renamed[atoms] = names
+    return renamed
 
 
 class _Residues:

@@ -28,7 +28,7 @@ from toporank.structures.immune import ANTIBODY as ANTIBODY_PAIR
 from toporank.structures.immune import MHC as MHC_PAIR
 from toporank.structures.immune import PEPTIDE as PEPTIDE_PAIR
 from toporank.structures.immune import RECEPTOR as RECEPTOR_PAIR
-from toporank.structures.immune import Pair, Trace, bodies_of, natural_bodies, pairs_of, roles_of
+from toporank.structures.immune import CaTrace, Pair, bodies_of, natural_bodies, pairs_of, roles_of
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
@@ -37,13 +37,13 @@ FACING, TOUCHING, APART = 11.0, 7.0, 60.0
 """Å between chains that lie side by side: as two variable domains do, nearer, and far away."""
 
 
-def trace(sequence: str, place: float) -> Trace:
+def trace(sequence: str, place: float) -> CaTrace:
     """A straight chain at a place along x, with residue 44 of its first variable domain, if it has one, at z = 0."""
     domains = roles_of(sequence).domains
     middle = domains[0].face if domains else len(sequence) // 2
     z = 3.8 * (np.arange(len(sequence)) - middle)
     ca = np.stack([np.full(len(z), place), np.zeros(len(z)), z], axis=1)
-    return Trace(sequence, ca)
+    return CaTrace(sequence, ca)
 
 
 def bodies(**chains: tuple[str, float]) -> str:

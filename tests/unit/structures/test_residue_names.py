@@ -10,7 +10,7 @@ import pytest
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import StructureError
 from toporank.structures.columns import PdbText
-from toporank.structures.read import pdb_text, read_complex
+from toporank.structures.read import read_complex
 from toporank.structures.residue_names import with_short_names
 from toporank.structures.sketch import sketch
 
@@ -135,4 +135,3 @@ def test_mmcif_has_names_of_four_letters_too(read):
 def test_files_without_such_names_are_not_looked_at_again():
     lines = PdbText(pdb([*chain("A", ["ALA", "HIS"]), *partner()]).encode())
     assert with_short_names(lines) is lines
-    assert pdb_text(pdb(partner())).shortened == ()

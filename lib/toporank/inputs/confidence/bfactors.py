@@ -12,13 +12,12 @@ import itertools
 import re
 from typing import NamedTuple
 
-import gemmi
 import numpy as np
 
 from toporank.inputs.confidence.table import ALWAYS, AUTO, NEVER, Choice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
-from toporank.structures.read import parse_mmcif, parse_pdb, residues_of
+from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY
 
 NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
@@ -66,40 +65,43 @@ class BFactors(NamedTuple):
         return np.array([self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float)
 
 
-def b_factors(text: str, file_format: str, choice: Choice = AUTO, model: int | None = None) -> BFactors | None:
+def b_factors(file: StructureFile, choice: Choice = AUTO, model: int | None = None) -> BFactors | None:
     """The B factors of a structure file that can be read; None if they are not pLDDT whatever else is known.
 
     These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless `choice` says that
     they are pLDDT. Amino acids decide: ions and ligands may have anything. model : its place in the file, from 0, if
     there are several.
     """
-    asked = choice == ALWAYS
-    if choice == NEVER or (file_format == "pdb" and not asked and (NO_PREDICTION.search(text) or _all_alike(text))):
+    always = choice == ALWAYS
+    if choice == NEVER:
         return None
-    if file_format == "pdb":
-        structure, declared = parse_pdb(text, model)[0], False
-    else:
-        block, structure, _ = parse_mmcif(text, model)
-        declared = "plddt" in " ".join([*block.find_values("_ma_qa_metric.name")]).lower()
-        if not asked and any(method[:1] not in ".?" for method in block.find_values("_exptl.method")):
+    declared = False
+    if file.block is None:
+        if not always and (NO_PREDICTION.search(file.text) or _all_alike(file.text)):
             return None
-    if (structure.cell.is_crystal() and not asked) or not len(structure) or not structure[0].count_atom_sites():
+    else:
+        declared = "plddt" in " ".join([*file.block.find_values("_ma_qa_metric.name")]).lower()
+        if not always and any(method[:1] not in ".?" for method in file.block.find_values("_exptl.method")):
+            return None
+    parsed = file.parsed(model)
+    if file.is_crystal and not always:
         return None
-    del structure[1:]
-    (residues, chains, _, parents), _ = residues_of(structure[0])
-    sizes = np.array([len(residue) for residue in residues])
-    kept = np.array([bool(parent) for parent in parents]) & (sizes > 0)
-    values = _of_atoms(structure)[np.repeat(kept, sizes)]
+    ids = []
+    values = []
+    for residue in parsed.residues:
+        of_atoms = [atom.b_iso for atom in residue.residue]
+        if residue.parent and of_atoms:
+            ids.append(ResidueId(residue.chain, residue.number, residue.code))
+            values.append(of_atoms)
+    sizes = np.array([len(of_residue) for of_residue in values])
+    values = np.array(list(itertools.chain.from_iterable(values)))
     if not len(values) or not (values.min() >= 0 and values.min() < values.max() <= 100):
         return None
-    scale, sizes = 100.0 if values.max() <= 1 else 1.0, sizes[kept]
+    scale = 100.0 if values.max() <= 1 else 1.0
     starts = np.cumsum(sizes) - sizes
     means = scale * np.add.reduceat(values, starts) / sizes
     same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
-    numbers = (residue.seqid for residue in itertools.compress(residues, kept))
-    of_kept = zip(itertools.compress(chains, kept), numbers, strict=True)
-    places = (ResidueId(chain, number.num, number.icode.strip()) for chain, number in of_kept)
-    return BFactors(dict(zip(places, means.tolist(), strict=True)), declared, float(same.mean()))
+    return BFactors(dict(zip(ids, means.tolist(), strict=True)), declared, float(same.mean()))
 
 
 def written_by_toporank(text: str, file_format: str) -> bool:
@@ -108,14 +110,6 @@ def written_by_toporank(text: str, file_format: str) -> bool:
         return re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE) is not None
     before = text.partition("_atom_site.")[0].splitlines()
     return QUALITY in text or [line for line in before if line.startswith(("_", "data_"))] == BEFORE_TITLES.split()
-
-
-def _of_atoms(structure: gemmi.Structure) -> np.ndarray:
-    """B factors of the atoms of the only model, shape (A,)."""
-    try:
-        return gemmi.FlatStructure(structure).b_iso.astype(float)
-    except RuntimeError:  # it has no room for names of eight letters and more
-        return np.array([atom.b_iso for chain in structure[0] for residue in chain for atom in residue], dtype=float)
 
 
 def _all_alike(text: str) -> bool:

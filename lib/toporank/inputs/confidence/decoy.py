@@ -39,10 +39,9 @@ from toporank.inputs.confidence.table import (
 )
 from toporank.inputs.confidence.tokens import Placed, n_tokens, placed, shifted_b_factors
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
-from toporank.structures.read import read_complex
-from toporank.structures.text import read_text
+from toporank.structures.read import open_structure, read_complex
 
 DECIMALS = 4
 WHOLE = 1e-3
@@ -105,11 +104,10 @@ def examine(asked: Asked, choice: Choice = AUTO) -> Examined:
     row, beside, named = Confidence(asked.target, asked.decoy), files_beside(path), named_by(path)
     complex_: Complex | None = None
     try:
-        file_format, _ = structure_format(path)
-        text = read_text(path)
-        cns = haddock.of_header(text) if file_format == "pdb" else None
-        again = choice == AUTO and written_by_toporank(text, file_format)
-        found = None if again else b_factors(text, file_format, choice, asked.place)
+        file = open_structure(path)
+        cns = haddock.of_header(file.text) if file.format == "pdb" else None
+        again = choice == AUTO and written_by_toporank(file.text, file.format)
+        found = None if again else b_factors(file, choice, asked.place)
         if found and not (found.declared or beside or choice == ALWAYS) and found.same_in_residue < SAME_IN_RESIDUE:
             found = None
         if cns is None and not beside and not named and found is None:
@@ -165,7 +163,7 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     if known.pae is None:
         what = "; ".join(known.problems) or "the predictor left no PAE beside this model"
         raise ConfidenceError(what, where=path, remedy="docs/confidence.md says which files have it")
-    of_model = b_factors(read_text(path), structure_format(path)[0], AUTO, model)
+    of_model = b_factors(open_structure(path), AUTO, model)
     try:
         token = placed(complex_, known, of_model.of(complex_) if of_model else None).token
     except ConfidenceError as error:

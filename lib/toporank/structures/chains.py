@@ -1,0 +1,86 @@
+"""The residues of a model as TopoRank reads them: what each counts as, and which chain it belongs to."""
+
+from __future__ import annotations
+
+import gemmi
+
+from toporank.errors import StructureError
+from toporank.structures.complex import STANDARD
+from toporank.structures.copies import copies
+from toporank.structures.hetero import join_chains
+from toporank.structures.model_residue import ModelResidue
+from toporank.structures.molecules import broken_chains, far_apart, name_molecules
+from toporank.structures.residue_names import READ_AS, amino_acid
+
+LONGEST_NAME = 100
+"""Most letters of a residue or chain name."""
+ONE_TO_THREE = {one: three for three, one in STANDARD.items()}
+BACKBONE = ("N", "CA", "C", "O")
+"""Atoms that make a residue missing from all dictionaries an amino acid."""
+
+
+def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
+    """Read the residues of a model, in the order of the file, and notes on what was decided.
+
+    Molecules that share a chain name get names of their own, amino acids in HETATM records join their chain, and
+    copies of a chain in the same place are left out.
+
+    Raises
+    ------
+    StructureError : the name of a chain cannot be printed or is too long
+    """
+    check_names("chain name", {chain.name for chain in model})
+    residues = []
+    for part, chain in enumerate(model):
+        chain_name = chain.name
+        for residue in chain:
+            name = residue.name
+            seqid = residue.seqid
+            code = seqid.icode.strip()
+            parent = _parent(residue, name)
+            residues.append(ModelResidue(residue, len(residues), part, chain_name, name, parent, seqid.num, code))
+    broken = broken_chains(residues)
+    notes = name_molecules(residues, broken)
+    if notes:
+        broken = broken_chains(residues)
+    hetero_notes = join_chains(residues)
+    original = copies(residues)
+    if original:
+        residues = [residue for residue in residues if residue.chain not in original]
+        broken = broken_chains(residues)
+    for copy, chain in original.items():
+        notes.append(f"chain {copy} is a copy of chain {chain} in the same place: left out")
+        hetero_notes.pop(copy, None)
+    notes += far_apart(broken)
+    for of_chain in hetero_notes.values():
+        notes += of_chain
+    return residues, notes
+
+
+def _parent(residue: gemmi.Residue, name: str) -> str:
+    """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
+    if name in STANDARD:
+        return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand, see `hetero`
+    if name in READ_AS:
+        return READ_AS[name]
+    info = gemmi.find_tabulated_residue(name)
+    if not info.found():
+        is_amino_acid = all(atom in residue for atom in BACKBONE)
+        return amino_acid(name) or "UNK" if is_amino_acid else ""
+    if not info.is_amino_acid() or "CA" not in residue:
+        return ""
+    return ONE_TO_THREE.get(info.one_letter_code.upper(), "UNK")
+
+
+def check_names(what: str, names: set[str]) -> None:
+    """Raise StructureError for a name that would break a table or fill a screen."""
+    for name in sorted(names):
+        if not name.isprintable():
+            raise StructureError(
+                f"a character that cannot be printed in the {what} {name[:LONGEST_NAME]!r}",
+                remedy="make or fetch the file again, or rename it",
+            )
+        if len(name) > LONGEST_NAME:
+            raise StructureError(
+                f"a {what} of {len(name)} letters: {name[:20]}…", remedy="is the file damaged? shorten it"
+            )

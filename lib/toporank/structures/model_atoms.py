@@ -1,0 +1,234 @@
+"""The atoms of a model as the arrays of a `Complex`: one conformation, checked places, named as the PDB names them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import gemmi
+import numpy as np
+
+from toporank.errors import StructureError
+from toporank.structures.chains import check_names
+from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
+from toporank.structures.model_residue import ModelResidue
+from toporank.structures.residue_names import with_terminal_oxygens
+from toporank.structures.side_chains import lacking_side_chains
+
+MAX_COORDINATE = 9999.0
+"""Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as large."""
+TWIN_DISTANCE = 1.0
+"""Å between two CA atoms beyond which equal ids mean two residues."""
+
+
+def complex_of_model(
+    structure: gemmi.Structure, residues: list[ModelResidue], notes: list[str], *, with_labels: bool
+) -> Complex:
+    """Put a model into arrays.
+
+    Of alternate locations the one with the highest occupancy stays, and of equal ones the first.
+
+    Parameters
+    ----------
+    structure : of one model
+    residues : of the model, as from `chains.residues_of`
+    notes : what was decided before
+    with_labels : whether it has label_asym_id and label_seq_id
+
+    Raises
+    ------
+    StructureError : names, numbers or coordinates that no complex can have
+    """
+    names = [residue.name for residue in residues]
+    parents = [residue.parent for residue in residues]
+    ids = _identities(residues)
+    labels = tuple((residue.residue.subchain, residue.residue.label_seq) for residue in residues) if with_labels else ()
+    check_names("label chain name", {chain for chain, _ in labels})
+    is_protein = np.array([bool(parent) for parent in parents])
+    atoms = _Atoms(structure, residues)
+    check_names("atom name", {name.decode("utf-8", "replace") for name in set(atoms.names.tolist())})
+    atoms.names = with_terminal_oxygens(atoms.names, atoms.residue_of, is_protein)
+    _check_places(atoms, ids)
+    same_id = _first_of(ids)
+    _check_twins(atoms, ids, same_id, is_protein)
+    # Protein competes with protein only: a ligand or water may have the number of a residue.
+    ligand_names = ["" if parent else name for name, parent in zip(names, parents, strict=True)]
+    is_kept = _one_conformation(atoms, names, _told_apart(same_id, ligand_names))
+    notes = list(notes)
+    if not is_kept.all():
+        notes.append(f"{np.count_nonzero(~is_kept)} atoms in alternate locations left out")
+    notes += _modified(residues)
+    atoms.residue_of = _told_apart(same_id, names)[atoms.residue_of]
+    # Parts of a residue may stand apart in the file.
+    order = np.flatnonzero(is_kept)
+    atoms.take(order[np.argsort(atoms.residue_of[is_kept], kind="stable")])
+    ca = _ca_atoms(atoms, is_protein)
+    has_atoms = np.bincount(atoms.residue_of, minlength=len(residues)) > 0
+    n_without_ca = np.count_nonzero(has_atoms & is_protein & (ca < 0))
+    if n_without_ca:
+        notes.append(f"{n_without_ca} amino acids without CA atom")
+    notes += lacking_side_chains([residue.chain for residue in residues], parents, atoms.names, atoms.residue_of)
+    return Complex(
+        residues=tuple(ids),
+        names=tuple(names),
+        parents=tuple(parents),
+        xyz=np.ascontiguousarray(atoms.xyz, dtype=np.float64),
+        atom_names=atoms.names,
+        residue_of=atoms.residue_of,
+        ca=ca,
+        hetero=frozenset(i for i, residue in enumerate(residues) if residue.residue.het_flag == "H"),
+        notes=tuple(notes),
+        labels=labels,
+    )
+
+
+def _identities(residues: list[ModelResidue]) -> list[ResidueId]:
+    """What residues are called. Raises StructureError for what no table can hold."""
+    check_names("residue name", {residue.name for residue in residues})
+    check_names("insertion code", {residue.code for residue in residues})
+    ids = []
+    for residue in residues:
+        if residue.number is None:
+            what = f"a residue {residue.name} of chain {residue.chain!r} has no number"
+            raise StructureError(what, remedy="number it")
+        ids.append(ResidueId(residue.chain, residue.number, residue.code))
+    return ids
+
+
+def _modified(residues: list[ModelResidue]) -> list[str]:
+    """Notes on residues that count as another one."""
+    n_read_as = Counter()
+    for residue in residues:
+        if residue.parent and residue.parent != residue.name:
+            n_read_as[f"{residue.name} read as {residue.parent}"] += 1
+    return [f"{count} {what}" for what, count in sorted(n_read_as.items())]
+
+
+class _Atoms:
+    """The atoms of some residues of a model, shape (A,) each.
+
+    Attributes
+    ----------
+    xyz : float64, shape (A, 3), Å
+    names : bytes of length 8
+    occupancy, altloc : as in the file
+    residue_of : int, place among the residues
+    """
+
+    def __init__(self, structure: gemmi.Structure, residues: list[ModelResidue]):
+        flat = _flat(structure)
+        sizes = [len(residue.residue) for residue in residues]
+        self.xyz = flat.pos
+        self.names = flat.atom_names.view("S8").ravel()
+        self.occupancy = flat.occ
+        self.altloc = flat.altlocs
+        if sum(sizes) < len(self.xyz):  # some residues were left out
+            all_sizes = [len(residue) for chain in structure[0] for residue in chain]
+            is_in = np.zeros(len(all_sizes), dtype=bool)
+            is_in[[residue.place for residue in residues]] = True
+            self.residue_of = np.zeros(len(self.xyz), dtype=np.intp)
+            self.take(np.flatnonzero(np.repeat(is_in, all_sizes)))
+        self.residue_of = np.repeat(np.arange(len(residues)), sizes)
+
+    def take(self, atoms: np.ndarray) -> None:
+        """Leave only these atoms, int, in this order."""
+        for name, values in vars(self).items():
+            setattr(self, name, values[atoms])
+
+
+def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
+    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError:
+        for chain in structure[0]:
+            chain.name = ""
+            for residue in chain:
+                residue.name = residue.subchain = residue.entity_id = ""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError as error:
+        name = str(error).rpartition(" ")[2]
+        raise StructureError(f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it") from error
+
+
+def _first_of(keys: list) -> np.ndarray:
+    """Index of the first that is equal, for each key; int, shape (n,)."""
+    first: dict = {}
+    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+
+
+def _told_apart(same: np.ndarray, names: list[str]) -> np.ndarray:
+    """`same`, by `_first_of`, where the names have to be equal, too."""
+    if (same == np.arange(len(same))).all():
+        return same
+    return _first_of(list(zip(same.tolist(), names, strict=True)))
+
+
+def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
+    """Refuse coordinates that no atom can have."""
+    is_possible = np.abs(atoms.xyz) < MAX_COORDINATE
+    lost = np.flatnonzero(~is_possible.all(axis=1))
+    if len(lost):
+        residue = ids[atoms.residue_of[lost[0]]]
+        value = atoms.xyz[lost[0]][~is_possible[lost[0]]][0]
+        if not np.isfinite(value):
+            raise StructureError(f"a coordinate of {residue} is not a number", remedy="make or fetch the file again")
+        raise StructureError(
+            f"a coordinate of {residue} is {value:g} Å, which is outside any complex",
+            remedy="remove atoms of unknown place, or move the complex to the origin",
+        )
+    if len(atoms.xyz) > 1 and not atoms.xyz.any():
+        raise StructureError("all coordinates are 0", remedy="make or fetch the file again")
+
+
+def _check_twins(atoms: _Atoms, ids: list[ResidueId], same_id: np.ndarray, is_protein: np.ndarray) -> None:
+    """Refuse two different residues of one identity: chains that share a name, numbers that start anew.
+
+    same_id : int, shape (R,), equal for equal identities. is_protein : bool, shape (R,).
+    """
+    ca = np.flatnonzero((atoms.names == b"CA") & is_protein[atoms.residue_of])
+    residue = atoms.residue_of[ca]
+    _, first, twin = np.unique(same_id[residue] * 256 + atoms.altloc[ca], return_index=True, return_inverse=True)
+    apart = np.linalg.norm(atoms.xyz[ca] - atoms.xyz[ca[first[twin]]], axis=1)
+    if (apart > TWIN_DISTANCE).any():
+        k = np.argmax(apart > TWIN_DISTANCE)
+        raise StructureError(
+            f"residue {ids[residue[k]]} stands twice in the file, {apart[k]:.1f} Å apart",
+            remedy="do two chains share a name? give each its own",
+        )
+
+
+def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.ndarray:
+    """Which atoms to keep, bool, shape (A,).
+
+    Two atoms compete when residue identity and atom name are equal: alternate locations and plain duplicates
+    alike. Of alternate residues at one position all atoms of one stay.
+
+    site : int, shape (R,), equal for residues that compete.
+    """
+    kinds, kind = np.unique(atoms.names.view("<u8"), return_inverse=True)
+    atom = site[atoms.residue_of] * len(kinds) + kind
+    if (np.diff(site) > 0).all() and (np.diff(np.sort(atom)) > 0).all():  # nothing competes
+        return np.ones(len(atom), dtype=bool)
+    occupancy = np.zeros(len(site))
+    np.maximum.at(occupancy, atoms.residue_of, np.nan_to_num(atoms.occupancy))
+    best: dict[int, int] = {}
+    for residue, place in enumerate(site.tolist()):
+        if occupancy[residue] > occupancy[best.setdefault(place, residue)]:
+            best[place] = residue
+    is_best = np.array([names[best[place]] == name for place, name in zip(site.tolist(), names, strict=True)])
+    is_chosen = is_best[atoms.residue_of]
+    order = np.lexsort((-atoms.occupancy, ~is_chosen, atom))
+    keep = np.zeros(len(order), dtype=bool)
+    keep[order[np.append(True, np.diff(atom[order]) > 0)]] = True
+    return keep & is_chosen
+
+
+def _ca_atoms(atoms: _Atoms, is_protein: np.ndarray) -> np.ndarray:
+    """Index of the CA atom of each protein residue, -1 where there is none; shape (R,)."""
+    ca = np.full(len(is_protein), -1)
+    ca_atoms = np.flatnonzero(atoms.names == b"CA")
+    ca[atoms.residue_of[ca_atoms]] = ca_atoms
+    ca[~is_protein] = -1
+    return ca

@@ -1,0 +1,53 @@
+"""A residue of a model, before it becomes a row of a `Complex`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gemmi
+
+from toporank.structures.residue_names import PEPTIDE_BOND
+
+STEP = 3.8
+"""Å between the CA atoms of two residues with a peptide bond."""
+
+
+@dataclass(slots=True)
+class ModelResidue:
+    """A residue of a model.
+
+    Attributes
+    ----------
+    residue : as gemmi has it
+    place : among all residues of the model
+    part : which stretch of one chain in the file it stands in; TER records part them, too
+    chain : name of its chain
+    name : as in the file
+    parent : the standard residue it counts as, `UNK` if there is none, and `""` for what is not protein
+    number, code : its number, None without one, and its insertion code
+    """
+
+    residue: gemmi.Residue
+    place: int
+    part: int
+    chain: str
+    name: str
+    parent: str
+    number: int | None
+    code: str
+
+    def atom(self, name: str) -> gemmi.Atom | None:
+        """Its first atom of this name."""
+        return self.residue.find_atom(name, "*")
+
+    def distance(self, other: ModelResidue) -> float:
+        """Å between the CA atoms of two residues, or their first atoms."""
+        first = self.atom("CA") or self.residue[0]
+        second = other.atom("CA") or other.residue[0]
+        return first.pos.dist(second.pos)
+
+    def bonded(self, following: ModelResidue) -> bool | None:
+        """Whether a peptide bond joins it to a residue that comes after; None where C or N is missing."""
+        c = self.atom("C")
+        n = following.atom("N")
+        return c.pos.dist(n.pos) <= PEPTIDE_BOND if c and n else None
