@@ -11,7 +11,7 @@ from given_models import look_at
 from structures_text import alanine, changed, pdb, write
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of
-from toporank.structures.read import ONE_TO_THREE
+from toporank.structures.chains import ONE_TO_THREE
 
 A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
 
