@@ -13,14 +13,13 @@ import hashlib
 import importlib
 import logging
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock
 from numba import config, njit
 
-from toporank.files.atomic import user_cache
+from toporank.files.atomic import first_writable, user_cache
 
 log = logging.getLogger(__name__)
 
@@ -75,16 +74,6 @@ def cache_folder(package: Path) -> Path:
     given = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     name = "toporank-" + package_digest(package)
     return first_writable(folder / name for folder in [*given, package / "__pycache__", user_cache()])
-
-
-def first_writable(folders: Iterable[Path]) -> Path:
-    """The first of the folders that can be written to; otherwise a new temporary one."""
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-    return Path(tempfile.mkdtemp(prefix="toporank-"))
 
 
 def package_digest(package: Path) -> str:

@@ -5,13 +5,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
 def user_cache() -> Path:
     """Where a user's programs keep what they can make again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")).absolute()
+
+
+def first_writable(folders: Iterable[Path]) -> Path:
+    """The first of the folders that can be written to; otherwise a new temporary one."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    return Path(tempfile.mkdtemp(prefix="toporank-"))
 
 
 @contextlib.contextmanager

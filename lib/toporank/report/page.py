@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
+from toporank.files.atomic import first_writable, user_cache
 from toporank.learning.checkpoint import toy
 from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card, targets
 from toporank.report.results import Study
@@ -41,6 +42,7 @@ def environment() -> Environment:
     """What renders the template, in which all text is escaped."""
     found = Environment(
         loader=PackageLoader("toporank.report", "."),
+        bytecode_cache=FileSystemBytecodeCache(str(_template_cache())),  # compiling takes longer than the rest
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -50,6 +52,11 @@ def environment() -> Environment:
     found.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
     found.globals |= {"interval": formatting.interval, "shown": answer.shown}
     return found
+
+
+def _template_cache() -> Path:
+    """A folder for compiled templates."""
+    return first_writable([Path(__file__).parent / "__pycache__", user_cache() / "toporank-pages"])
 
 
 def content(study: Study, folder: Path | None = None) -> dict[str, Any]:

@@ -85,22 +85,24 @@ def containments(queries: Sequence[str], references: Sequence[Sample]) -> tuple[
     Containment: the share, in [0, 1], of the k-mers of the chain with fewer that are also in the other. Exact where the
     reference has all its k-mers, otherwise estimated from the part that was kept, without bias.
     """
-    import scipy.sparse  # takes a tenth of a second to import
-
-    ours, n = [kmers(query) for query in queries], np.array([ref.n_kmers for ref in references], dtype=np.int64)
     theirs = [reference.hashes for reference in references]
-    columns = np.unique(np.concatenate([*theirs, np.empty(0, np.uint32)]))
-
-    def table(rows: list[np.ndarray]) -> scipy.sparse.csr_array:
-        hashes = np.concatenate([*rows, np.empty(0, np.uint32)])
-        row, column = np.repeat(np.arange(len(rows)), [len(r) for r in rows]), np.searchsorted(columns, hashes)
-        known = np.append(columns, 0)[column] == hashes
-        known[column == len(columns)] = False
-        where = row[known], column[known]
-        return scipy.sparse.csr_array((np.ones(len(where[0])), where), shape=(len(rows), len(columns)))
-
-    shared = (table(ours) @ table(theirs).T).tocoo()
-    query, reference = shared.coords
-    smaller = np.minimum(np.array([len(o) for o in ours])[query], n[reference])
-    whole = shared.data * n[reference] / np.array([len(t) for t in theirs])[reference]
-    return query, reference, np.minimum(1.0, whole / smaller)
+    n_kmers = np.array([reference.n_kmers for reference in references], dtype=np.int64)
+    n_kept = np.array([len(hashes) for hashes in theirs], dtype=np.int64)
+    hashes = np.concatenate([*theirs, np.empty(0, np.uint32)])
+    order = np.argsort(hashes, kind="stable")
+    hashes, owner = hashes[order], np.repeat(np.arange(len(theirs)), n_kept)[order]
+    pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    for number, sequence in enumerate(queries):
+        ours = kmers(sequence)
+        first, last = np.searchsorted(hashes, ours, "left"), np.searchsorted(hashes, ours, "right")
+        # the places first[k], first[k] + 1 … last[k] - 1 in `hashes` of every k-mer k, one after another
+        n_places = last - first
+        skipped = np.repeat(np.cumsum(n_places) - n_places, n_places)
+        places = np.repeat(first, n_places) + np.arange(n_places.sum()) - skipped
+        n_shared = np.bincount(owner[places], minlength=len(theirs))
+        reference = np.flatnonzero(n_shared)
+        whole = n_shared[reference] * n_kmers[reference] / n_kept[reference]
+        smaller = np.minimum(len(ours), n_kmers[reference])
+        pairs.append((np.full(len(reference), number), reference, np.minimum(1.0, whole / smaller)))
+    query, reference, containment = map(np.concatenate, zip(*pairs, strict=True))
+    return query, reference, containment

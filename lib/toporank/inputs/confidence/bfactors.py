@@ -32,6 +32,8 @@ FEWEST = 30
 """Residues by which this can be judged."""
 NEAR = 10.0
 """Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT rises."""
+BLOCK = 1024
+"""Residues whose neighbours are counted at a time."""
 OF_TOPORANK = (
     "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the predictor's own model)"
 )
@@ -136,9 +138,18 @@ def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
 
 
 def _neighbours(ca: np.ndarray) -> np.ndarray:
-    from scipy.spatial import cKDTree  # imported only where numbers may be pLDDT
+    """The number of CA within `NEAR` of each of N CA, itself included, (N,).
 
-    return cKDTree(ca).query_ball_point(ca, NEAR, return_length=True)
+    A block of rows at a time: importing scipy for a tree takes longer than this does for thousands of residues.
+    """
+    ca = ca.astype(float) - ca.mean(axis=0)
+    square = (ca**2).sum(axis=1)
+    counts = []
+    for start in range(0, len(ca), BLOCK):
+        rows = slice(start, start + BLOCK)
+        squared_distance = square[rows, None] + square - 2 * ca[rows] @ ca.T
+        counts.append((squared_distance <= NEAR**2).sum(axis=1))
+    return np.concatenate(counts)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
