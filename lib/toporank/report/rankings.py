@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -46,9 +47,12 @@ def partners_hints(study: Study) -> dict[tuple[str, str], str]:
 
 
 def joined_of_targets(study: Study) -> dict[tuple[str, str], str]:
-    """(data set, target) → which of its chains are one partner by nature, in a sentence; others are missing."""
+    """(data set, target) → which of its chains are one partner by nature, in a sentence; others are missing.
+
+    The sentence is that of the first decoy by name, as in the terminal.
+    """
     sentences: dict[tuple[str, str], str] = {}
-    for row in study.results:
+    for row in sorted(study.results, key=attrgetter("decoy")):
         if row.joined:
             sentences.setdefault((row.dataset, row.target), row.joined)
     return sentences

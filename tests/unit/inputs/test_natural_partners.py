@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from _chains import ALPHA, B2M, BETA, CLASS_1, LYSOZYME, PEPTIDE
 
 from complexes import ANTIBODY, away, moved, near_partner, read_atoms, turned, without, write_pdb
-from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.coverage import coverage_table
+from toporank.building.coverage import coverage_table, read_coverage, write_coverage
 from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
-from toporank.structures.identity import Status
+from toporank.report.answer import answers
+from toporank.report.rankings import target_lines
+from toporank.report.results import Study, joined_results
+from toporank.report.targets import target_rows
+from toporank.structures.complex import STANDARD
+from toporank.structures.immune import roles_of
 
 ATOMS = read_atoms(ANTIBODY)
+THREE_LETTERS = {letter: name for name, letter in STANDARD.items()}
 
 
 def renamed(atoms: list[str], names: Mapping[str, str]) -> list[str]:
@@ -118,14 +124,50 @@ def test_it_is_said_once_for_all_targets(models):
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
 
 
-def test_pieces_of_an_antibody_near_its_antigen_have_the_sentence_too(tmp_path):
-    """The plan keeps it, so that the terminal, the page and targets.csv agree."""
-    write_pdb(tmp_path / "T/piece.pdb", near_partner(ATOMS, "HL", "A", 12.0))
-    (row,) = planned(tmp_path).values()
-    assert row.joined == "H and L are an antibody: counted as H+L against A"
-    fate = LedgerRow("T", "piece", Status.OK, "graphs", "", *[""] * (len(LedgerRow._fields) - 5))
-    (covered,) = coverage_table([row], [fate._replace(n_chains=3, n_interface_residues=40)], [])
-    assert covered.joined == row.joined
+def straight(**chains: tuple[str, float]) -> list[str]:
+    """CA atoms of straight chains, by sequence and place along x in Å; of a variable domain, residue 44 is at z = 0."""
+    atoms = []
+    for name, (sequence, x) in chains.items():
+        domains = roles_of(sequence).domains
+        middle = domains[0].face if domains else len(sequence) // 2
+        for i, letter in enumerate(sequence):
+            residue = f"{THREE_LETTERS[letter]} {name}{i + 1:4d}"
+            xyz = f"{x:8.3f}{0.0:8.3f}{3.8 * (i - middle):8.3f}"
+            atoms.append(f"ATOM  {len(atoms) + 1:5d}  CA  {residue}    {xyz}  1.00  0.00           C")
+    return atoms
+
+
+RECEPTOR = straight(D=(ALPHA, 0.0), E=(BETA, 11.0), A=(LYSOZYME, -7.0))
+RECEPTOR_ON_MHC = straight(A=(CLASS_1, 0), B=(B2M, 7), C=(PEPTIDE, -5), D=(ALPHA, -40), E=(BETA, -51))
+ANTIBODY_SENTENCE = "H and L are an antibody: counted as H+L against A"
+
+
+@pytest.mark.parametrize(
+    ("atoms", "sentence"),
+    [
+        (ATOMS, ANTIBODY_SENTENCE),
+        (near_partner(ATOMS, "HL", "A", 12.0), ANTIBODY_SENTENCE),
+        (RECEPTOR, "D and E are a T-cell receptor: counted as D+E against A"),
+        (
+            RECEPTOR_ON_MHC,
+            "A, B and C are an MHC molecule with its peptide, and D and E are a T-cell receptor:"
+            " counted as A+B+C against D+E",
+        ),
+    ],
+    ids=["antibody", "pieces of an antibody", "receptor", "receptor on MHC"],
+)
+def test_terminal_page_and_targets_say_what_the_plan_recognised(tmp_path, atoms, sentence):
+    for name in ("a", "b"):
+        write_pdb(tmp_path / f"T/{name}.pdb", atoms)
+    plan = [*planned(tmp_path / "T").values()]
+    assert recognised(plan) == [f"T: {sentence}"]
+    write_coverage(tmp_path / "coverage.tsv", coverage_table(plan, [], []))
+    coverage = read_coverage(tmp_path / "coverage.tsv")
+    assert recognised(coverage) == [f"T: {sentence}"]
+    study = Study(["set"], joined_results("set", coverage, []), {}, None, {}, {})
+    assert [entry["joined"] for entry in answers(study)] == [sentence]
+    assert [line["joined"] for line in target_lines(study, {})] == [sentence]
+    assert [row.joined for row in target_rows(study)] == [sentence]
 
 
 @pytest.mark.parametrize("names", ["HL", "KM", "BA"])
