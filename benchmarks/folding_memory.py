@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from toporank.features.inverse_folding.likelihoods import folding, measures
+from toporank.features.inverse_folding import folding, measures
 from toporank.structures.read import read_complex
 
 KINDS = ("antibody-antigen", "nanobody-antigen")

@@ -22,7 +22,7 @@ from scipy.optimize import lsq_linear
 from scorer import judged
 from scorer_expected import ROUNDS
 from toporank.errors import TopoRankError
-from toporank.features.inverse_folding.likelihoods import folding, measures
+from toporank.features.inverse_folding import folding, measures
 from toporank.scorer.conformal import cluster_weights
 from toporank.structures.partners import parse_partners
 from toporank.structures.read import read_complex

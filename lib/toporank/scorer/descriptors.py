@@ -12,7 +12,7 @@ from toporank.errors import GraphError
 from toporank.features.contact_edges import ROOTS
 from toporank.features.contact_nodes import OWN
 from toporank.features.folding_nodes import FOLDING
-from toporank.features.inverse_folding.likelihoods import Folding, measures
+from toporank.features.inverse_folding import Folding, measures
 from toporank.features.registry import narrowed
 from toporank.files.packfile import PackedGraphs
 

