@@ -29,8 +29,8 @@ from toporank.app.commands import compare, doctor, figure, score, study
 from toporank.app.commands.running import running_arguments
 from toporank.app.config import Config
 from toporank.errors import ConfigError, TopoRankError
+from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
-from toporank.features.topoqa.presets import PRESETS
 from toporank.settings import did_you_mean
 
 CONFIG_INTRODUCTION = """\

@@ -12,7 +12,7 @@ import torch
 from building import published_graph
 from conftest import EXAMPLE, Study
 from published_checkpoint import published_state, write_published_checkpoint
-from toporank.features.topoqa.presets import PRESETS
+from toporank.features.presets import PRESETS
 
 
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:

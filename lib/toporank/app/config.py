@@ -13,8 +13,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from toporank.building.coverage import Coverage
 from toporank.errors import ConfigError, printable
+from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
-from toporank.features.topoqa.presets import PRESETS
 from toporank.inputs.confidence.table import AUTO
 from toporank.inputs.confidence.table import Choice as Plddt
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training

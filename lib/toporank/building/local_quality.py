@@ -39,7 +39,7 @@ class LocalQualities:
         self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
         self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
         self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
-        self._code = code_of("building.local_quality", without=("building.chunks",))
+        self._code = code_of("structures", "comparing", "building/local_quality.py")
 
     def digest(self, key: tuple[str, str]) -> str:
         """Of what the native says of a decoy, target and name, and of this code; empty where it says nothing."""

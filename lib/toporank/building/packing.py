@@ -65,7 +65,7 @@ def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Qual
     ------
     GraphError : naming a graph that is damaged, or two whose widths or feature modules differ
     """
-    code = code_of("building.packing")
+    code = code_of("building/packing.py", "files")
     digests = [_source_digest(member, code) for member in members]
     old, place = _reusable(path)
     n_read, first, residues, sizes = 0, None, [], []

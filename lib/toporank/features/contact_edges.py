@@ -17,9 +17,8 @@ from toporank.features.nodes import along_principal_axes
 from toporank.features.orientation import orientation
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
-from toporank.features.registry import Parameters, register
-from toporank.features.scaling import Scaling, scaled
-from toporank.features.surface import Surfaces, surfaces
+from toporank.features.registry import Parameters, Scaling, register
+from toporank.features.surface import surfaces
 from toporank.structures.complex import Complex
 
 RANGES = np.searchsorted((4.0, 6.0), LIMITS[:-1], side="right")
@@ -31,9 +30,9 @@ def _between(first: np.ndarray, second: np.ndarray, cutoff: float) -> np.ndarray
     return cutoff * (np.outer(first, second) | np.outer(second, first))
 
 
-_NITROGEN, _OXYGEN = (np.array([name[0] == letter for name in ATOM_TYPES]) for letter in "NO")
+_ELEMENT = np.array([name[0] for name in ATOM_TYPES])
 CLASSES = {
-    "hydrogen_bonds": _between(_NITROGEN, _OXYGEN, 3.5),
+    "hydrogen_bonds": _between(_ELEMENT == "N", _ELEMENT == "O", 3.5),
     "salt_bridges": _between(POSITIVE, NEGATIVE, 4.0),
     "like_charges": np.maximum(_between(POSITIVE, POSITIVE, 5.0), _between(NEGATIVE, NEGATIVE, 5.0)),
     "apolar_contacts": _between(APOLAR, APOLAR, 4.5),
@@ -99,51 +98,81 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     """
     from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow
 
-    # points on spheres do not turn with the complex
+    # The points on spheres that sample surfaces do not turn with the complex.
     heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
     pairs, distance = node_pairs(heavy, nodes, parameters.cutoff)
-    types, potentials = atom_types(heavy, nodes), read_potentials()
-    limits, classes = np.array(LIMITS), np.array([*CLASSES.values()])
-    atoms = np.ascontiguousarray(heavy.xyz), types, heavy.atom_slices, nodes[pairs]
-    counts, energies, contacts, nearest = typed_distances(*atoms, limits, potentials.atoms, RANGES, classes)
+    types = atom_types(heavy, nodes)
+    counts, energies, contacts, nearest = typed_distances(
+        np.ascontiguousarray(heavy.xyz),
+        types,
+        heavy.atom_slices,
+        nodes[pairs],
+        np.array(LIMITS),
+        read_potentials().atoms,
+        RANGES,
+        np.array([*CLASSES.values()]),
+    )
     near = nearest < parameters.nearest
     if not near.any():
         raise FeatureError(
             f"no two nodes of different partners have heavy atoms within {parameters.nearest:g} Å of each other",
             remedy="are side chains missing, or do the partners hardly touch?",
         )
-    areas = shared_areas(heavy, nodes, pairs, types, surfaces(heavy, nodes))
     touching = nearest < CONTACT
-    kinds = np.array([RESIDUES.index(heavy.parents[r]) if heavy.parents[r] in RESIDUES else -1 for r in nodes])[pairs]
-    residue_energy = np.where(touching & (kinds >= 0).all(axis=1), potentials.residues[kinds[:, 0], kinds[:, 1]], 0.0)
     turned = orientation(heavy, nodes, pairs, distance)
-    seen = [distance, nearest, turned.apart, areas, energies, residue_energy, touching, counts, contacts]
-    both = np.column_stack([*seen, turned.axes, turned.side_chains])
-    both[:, ROOTS] = np.sign(both[:, ROOTS]) * np.sqrt(np.abs(both[:, ROOTS]))
-    ends = turned.from_first, turned.from_second
-    forward, backward = np.column_stack([both, *ends]), np.column_stack([both, *ends[::-1]])
-    edges = both_directions(pairs[near], forward[near], backward[near])
-    return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
+    symmetric = np.column_stack(
+        [
+            distance,
+            nearest,
+            turned.apart,
+            _shared_areas(heavy, nodes, pairs, types),
+            energies,
+            np.where(touching, _residue_energies(heavy, nodes[pairs]), 0.0),
+            touching,
+            counts,
+            contacts,
+            turned.axes,
+            turned.side_chains,
+        ]
+    )
+    symmetric[:, ROOTS] = np.sign(symmetric[:, ROOTS]) * np.sqrt(np.abs(symmetric[:, ROOTS]))
+    forward = np.column_stack([symmetric, turned.from_first, turned.from_second])
+    backward = np.column_stack([symmetric, turned.from_second, turned.from_first])
+    return both_directions(pairs[near], forward[near], backward[near], parameters.scaling)
 
 
-def shared_areas(
-    heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray, shared: Surfaces
-) -> np.ndarray:
-    """What the residues of pairs cover of each other, halved: Å² of all, apolar, polar and mixed atoms, and its
-    potential, shape (P, 5).
+def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
+    """The potential of each pair of residues, shape (P,); 0 where one is not standard. pairs : int, (P, 2)."""
+    number = {name: i for i, name in enumerate(RESIDUES)}
+    kinds = np.array([number.get(parent, -1) for parent in heavy.parents])[pairs]
+    energies = read_potentials().residues[kinds[:, 0], kinds[:, 1]]
+    return np.where((kinds >= 0).all(axis=1), energies, 0.0)
+
+
+def _shared_areas(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray) -> np.ndarray:
+    """The surface that the residues of pairs cover of each other, halved: Å² between all, apolar, polar and mixed
+    atoms, and its potential; shape (P, 5).
 
     nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int, (A,), of the atoms.
     """
+    shared = surfaces(heavy, nodes)
     place = np.full(len(heavy.residues), -1)
     place[nodes] = np.arange(len(nodes))
-    ends = np.sort(np.column_stack([place[heavy.residue_of[shared.of]], place[heavy.residue_of[shared.by]]]), axis=1)
-    keys, names = ends @ (len(nodes), 1), pairs @ (len(nodes), 1)
-    found = np.searchsorted(names, keys).clip(0, len(names) - 1)
-    counted = (ends[:, 0] >= 0) & (names[found] == keys)
-    pair, area, of, by = found[counted], shared.area[counted], types[shared.of[counted]], types[shared.by[counted]]
+    ends = np.column_stack([place[heavy.residue_of[shared.of]], place[heavy.residue_of[shared.by]]])
+    ends.sort(axis=1)
+    # One number for each pair of nodes: those of `pairs` rise, so that a binary search finds the pair of an area.
+    number_of_pair = pairs @ (len(nodes), 1)
+    number = ends @ (len(nodes), 1)
+    pair = np.searchsorted(number_of_pair, number).clip(0, len(pairs) - 1)
+    counted = (ends[:, 0] >= 0) & (number_of_pair[pair] == number)
+    pair, area = pair[counted], shared.area[counted]
+    of, by = types[shared.of[counted]], types[shared.by[counted]]
     typed = (of >= 0) & (by >= 0)
-    apolar, polar = APOLAR[of] & APOLAR[by], POLAR[of] & POLAR[by]
-    mixed = APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]
-    weights = [np.ones(len(pair)), typed * apolar, typed * polar, typed * mixed]
-    weights.append(typed * read_potentials().surface[of, by])
+    weights = [
+        np.ones(len(pair)),
+        typed & APOLAR[of] & APOLAR[by],
+        typed & POLAR[of] & POLAR[by],
+        typed & (APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]),
+        typed * read_potentials().surface[of, by],
+    ]
     return np.column_stack([np.bincount(pair, area * weight, minlength=len(pairs)) / 2 for weight in weights])

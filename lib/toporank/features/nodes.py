@@ -9,8 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from toporank.errors import FeatureError
-from toporank.features.registry import Parameters, register
-from toporank.features.scaling import Scaling, min_max, scaled
+from toporank.features.registry import Parameters, Scaling, min_max, register, scaled
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, run_dssp
@@ -107,17 +106,37 @@ def dssp_topology_nodes(
     Result: values of shape (N, 32 + t).
     Raises FeatureError when DSSP knows none of the interface residues.
     """
-    known = without_modified(complex_) if parameters.modified == "lost" else complex_
+    seen = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":
-        known = along_principal_axes(known, residues)
-    dssp = run_dssp(known) if parameters.dssp == "mkdssp" else builtin_dssp(known, residues)
+        seen = along_principal_axes(seen, residues)
+    dssp = run_dssp(seen) if parameters.dssp == "mkdssp" else builtin_dssp(seen, residues)
     return assemble_nodes(parameters, complex_, residues, topology, dssp)
+
+
+class TopologyOnly(Parameters):
+    """Parameters of `nodes/topology_only/v1`."""
+
+    scaling: Scaling = Field("training_set", description="As of `nodes/dssp_topology/v1`.")
+
+
+@register(
+    "nodes/topology_only/v1",
+    alias="topology_only",
+    summary="the topology columns and nothing else",
+    parameters=TopologyOnly,
+    columns=lambda parameters: [],
+)
+def topology_only_nodes(
+    parameters: TopologyOnly, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+) -> NodeTable:
+    """Every interface residue is a node. topology : (N, t), unscaled."""
+    return NodeTable(scaled(topology, parameters.scaling), ("",) * len(residues))
 
 
 def without_modified(complex_: Complex) -> Complex:
     """The complex with protein residues of the 20 names only; DSSP leaves out the others by itself."""
-    parents = ["" if lost else parent for lost, parent in zip(complex_.is_modified, complex_.parents, strict=True)]
-    return replace(complex_, parents=tuple(parents))
+    parents = np.where(complex_.is_modified, "", complex_.parents)
+    return replace(complex_, parents=tuple(parents.tolist()))
 
 
 def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
@@ -127,8 +146,8 @@ def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
     Only partners of the interface count, so that a chain far away turns nothing. residues : int, shape (N,), the
     interface.
     """
-    counts = np.isin(complex_.body_of, complex_.body_of[residues])
-    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & counts]]
+    of_interface = np.isin(complex_.body_of, complex_.body_of[residues])
+    ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & of_interface]]
     centre = ca.mean(axis=0)
     _, axes = np.linalg.eigh((ca - centre).T @ (ca - centre))
     axes *= np.where((((ca - centre) @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0)

@@ -1,12 +1,15 @@
-"""Pairs of nodes of different partners, and the edges they become: what all edge modules share."""
+"""What all edge modules share: pairs of nodes that are joined, atom–atom distances, edges in both directions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from pydantic import AfterValidator
 
 from toporank.errors import FeatureError
+from toporank.features.registry import Scaling, scaled
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 
@@ -40,8 +43,31 @@ def node_pairs(
     return pairs[order], distance[order]
 
 
-def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray) -> Edges:
-    """Edges (i, j), (j, i) of each pair next to each other. pairs : (P, 2); attributes : (P, k) each."""
+def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray, scaling: Scaling = "none") -> Edges:
+    """Edges (i, j) and (j, i) of each pair next to each other.
+
+    pairs : int, (P, 2). forward, backward : (P, k), the attributes of (i, j) and of (j, i).
+    """
     index = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
     attributes = np.stack([forward, backward], axis=1).reshape(2 * len(pairs), -1)
-    return Edges(np.ascontiguousarray(index), attributes)
+    return Edges(np.ascontiguousarray(index), scaled(attributes, scaling))
+
+
+def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
+    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]), shape (P, B).
+
+    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å.
+    """
+    from toporank.features.kernels.distances import count_distances  # imports numba, which is slow
+
+    return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)
+
+
+def _rising(limits: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(low < high for low, high in pairwise(limits)):
+        raise ValueError("each limit must be greater than the one before")
+    return limits
+
+
+Rising = AfterValidator(_rising)
+"""Validator of limits of distances."""

@@ -10,12 +10,12 @@ import functools
 import importlib
 import json
 import pkgutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from toporank import plugins
@@ -30,6 +30,10 @@ DEFAULT_MODULES = {
 }
 """The stages with a choice of module, and the choice when none is named."""
 
+Scaling = Literal["per_decoy", "training_set", "none"]
+"""`per_decoy`: each column to [0, 1] within a decoy, as published. `training_set`: features stay as they are, and the
+network scales them by mean and standard deviation of its training graphs. `none`: no scaling."""
+
 
 class Parameters(BaseModel):
     """Base of the parameter sets: unknown keys are errors, values do not change."""
@@ -43,19 +47,13 @@ class Parameters(BaseModel):
 
     @property
     def reach(self) -> float:
-        """Å from the partners beyond which no atom changes what is computed. Infinite unless a module knows better."""
+        """Å from the partners beyond which no atom changes the result. Infinite unless a module knows better."""
         return float("inf")
 
 
 @dataclass(frozen=True)
 class Module:
-    """One way to compute one stage.
-
-    `columns` maps parameters to the names of the numeric columns; `compute` is the pure function. `uses` : files beside
-    it that its results depend on and that nothing imports, such as tables. `extends` : id of the module with the same
-    parameters whose columns are among its own, with the same values. `ready` raises where something that it needs is
-    not installed.
-    """
+    """One way to compute one stage; `register` explains the fields."""
 
     id: str
     alias: str
@@ -63,9 +61,13 @@ class Module:
     parameters: type[Parameters]
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
-    uses: tuple[str, ...] = ()
     extends: str = ""
     ready: Callable[[], object] | None = None
+
+    @property
+    def stage(self) -> str:
+        """The stage this module computes: the first part of its id."""
+        return self.id.split("/")[0]
 
     @property
     def package(self) -> str:
@@ -73,22 +75,14 @@ class Module:
         return plugins.package_of(self.compute.__module__)
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """What `code.closure` begins with: the module, all Python files of a plug-in, and the files it uses."""
-        name = self.compute.__module__
-        code = plugins.sources(name) if self.package else (name.removeprefix("toporank."),)
-        beside = Path(sys.modules[name].__file__).parent
-        return *code, *(str(beside / used) for used in self.uses)
-
-    @property
-    def stage(self) -> str:
-        """The stage this module computes: the first part of its id."""
-        return self.id.split("/")[0]
+    def package_files(self) -> tuple[str, ...]:
+        """All Python files of the package that brings it; none for the modules of this folder."""
+        return plugins.sources(self.compute.__module__) if self.package else ()
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A module with its resolved parameters."""
+    """A module with its resolved parameters. Called, it computes."""
 
     module: Module
     parameters: Parameters
@@ -99,7 +93,7 @@ class Choice:
         return self.module.columns(self.parameters)
 
     def record(self) -> dict[str, Any]:
-        """What is written into artefacts and checkpoints: `{"module": id, ...parameters}`, and the package if any."""
+        """What artefacts and checkpoints keep of it: `{"module": id, ...parameters}`, and the package if any."""
         package = {"package": self.module.package} if self.module.package else {}
         return {"module": self.module.id, **package, **self.parameters.model_dump(mode="json")}
 
@@ -116,18 +110,30 @@ def register(
     alias: str,
     summary: str,
     parameters: type[Parameters],
-    columns: Callable,
-    uses: tuple[str, ...] = (),
+    columns: Callable[[Any], list[str]],
     extends: str = "",
     ready: Callable[[], object] | None = None,
 ) -> Callable:
-    """Decorator that registers a compute function `(parameters, ...)` as a module.
+    """Decorator that registers a compute function `(parameters, ...)` as a feature module.
 
-    Raises ConfigError when its id names no stage, or when another module of the stage has its id or alias.
+    Parameters
+    ----------
+    id : such as `edges/contacts/v1`; it begins with the stage and ends with a version
+    alias : a short name for configurations
+    summary : one line for `features list`
+    parameters : the class of its parameters
+    columns : function of the parameters that returns the names of the numeric columns
+    extends : id of the module with the same parameters whose columns are among its own, with the same values
+    ready : function that raises ConfigError where something that the module needs is not installed
+
+    Raises
+    ------
+    ConfigError
+        when the id names no stage, or when another module of the stage has the id or alias
     """
 
     def decorate(compute: Callable) -> Callable:
-        module = Module(id, alias, summary, parameters, columns, compute, uses, extends, ready)
+        module = Module(id, alias, summary, parameters, columns, compute, extends, ready)
         _check_name(module)
         _MODULES[id] = module
         return compute
@@ -140,24 +146,20 @@ def _check_name(new: Module) -> None:
     if new.stage not in DEFAULT_MODULES:
         remedy = f"begin its id with one of {', '.join(DEFAULT_MODULES)}"
         raise ConfigError(f"there is no stage {new.stage!r}", where=where, remedy=remedy)
-    names = {new.id, new.alias}
-    for known in _MODULES.values():
-        if known.stage == new.stage and (shared := sorted(names & {known.id, known.alias})):
-            raise ConfigError(
-                f"{known.id} of {known.compute.__module__} is called {shared[0]!r}, too",
-                where=where,
-                remedy="give one of them another id and alias, or uninstall its package",
-            )
+    for module in _MODULES.values():
+        taken = {new.id, new.alias} & {module.id, module.alias}
+        if module.stage == new.stage and taken:
+            what = f"{module.id} of {module.compute.__module__} is called {min(taken)!r}, too"
+            remedy = "give one of them another id and alias, or uninstall its package"
+            raise ConfigError(what, where=where, remedy=remedy)
 
 
 @functools.cache
 def modules() -> dict[str, Module]:
-    """All modules by id: every file of this folder and of `topoqa`, and every plug-in, is imported once."""
-    here = Path(__file__).parent
-    for folder, package in ((here, "toporank.features."), (here / "topoqa", "toporank.features.topoqa.")):
-        for found in pkgutil.iter_modules([str(folder)], package):
-            if not found.ispkg:
-                importlib.import_module(found.name)
+    """All modules by id: every file of this folder, and every plug-in, is imported once."""
+    for file in pkgutil.iter_modules([str(Path(__file__).parent)], "toporank.features."):
+        if not file.ispkg:
+            importlib.import_module(file.name)
     for point in plugins.plugins():
         plugins.load(point)
     return dict(sorted(_MODULES.items()))
@@ -169,17 +171,19 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
     Raises ConfigError naming the stage, the key and the nearest spelling, or the package that is not installed.
     """
     where = f"features.{stage}"
-    candidates = {m.id: m for m in modules().values() if m.stage == stage}
-    aliases = {m.alias: m for m in candidates.values()}
+    by_name = {}
+    for module in modules().values():
+        if module.stage == stage:
+            by_name[module.id] = by_name[module.alias] = module
     name = record.get("module", DEFAULT_MODULES[stage])
-    module = {**aliases, **candidates}.get(name if isinstance(name, str) else "")
-    if module is None:
-        remedy = did_you_mean(str(name), [*candidates, *aliases])
+    if str(name) not in by_name:
+        remedy = did_you_mean(str(name), by_name)
         if package := record.get("package"):
             remedy = f"it is part of the package {package!r}: install that, if you trust it, wherever jobs run"
         raise ConfigError(f"no feature module {name!r}", where=where, remedy=remedy)
-    given = {key: value for key, value in record.items() if key not in ("module", "package")}
-    return Choice(module, checked(module.parameters, given, where=where))
+    module = by_name[name]
+    values = {key: value for key, value in record.items() if key not in ("module", "package")}
+    return Choice(module, checked(module.parameters, values, where=where))
 
 
 def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
@@ -190,23 +194,19 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
     """Resolve the stored records of the four feature stages to what was computed when they were written.
 
-    Raises ConfigError, also when a record lacks a parameter or a stage: no default of today stands for it.
+    Raises ConfigError, also when a record lacks a parameter or a stage: today's defaults may be others.
     """
-    return {stage: _choose_recorded(stage, records.get(stage)) for stage in DEFAULT_MODULES}
-
-
-def _choose_recorded(stage: str, record: dict[str, Any] | None) -> Choice:
-    module = modules().get((record or {}).get("module"))
-    if module is None or module.stage != stage:
-        return choose(stage, {"module": None, **(record or {})})  # raises: nothing is a default here
-    missing = [name for name in module.parameters.model_fields if name not in record]
-    if missing:
-        raise ConfigError(
-            f"the record of {module.id} does not say what {' and '.join(missing)} was",
-            where=f"features.{stage}",
-            remedy="the file is damaged, or was made by another program",
-        )
-    return choose(stage, record)
+    choices = {}
+    for stage in DEFAULT_MODULES:
+        record = {"module": None, **(records.get(stage) or {})}  # without a module, `choose` raises
+        choices[stage] = choose(stage, record)
+        module = choices[stage].module
+        missing = [name for name in module.parameters.model_fields if name not in record]
+        if missing:
+            what = f"the record of {module.id} does not say what {' and '.join(missing)} was"
+            remedy = "the file is damaged, or was made by another program"
+            raise ConfigError(what, where=f"features.{stage}", remedy=remedy)
+    return choices
 
 
 def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
@@ -227,17 +227,37 @@ def call_mkdssp(choices: dict[str, Choice]) -> bool:
 def narrowed(features: Any, wanted: Any) -> Any:
     """The records of graphs, as those of graphs with only the columns of the node module that `wanted` names.
 
-    A node module that extends the wanted one, or one that does, stands for it; everything else stays as it is.
+    A node module that extends the wanted one, or one that does, counts as it; everything else stays as it is.
     """
     if not features or not wanted:
         return features
-    ours, theirs = (records_.get("nodes") or {} for records_ in (features, wanted))
-    name, wanted_name = ours.get("module"), theirs.get("module")
-    while name != wanted_name and (module := modules().get(name)):
-        name = module.extends
-    return {**features, "nodes": {**ours, "module": name}} if name and name == wanted_name else features
+    nodes = features.get("nodes") or {}
+    wanted_name = (wanted.get("nodes") or {}).get("module")
+    name = nodes.get("module")
+    while name != wanted_name and name in modules():
+        name = modules()[name].extends
+    if not name or name != wanted_name:
+        return features
+    return {**features, "nodes": {**nodes, "module": name}}
 
 
 def canonical(value: Any) -> str:
     """JSON with one spelling per value: for keys, fingerprints and metadata."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def scaled(values: np.ndarray, scaling: Scaling) -> np.ndarray:
+    """The columns of `values`, shape (N, k), as they go into the graph."""
+    return min_max(values, values) if scaling == "per_decoy" else values
+
+
+def min_max(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Scale each column to [0, 1] by the smallest and largest value of that column in `reference`.
+
+    values, reference : shape (N, k) or (N,), and the same trailing shape. A constant column becomes 0.
+    """
+    if len(reference) == 0:
+        return np.zeros_like(values, dtype=np.float64)
+    low, high = reference.min(axis=0), reference.max(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    return (values - low) / width

@@ -68,6 +68,22 @@ class Persistence(Parameters):
         return sets
 
 
+class NoTopology(Parameters):
+    """No parameters."""
+
+
+@register(
+    "topology/none/v1",
+    alias="none",
+    summary="no topology columns",
+    parameters=NoTopology,
+    columns=lambda parameters: [],
+)
+def no_topology(parameters: NoTopology, complex_: Complex, residues: np.ndarray) -> np.ndarray:
+    """Shape (N, 0) for `residues`, int, shape (N,)."""
+    return np.zeros((len(residues), 0))
+
+
 def columns(parameters: Persistence) -> list[str]:
     """Column names: all H0 columns, then all H1 columns, element sets in the given order."""
     h0 = [f"h0_{s}_death_{stat}" for s in parameters.element_sets for stat in STATISTICS]

@@ -103,7 +103,7 @@ def _look(path: str) -> Sketch | None:
 
 
 def _code() -> str:
-    return code_of("structures.sketch")
+    return code_of("structures")
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:

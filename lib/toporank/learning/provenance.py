@@ -17,17 +17,8 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
-NOT_FOLLOWED = (
-    *("building", "features", "structures"),  # graphs count by their values
-    *("learning.hardware", "learning.hyperparameters"),  # so do parameters,
-    *("inputs", "comparing.homology", "files.spreadsheets"),  # splits and chains
-    *("learning.checkpoint", "learning.topoqa.published_checkpoint"),  # how weights are written and read
-    *("files.torch_files", "files.described"),
-    "learning.provenance",  # what a run says of itself
-)
-"""Imports of `learning.train` that do not decide the result of a training run."""
 TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
-"""The packages whose version does, too."""
+"""The packages whose version decides the result of a training run."""
 
 
 def provenance() -> dict[str, Any]:
@@ -62,5 +53,5 @@ def git_state() -> str:
 def training_code() -> str:
     """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
     found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    digest = code_of("learning.train", without=NOT_FOLLOWED)
+    digest = code_of("learning", "metrics.py")
     return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Box, Store
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.code import code_of
+from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import Chain
 from toporank.files.state import MISSING
 from toporank.inputs.confidence.side_files import place_of, state_below
@@ -91,7 +91,7 @@ class TargetCache:
 
     def __init__(self, store: Store, depends_on: Mapping[str, Any]):
         self.store = store
-        self.depends_on = {**depends_on, "code": code_of("ranking.score")}
+        self.depends_on = {**depends_on, "code": code_of(*SCORES)}
 
     def find(self, plan: Sequence[PlannedDecoy]) -> TargetResult | None:
         """The result for a target whose decoys are these; None if the store has none."""

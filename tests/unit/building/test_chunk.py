@@ -8,14 +8,12 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from building import build as build_decoys
-from toporank import code
 from toporank.building.chunks import chunk
 from toporank.building.chunks.chunk import artefact, run_chunk
 from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
@@ -302,162 +300,10 @@ def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has
     assert [row.graphs_of_interfaces for row in run(toy).values()] == [graphs] * len(NAMES)
 
 
-# ---- which code counts ------------------------------------------------------------------------------------
+# ---- which packages count; which code does: test_code.py ---------------------------------------------------
 
 
-@pytest.fixture
-def edit(tmp_path, monkeypatch) -> Callable[[str, Callable[[str], str]], set[str]]:
-    """A function that edits one file of a copy of the library and tells which digests change."""
-    copy = tmp_path / "copy" / "toporank"
-    shutil.copytree(code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol"))
-    stages = sys.modules[Making.__module__]
-    monkeypatch.setattr(code, "LIBRARY", copy)
-    monkeypatch.setattr(code, "KNOWN", tmp_path / "digests.json")
-    monkeypatch.setattr(stages, "__file__", str(copy / "building/chunks/stages.py"))
-
-    def digests(features: dict[str, dict]) -> dict[str, str]:
-        choices = resolve({stage: {} for stage in DEFAULT_MODULES} | PLAIN | features)
-        stages._code_digest.cache_clear()
-        code.forget()
-        return {kind: code_digest(kind, choices) for kind in KINDS}
-
-    def edit_and_compare(name: str, change: Callable[[str], str], **features: dict) -> set[str]:
-        before, text = digests(features), (copy / name).read_text()
-        changed = change(text)
-        assert changed != text, "the edit did nothing"
-        (copy / name).write_text(changed)
-        after = digests(features)
-        return {kind for kind in KINDS if before[kind] != after[kind]}
-
-    yield edit_and_compare
-    stages._code_digest.cache_clear()
-    code.forget()
-
-
-PLAIN = {"nodes": {"module": "dssp_topology"}, "edges": {"module": "legacy"}}
-"""Modules whose files are few; those of contacts have tests of their own."""
 KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs", "label"}
-ON_TABLES = {"interface", "topology", "nodes", "edges", "graphs"}
-STRAY = "\nOTHER = 0\n"
-
-
-def files_of(package: str) -> list[Path]:
-    found = sorted((code.LIBRARY / package).glob("*.py"))
-    assert found, package
-    return found
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: "# a comment\n" + text,
-        lambda text: text.replace("\n\n\n", "\n\n\n\n"),
-        lambda text: text.replace('    """Find the interface residues', '    """Look for the interface residues'),
-        lambda text: text.replace('"""Interface residues:', '"""The interface residues:'),
-        lambda text: text.replace('    """Parameters of `interface/ca_cutoff/v1`."""\n', '    """Other words."""\n'),
-        lambda text: text.replace("there = np.unique(body)", "there = (np.unique(body))"),
-    ],
-    ids=["comment", "empty line", "docstring of a function", "of the module", "of a class", "layout"],
-)
-def test_comments_docstrings_and_layout_recompute_nothing(edit, change):
-    assert edit("features/interface.py", change) == set()
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "concerned"),
-    [
-        ("features/interface.py", "MAX_CONTACTS = 500_000", "MAX_CONTACTS = 400_000", {"interface"}),
-        (
-            "structures/neighbours.py",
-            "found[apart < cutoff]",
-            "found[apart <= cutoff]",
-            {"interface", "contacts", "edges", "graphs"},
-        ),
-        ("features/topology.py", '"sum", "min"', '"min", "sum"', {"topology"}),
-        ("features/nodes.py", '"A": 106', '"A": 107', {"nodes"}),
-        ("structures/dssp.py", "NO_ANGLE = 360.0", "NO_ANGLE = 0.0", {"nodes"}),
-        ("files/graph_file.py", "FORMAT = 1", "FORMAT = 2", {"graphs"}),
-        ("structures/text.py", "1 << 28", "1 << 27", {"complex", "interface"}),
-    ],
-)
-def test_a_change_of_a_number_recomputes_the_stages_that_use_it_and_no_other(edit, name, old, new, concerned):
-    assert edit(name, lambda text: text.replace(old, new, 1)) == concerned
-
-
-@pytest.mark.parametrize(
-    ("name", "concerned"),
-    [
-        ("features/scaling.py", {"nodes", "edges", "graphs"}),
-        ("features/pairs.py", {"edges", "graphs"}),
-        ("features/topoqa/edges.py", {"edges", "graphs"}),  # the module that is chosen here
-        ("features/contact_edges.py", set()),  # another one
-        ("structures/neighbours.py", {"interface", "contacts", "edges", "graphs"}),
-        ("features/kernels/distances.py", {"edges", "graphs"}),
-        ("structures/complex.py", KINDS),
-        ("structures/stored.py", KINDS),
-        ("structures/density.py", {"complex", "interface"}),
-        ("structures/partners.py", KINDS),
-        ("comparing/native/mapping.py", {"label"}),
-        ("building/native_labels.py", {"label"}),
-        ("files/described.py", ON_TABLES),
-        ("features/residue_tables.py", ON_TABLES),
-        ("comparing/contacts.py", {"contacts"}),
-        ("files/graph_file.py", {"graphs"}),
-        ("compilation.py", {"topology", "nodes", "edges", "graphs"}),
-        ("structures/builtin_dssp.py", {"nodes"}),
-        *((f"features/persistence/{path.name}", {"topology"}) for path in files_of("features/persistence")),
-        *((f"structures/kabsch_sander/{path.name}", {"nodes"}) for path in files_of("structures/kabsch_sander")),
-        ("building/chunks/store.py", set()),
-        ("learning/fit.py", set()),
-        ("settings.py", set()),
-        ("report/page.py", set()),
-        ("report/page.js", set()),
-        ("errors.py", set()),
-        ("files/atomic.py", set()),
-        ("files/user_tables.py", set()),
-    ],
-)
-def test_another_line_of_code_recomputes_the_stages_that_run_it_and_no_other(edit, name, concerned):
-    assert edit(name, lambda text: text + STRAY) == concerned
-
-
-def test_a_change_of_what_a_stage_writes_recomputes_it(edit):
-    assert "interface" in edit(
-        "building/chunks/stages.py", lambda text: text.replace('zip("xyz", ca.T', 'zip("zyx", ca.T')
-    )
-
-
-CONTACTS = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
-
-
-@pytest.mark.parametrize("name", ["potentials.csv", "surface.py", "atom_types.py", "kernels/atoms.py"])
-def test_what_features_are_computed_with_counts_where_they_are_chosen_data_too(edit, name):
-    def change(text: str) -> str:
-        return text + (STRAY if name.endswith(".py") else "water,CA,,0.12\n")
-
-    assert edit(f"features/{name}", change, **CONTACTS) == {"nodes", "edges", "graphs"}
-    assert edit(f"features/{name}", change) == set()
-
-
-def test_digests_are_kept_and_a_damaged_note_of_them_does_no_harm(tmp_path, monkeypatch):
-    source, known = tmp_path / "a.py", tmp_path / "kept/digests.json"
-    monkeypatch.setattr(code, "KNOWN", known)
-
-    def digest(text: str) -> str:
-        source.write_text(text)
-        code.forget()
-        return code.source_digest((str(source),))
-
-    first = digest("A = 1\n")
-    monkeypatch.setattr(code.ast, "parse", None)
-    assert digest("A = 1\n") == first
-    monkeypatch.undo()
-    monkeypatch.setattr(code, "KNOWN", known)
-    assert digest("A = 2\n") != first
-    for damage in ("", "[]", "{", '{"a": "b"}'):
-        known.write_text(damage)
-        assert digest("A = 1  # one\n") == first
-    code.forget()
 
 
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):

@@ -219,7 +219,7 @@ def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
 
     first = digest()
     assert digest() == first
-    monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *roots, without: "other code")
+    monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *parts: "other code")
     assert len({first, digest(), ""}) == 3
 
 

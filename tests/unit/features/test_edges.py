@@ -14,7 +14,8 @@ from oracle import reference
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.topoqa.edges import LegacyV11, atom_distances, legacy_columns, legacy_edges
+from toporank.features.legacy_edges import LegacyV11, legacy_columns, legacy_edges
+from toporank.features.pairs import atom_distances
 from toporank.structures.read import read_complex
 
 RAW = LegacyV11(scaling="none")

@@ -23,8 +23,8 @@ from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, w
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.features.nodes import along_principal_axes
+from toporank.features.presets import PRESETS
 from toporank.features.registry import resolve
-from toporank.features.topoqa.presets import PRESETS
 from toporank.learning.graphs import GraphStore
 from toporank.learning.standardising import set_statistics
 from toporank.learning.weights import build_network

@@ -10,7 +10,7 @@ import pytest
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.topoqa.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
+from toporank.features.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
 from toporank.structures.read import read_complex
 
 DEFAULT = MultiscaleV24()

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import config
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial import cKDTree
 
-import toporank
 from oracle import reference
 from structures_text import EXAMPLES
-from toporank.compilation import LOCK, first_writable, package_digest
+from toporank.code import code_of
+from toporank.compilation import cache_folder
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
 from toporank.features.persistence.alpha import _solid
 from toporank.features.topology import h1_bars as gudhi_bars
+from toporank.files.atomic import first_writable
 from toporank.structures.read import read_complex
 
 SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
@@ -307,20 +304,17 @@ def test_arrays_of_any_type_and_layout_are_understood():
 # ---- compiled code on disk --------------------------------------------------------------------------------
 
 
-PACKAGE = Path(toporank.__file__).parent / "features" / "persistence"
-
-
-def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_path):
+def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_path, monkeypatch):
     """Numba looks at the file of the function alone, not at those whose functions went into it."""
-    copy = tmp_path / "persistence"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = package_digest(copy)
-    assert before == package_digest(PACKAGE)
-    for path in sorted(copy.glob("*.py")):
-        text = path.read_text()
-        path.write_text(text + "\n")
-        assert package_digest(copy) != before, path.name
-        path.write_text(text)
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    names = set()
+    for text in ("A = 1", "A = 2"):
+        (tmp_path / "inlined.py").write_text(text)
+        for cached in (cache_folder, code_of):
+            cached.cache_clear()
+        names.add(cache_folder(tmp_path))
+    assert len(names) == 2
+    assert {path.parent for path in names} == {tmp_path}
 
 
 def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path):
@@ -328,59 +322,3 @@ def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path):
     forbidden = tmp_path / "file" / "below"
     assert first_writable([forbidden, tmp_path / "good" / "deep", tmp_path]) == tmp_path / "good" / "deep"
     assert first_writable([forbidden]).is_dir()
-
-
-PROGRAM = """
-import sys, time
-from pathlib import Path
-sys.path.insert(0, {library!r})
-from toporank.compilation import cache_folder, compiled, one_at_a_time
-
-HERE = Path(__file__).parent
-
-@compiled
-def slow(x):
-    return x + 1
-
-with one_at_a_time(HERE):
-    found = any(cache_folder(HERE).rglob("*.nbi"))
-    assert slow(1) == 2
-    time.sleep(0.3)
-print("found" if found else "compiled", sum(slow.stats.cache_hits.values()), cache_folder(HERE))
-"""
-
-
-def start(program: Path, cache: Path) -> subprocess.Popen:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    return subprocess.Popen([sys.executable, program], env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def test_of_processes_that_start_at_once_one_compiles_and_the_others_load(tmp_path):
-    program, cache = tmp_path / "program.py", tmp_path / "cache"
-    program.write_text(PROGRAM.format(library=str(PACKAGE.parents[2])))
-    answers = sorted(p.communicate()[0].split() for p in [start(program, cache) for _ in range(3)])
-    assert [a[:2] for a in answers] == [["compiled", "0"], ["found", "1"], ["found", "1"]]
-    assert {Path(a[2]).parent for a in answers} == {cache}
-    assert list(cache.rglob(LOCK))
-
-
-def test_an_edit_of_one_file_reaches_the_functions_of_others(tmp_path):
-    """Edges of a spanning tree, made wrong on purpose: whoever calls it must be compiled again."""
-    library = tmp_path / "lib" / "toporank"
-    shutil.copytree(PACKAGE, library / "features/persistence", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("compilation.py", "files/atomic.py"):
-        (library / name).parent.mkdir(exist_ok=True)
-        shutil.copy(PACKAGE.parents[1] / name, library / name)
-    (library / "__init__.py").write_text("")
-    program = tmp_path / "program.py"
-    program.write_text(
-        f"import sys; sys.path.insert(0, {str(library.parent)!r})\n"
-        "import numpy as np\n"
-        "from toporank.features.persistence.clouds import h0_deaths\n"
-        "print(*h0_deaths(np.eye(3) * [0, 0, 7]), sum(h0_deaths.stats.cache_hits.values()))\n"
-    )
-    answers = [start(program, tmp_path / "cache").communicate()[0] for _ in range(2)]
-    callee = library / "features" / "persistence" / "pairing.py"
-    callee.write_text(callee.read_text().replace("np.sqrt(nearest)", "2.0 * np.sqrt(nearest)", 1))
-    answers.append(start(program, tmp_path / "cache").communicate()[0])
-    assert answers == ["0.0 7.0 0\n", "0.0 7.0 1\n", "0.0 14.0 0\n"]

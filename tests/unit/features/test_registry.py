@@ -8,6 +8,7 @@ import pytest
 
 from structures_text import random_complex
 from toporank.errors import ConfigError
+from toporank.features.presets import PRESETS
 from toporank.features.registry import (
     DEFAULT_MODULES,
     call_mkdssp,
@@ -18,7 +19,6 @@ from toporank.features.registry import (
     resolve,
     resolve_recorded,
 )
-from toporank.features.topoqa.presets import PRESETS
 
 LENGTHS = {"cutoff", "nearest", "radius", "bins", "h0_max_death", "min_persistence"}
 NOTHING = {stage: {} for stage in DEFAULT_MODULES}
@@ -114,7 +114,7 @@ def test_choosing_does_not_change_the_record_it_was_given():
         (
             "nodes",
             {"module": "zzz"},
-            r"features\.nodes: .*known: contacts, dssp_topology, folding, folding_embedding, n",
+            r"features\.nodes: .*known: contacts, dssp_topology, folding, n",
         ),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),

@@ -19,12 +19,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import toporank
-from toporank import code
 from toporank.comparing.homology.remembered import remember
 from toporank.errors import CheckpointError
 from toporank.learning.checkpoint import KEY, describe, read_description, toy
 from toporank.learning.graphs import GraphStore
-from toporank.learning.provenance import NOT_FOLLOWED
 from toporank.learning.splits import fingerprint
 from toporank.learning.train import train_run
 from toporank.learning.weights import build_network, load_weights, network_bytes
@@ -409,30 +407,3 @@ def test_weights_that_decayed_to_nothing_are_zero(checkpoint):
     for values in (weights, shipped):
         assert not ((values != 0) & (values.abs() < 1e-20)).any()
     assert (shipped == 0).sum() > 1000
-
-
-def test_a_training_is_known_by_all_code_that_decides_its_result():
-    """Whatever of these folders a run imports is part of its key, or stands here with the reason why not."""
-    others = {
-        "learning/checkpoint.py",  # how weights are read and written
-        "learning/topoqa/published_checkpoint.py",  # how those of others are
-        "learning/provenance.py",  # tells, and changes nothing
-        "learning/hardware.py",  # counts by its values
-        "learning/hyperparameters.py",  # so do these
-    }
-    program = (
-        "import sys, toporank.learning.fit, toporank.learning.train;"
-        "print(*(m for m in sys.modules if m.startswith('toporank.')))"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    told = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    ).stdout.split()
-    imported = {name.removeprefix("toporank.").replace(".", "/") + ".py" for name in told}
-    deciding = {file for file in imported if file.startswith("learning/")}
-    files = code.closure("learning.train", without=NOT_FOLLOWED)
-    counted = {str(Path(file).relative_to(code.LIBRARY)).replace("/__init__.py", ".py") for file in files}
-    assert deciding - others <= counted
-    assert counted & others == set()
-    rooms = {file.partition("/")[0] for file in counted}
-    assert rooms == {"compilation.py", "comparing.py", "files", "files.py", "learning", "learning.py", "metrics.py"}

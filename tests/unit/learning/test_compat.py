@@ -21,8 +21,8 @@ from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.nodes import MAX_ACCESSIBILITY, without_modified
+from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve
-from toporank.features.topoqa.presets import PRESETS
 from toporank.learning.checkpoint import read_description
 from toporank.learning.graphs import GraphStore
 from toporank.learning.weights import load_weights

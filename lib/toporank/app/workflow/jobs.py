@@ -27,11 +27,8 @@ from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of
 
-BY_CONTENT = (
-    *("building.chunks", "features", "structures.kabsch_sander"),
-    *("app.config", "learning.hyperparameters", "learning.hardware"),
-)
-"""Packages that decide what is in graphs: the steps after these read the graphs, and a change is seen there."""
+CODE_OF_STEPS = ("structures", "comparing", "inputs", "building", "learning", "scorer", "ranking", "report")
+"""The rooms that steps after the graphs use, each with all before it. Changed features show in the graphs."""
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
 _OF_TRAINING = (
@@ -51,8 +48,12 @@ def default_config(repository: Path) -> Path:
 
 
 def step_code(repository: Path, script: str) -> str:
-    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and what that imports."""
-    return code_of(str(repository / "workflow_scripts" / script), without=BY_CONTENT)
+    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and the rooms that it uses."""
+    path = repository / "workflow_scripts" / script
+    text = path.read_text(encoding="utf-8")
+    used = [n for n, room in enumerate(CODE_OF_STEPS, 1) if f"toporank.{room}" in text]
+    sampling = ["../toporank_sampling"] if "toporank_sampling" in text else []
+    return code_of(str(path), *CODE_OF_STEPS[: max(used, default=2)], *sampling)
 
 
 def trains(dag: Any) -> bool:

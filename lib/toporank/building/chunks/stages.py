@@ -20,7 +20,7 @@ import numpy as np
 import safetensors.numpy
 
 from toporank.building.chunks.store import Box, Entry, Make, Store
-from toporank.code import code_of, source_digest
+from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import FeatureError, StructureError
 from toporank.features.bystanders import not_looked_at
@@ -42,26 +42,8 @@ from toporank.structures.text import read_content
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
 
-TABLES = ("structures.stored", "structures.surroundings", "features.residue_tables")
-MADE_BY = {
-    "complex": ("structures.read", "structures.stored"),
-    "interface": (
-        "structures.read",
-        "features.bystanders",
-        *TABLES,
-    ),  # its rule reads the decoys
-    "contacts": ("comparing.contacts", "structures.stored"),
-    "topology": TABLES,
-    "nodes": TABLES,
-    "edges": TABLES,
-    "graphs": (*TABLES, "files.graph_file"),
-    "label": ("building.native_labels",),
-}
-"""The modules that make each kind of artefact, besides the feature module and this one; what they import counts too."""
 WITHOUT_MODULE = ("complex", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
-NOT_FOLLOWED = ("building.chunks", "files.user_tables")
-"""Imports that decide nothing in an artefact: how the work is divided and kept, how tables of users are read."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy"),
@@ -79,16 +61,16 @@ def _version(package: str) -> str:
 
 
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
-    """Digest of the code that a kind of artefact depends on: a key of `MADE_BY`, and the chosen module."""
-    module = () if kind in WITHOUT_MODULE else _module(kind, choices).module.sources
-    return _code_digest(kind, module, " ".join(_version(package) for package in PACKAGES[kind]))
+    """Digest of the code and the packages that a kind of artefact depends on: a key of `PACKAGES`.
 
-
-@functools.cache
-def _code_digest(kind: str, module: tuple[str, ...], versions: str) -> str:
-    code = code_of(*MADE_BY[kind], *module, without=NOT_FOLLOWED)
-    own = source_digest([__file__] if kind != "label" else [])
-    return hashlib.sha256(f"{code} {own} {versions}".encode()).hexdigest()[:16]
+    All kinds are made again when a file of `structures` or `features` changes, and those of the modules of a package
+    when a file of that changes.
+    """
+    plugin = () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files
+    labels = ("comparing", "building/native_labels.py") if kind in ("contacts", "label") else ()
+    code = code_of(*GRAPHS, *labels, *plugin)
+    versions = " ".join(_version(package) for package in PACKAGES[kind])
+    return hashlib.sha256(f"{code} {versions}".encode()).hexdigest()[:16]
 
 
 def _module(kind: str, choices: dict[str, Choice]) -> Choice:

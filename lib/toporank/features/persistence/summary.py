@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-from toporank.compilation import compiled, one_at_a_time
+from toporank.compilation import compiled
 from toporank.features.persistence.clouds import LARGEST, balls, gather, persist, room_for, work_space
 from toporank.features.persistence.delaunay import copy_mesh, new_mesh, triangulate
 from toporank.features.persistence.pairing import spanning_tree
@@ -151,11 +150,10 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
 @functools.cache
 def _prepare() -> None:
     """Compile, or load, what `describe_clouds` and `balls` call, with the very types that they call it with."""
-    with one_at_a_time(Path(__file__).parent):
-        points = np.zeros((4, 3))
-        start, member = balls(points, points[:1], 1.0)
-        values, _ = describe(points, np.zeros(4, np.int64), np.ones((1, 1), bool), start, member, 1.0, 0.0)
-        describe_bars(np.zeros((0, 2)), 0, 0.0, np.empty(0), values[0, STATISTICS:])
+    points = np.zeros((4, 3))
+    start, member = balls(points, points[:1], 1.0)
+    values, _ = describe(points, np.zeros(4, np.int64), np.ones((1, 1), bool), start, member, 1.0, 0.0)
+    describe_bars(np.zeros((0, 2)), 0, 0.0, np.empty(0), values[0, STATISTICS:])
 
 
 def members_of_balls(xyz: np.ndarray, centres: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:

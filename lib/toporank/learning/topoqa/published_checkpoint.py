@@ -63,10 +63,10 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     shapes = {name: tuple(tensor.shape) for name, tensor in found.items() if hasattr(tensor, "shape")}
     if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
-    from toporank.features.registry import node_columns, records, resolve_recorded
-    from toporank.features.topoqa.presets import (
+    from toporank.features.presets import (
         PRESETS,  # with all feature modules, which other checkpoints do not need
     )
+    from toporank.features.registry import node_columns, records, resolve_recorded
 
     choices = resolve_recorded(PRESETS[FEATURES])
     nodes, edges = node_columns(choices), choices["edges"].columns

@@ -6,11 +6,9 @@ Importing this package imports numba, which is slow: import it only to compute.
 """
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
-from toporank.compilation import one_at_a_time
 from toporank.structures.kabsch_sander import solvent, states
 
 __all__ = ["accessibility", "secondary_structure"]
@@ -20,10 +18,9 @@ __all__ = ["accessibility", "secondary_structure"]
 def _prepare() -> np.ndarray:
     """Compile, or load, what is called below, with the very types it is called with. Returns the sphere."""
     sphere = solvent.fibonacci_sphere()
-    with one_at_a_time(Path(__file__).parent):
-        none = np.zeros(0, np.int64)
-        states.assign_states(np.zeros((0, 4, 3)), none, np.zeros(0, np.bool_))
-        solvent.accessible_surface(np.zeros((0, 3)), np.zeros(0), np.zeros(1, np.int64), none, sphere)
+    none = np.zeros(0, np.int64)
+    states.assign_states(np.zeros((0, 4, 3)), none, np.zeros(0, np.bool_))
+    solvent.accessible_surface(np.zeros((0, 3)), np.zeros(0), np.zeros(1, np.int64), none, sphere)
     return sphere
 
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from toporank.features.pairs import Edges, both_directions, node_pairs
-from toporank.features.registry import Parameters, register
-from toporank.features.scaling import Scaling, scaled
+from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
+from toporank.features.registry import Parameters, Scaling, register
 from toporank.structures.complex import Complex
 
 AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
 """Columns of `Complex.xyz` that atom–atom distances are taken from."""
-
-
-def rising(limits: tuple[float, ...]) -> tuple[float, ...]:
-    """Validator of limits: each must be greater than the one before."""
-    if not all(low < high for low, high in pairwise(limits)):
-        raise ValueError("each limit must be greater than the one before")
-    return limits
 
 
 class LegacyV11(Parameters):
@@ -35,7 +26,7 @@ class LegacyV11(Parameters):
         json_schema_extra={"unit": "Å"},
         description="Nodes of different partners whose CA atoms are closer than this are joined.",
     )
-    bins: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
+    bins: Annotated[tuple[float, ...], Rising] = Field(
         tuple(float(edge) for edge in range(1, 11)),
         min_length=1,
         json_schema_extra={"unit": "Å"},
@@ -70,15 +61,5 @@ def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) ->
     pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
     seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])
     counts = atom_distances(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))
-    attributes = scaled(np.column_stack([distance, counts]), parameters.scaling)
-    return both_directions(pairs, attributes, attributes)
-
-
-def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
-    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]), shape (P, B).
-
-    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å.
-    """
-    from toporank.features.kernels.distances import count_distances  # imports numba, which is slow
-
-    return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)
+    attributes = np.column_stack([distance, counts])
+    return both_directions(pairs, attributes, attributes, parameters.scaling)

@@ -6,12 +6,10 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from toporank.features.pairs import Edges, both_directions, node_pairs
-from toporank.features.registry import Parameters, register
-from toporank.features.scaling import Scaling, scaled
-from toporank.features.topoqa.edges import atom_distances, rising
+from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
+from toporank.features.registry import Parameters, Scaling, register
 from toporank.structures.complex import STANDARD, Complex
 
 N_BINS = 10
@@ -24,7 +22,7 @@ N_RESIDUE_TYPES = 21
 class MultiscaleV24(Parameters):
     """Parameters of `edges/multiscale_v24`."""
 
-    bands: Annotated[tuple[float, float, float, float], AfterValidator(rising)] = Field(
+    bands: Annotated[tuple[float, float, float, float], Rising] = Field(
         (0.0, 6.0, 10.0, 14.0),
         json_schema_extra={"unit": "Å"},
         description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
@@ -115,8 +113,7 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     symmetric = np.column_stack([band, band_one_hot, histogram, contacts])
     forward = np.column_stack([lengths, unit, chain, residue, symmetric])
     backward = np.column_stack([lengths, -unit, chain[:, ::-1], residue[:, ::-1], symmetric])
-    edges = both_directions(pairs, forward, backward)
-    return Edges(edges.index, scaled(edges.attributes, parameters.scaling))
+    return both_directions(pairs, forward, backward, parameters.scaling)
 
 
 def _chain_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
