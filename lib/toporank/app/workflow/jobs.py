@@ -19,7 +19,7 @@ from toporank.app.config import Config, locate
 from toporank.app.workflow.preflight import Preflight, scorer_of
 from toporank.app.workflow.progress import Part
 from toporank.building.chunks.plan import Chunks, Current, read_current
-from toporank.code import code_of
+from toporank.code import LIBRARY, code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
 from toporank.inputs.confidence import side_files as confidence_files
@@ -52,8 +52,8 @@ def step_code(repository: Path, script: str) -> str:
     path = repository / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
     used = [n for n, room in enumerate(CODE_OF_STEPS, 1) if f"toporank.{room}" in text]
-    sampling = ["../toporank_sampling"] if "toporank_sampling" in text else []
-    return code_of(str(path), *CODE_OF_STEPS[: max(used, default=2)], *sampling)
+    packages = [str(folder) for folder in LIBRARY.parent.glob("toporank_*") if folder.name in text]
+    return code_of(str(path), *CODE_OF_STEPS[: max(used, default=2)], *packages)
 
 
 def trains(dag: Any) -> bool:
