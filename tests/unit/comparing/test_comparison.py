@@ -55,32 +55,11 @@ def test_real_decoys_have_the_contacts_that_plain_loops_find(decoy):
     assert pairs(complex_) == sorted(by_plain_loops(complex_))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_residues_of_any_shape_between_partners(seed):
-    complex_ = random_complex(seed, chains="ABCD").with_partners((("A", "C"), ("B",)))
-    assert pairs(complex_) == sorted(by_plain_loops(complex_)) != []
-
-
 def test_five_angstrom_are_too_far_and_hydrogens_do_not_count():
     a, b = alanine("A", 1, 0.0)[1:2], alanine("B", 1, 5.0)[1:2]
     assert pairs(complex_of(a + b)) == []
     assert pairs(complex_of([*a, replace(b[0], x=4.999)])) == [(0, 1)]
     assert pairs(complex_of([*a, *b, replace(b[0], name="HA", x=3.0)])) == []
-
-
-def test_neither_the_order_of_atoms_and_chains_nor_a_move_changes_what_touches():
-    complex_ = random_complex(1)
-    names = {frozenset(complex_.residues[r] for r in pair) for pair in pairs(complex_)}
-    assert pairs(moved(complex_)) == pairs(complex_)
-    order = np.argsort(-complex_.residue_of, kind="stable")
-    turned = replace(
-        complex_,
-        residues=complex_.residues[::-1], names=complex_.names[::-1], parents=complex_.parents[::-1],
-        xyz=complex_.xyz[order], atom_names=complex_.atom_names[order],
-        residue_of=complex_.residue_of.max() - complex_.residue_of[order],
-        ca=np.argsort(order)[complex_.ca[::-1]],
-    )  # fmt: skip
-    assert {frozenset(turned.residues[r] for r in pair) for pair in pairs(turned)} == names
 
 
 def test_without_two_bodies_nothing_touches():
@@ -160,10 +139,6 @@ def test_what_is_taken_counts_no_more_and_four_is_the_smallest_cluster():
     assert clustered(0) == []
 
 
-def test_of_equals_the_first_is_the_centre():
-    assert clustered(8, (6, [4, 5, 7]), (0, [1, 2, 3])) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-
-
 # ---- decoys of a target -----------------------------------------------------------------------------------
 
 
@@ -226,17 +201,6 @@ def test_residues_that_lie_alike_are_no_twin_when_they_touch_others():
     tensors = safetensors.numpy.load(one)
     tensors["contacts"] = tensors["contacts"][:5]
     assert compare([Compared("a", one), Compared("b", safetensors.numpy.save(tensors))])["b"].twin_of == ""
-
-
-def test_a_real_decoy_and_its_moved_and_shaken_copy_are_twins():
-    complex_ = read_complex(EXAMPLES / "1AVZ/near1.pdb.gz")
-    shaken = replace(complex_, xyz=complex_.xyz + np.random.default_rng(0).normal(0, 0.1, complex_.xyz.shape))
-    other = read_complex(EXAMPLES / "1AVZ/far1.pdb")
-    found = compare(
-        [Compared(name, contact_bytes(c)) for name, c in (("a", complex_), ("b", moved(shaken)), ("c", other))]
-    )
-    assert [found[name].twin_of for name in "abc"] == ["", "a", ""]
-    assert found["a"].consensus > 0.4 > found["c"].consensus
 
 
 def test_partners_named_in_another_order_and_renumbered_chains():

@@ -174,16 +174,6 @@ def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
     assert len({row.interface for row in found.interfaces}) == 1
 
 
-def test_a_chain_swap_is_said_in_the_names_of_the_target(unchanged):
-    changed = {name: CHANGES["swapped"](c) if name in HALF else c for name, c in DECOYS.items()}
-    found = Said(changed)
-    assert {name for name, of in found.maps.items() if chain_map_text(of)} in ({*HALF}, {*DECOYS} - {*HALF})
-    for row in found.interfaces:
-        (before,) = (other for other in unchanged.interfaces if other.decoy == row.decoy)
-        assert row.interface == before.interface
-        assert bool(row.chains and row.chains != row.interface) == bool(chain_map_text(found.maps[row.decoy]))
-
-
 # ---- copies of a chain --------------------------------------------------------------------------------------
 
 

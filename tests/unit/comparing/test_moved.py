@@ -9,7 +9,7 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.comparing.contacts import contact_bytes
-from toporank.comparing.moved import SAMPLE, moved_as_whole
+from toporank.comparing.moved import moved_as_whole
 from toporank.structures.read import read_complex
 
 NEAR, OTHER = "1EMV/near1.pdb.gz", "1EMV/mid2.pdb.gz"
@@ -48,12 +48,6 @@ def test_poses_of_one_body_are_recognised(n, digits):
 def test_so_they_are_where_one_model_differs(n):
     poses = named(*(pose(seed) for seed in range(n - 1)), pose(n, OTHER))
     assert moved_as_whole(poses) == set(poses) - {f"pose_{n - 1:03d}"}
-
-
-def test_so_they_are_where_there_are_many():
-    body = [pose(seed) for seed in range(4)]
-    poses = named(*(body[k % 4] for k in range(3 * SAMPLE)))
-    assert moved_as_whole(poses) == set(poses)
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,6 @@ def test_a_vote_counts_by_the_square_of_what_the_voter_is_worth():
     assert found.alike[0] == 0.5
 
 
-def test_where_all_are_thought_to_be_wrong_all_votes_count_the_same():
-    found = voted([range(10), range(5), range(3)], [0.0, 0.0, -1.0])
-    np.testing.assert_allclose(found.weighted, found.consensus)
-
-
-def test_decoys_that_share_just_half_of_their_contacts_are_not_alike():
-    found = voted([range(10), {*range(5), *range(20, 25)}], [0.5, 0.5])
-    assert found.nearest.tolist() == [0.5, 0.5]
-    assert found.alike.tolist() == [0.0, 0.0]
-
-
 @pytest.mark.parametrize("n", [0, 1])
 def test_a_decoy_that_is_alone_has_no_votes(n):
     found = votes(iter([np.ones(1)] * n), np.full(n, 0.5))
@@ -101,11 +90,6 @@ def test_the_agreement_on_a_residue_is_the_share_of_the_other_decoys_that_have_i
     assert (second["A:2"], second["A:3"]) == (third["A:2"], third["B:4"]) == (1.0, 0.0)
     assert agreement({1, 2}) == [{}]
     assert agreement() == []
-
-
-def test_decoys_vote_on_residues_by_the_square_of_what_they_are_worth():
-    """By hand: the second has the contact and the third has not, 0.8 and 0.4, so 4 to 1."""
-    assert agreement({1}, {1}, {2}, quality=[0.1, 0.8, 0.4])[0] == {"A:1": 0.8, "B:1": 0.8}
 
 
 def test_of_several_contacts_of_a_residue_it_is_the_mean():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dssp_agreement import compare, needs_mkdssp, turn
+from dssp_agreement import compare, needs_mkdssp
 from structures_text import EXAMPLES, Atom, alanine, changed, complex_of, moved, pair, random_complex
 from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import Complex
@@ -133,25 +133,6 @@ def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(de
     np.testing.assert_array_equal(some_.structure, all_.structure)
 
 
-def test_turning_and_shifting_changes_states_not_at_all_and_numbers_by_no_more_than_rounding(decoy):
-    here, there = all_of(decoy), all_of(moved(decoy, 4))
-    np.testing.assert_array_equal(there.structure, here.structure)
-    np.testing.assert_allclose(there.accessibility, here.accessibility, atol=3)
-    assert max(turn(there.phi, here.phi).max(), turn(there.psi, here.psi).max()) < 0.101
-
-
-def test_names_of_chains_and_their_order_do_not_matter(decoy):
-    a, b = decoy.chains
-    for names in ({a: b, b: a}, {a: "Heavy chain", b: ""}):
-        renamed = replace(decoy, residues=tuple(r._replace(chain=names[r.chain]) for r in decoy.residues))
-        assert_same(all_of(renamed), all_of(decoy))
-
-
-def test_residue_numbers_do_not_matter_only_bonds_do(decoy):
-    renumbered = replace(decoy, residues=tuple(r._replace(number=7 * r.number) for r in decoy.residues))
-    assert_same(all_of(renumbered), all_of(decoy))
-
-
 @pytest.mark.parametrize("hydrogen", [b"H", b"HG11", b"1HB", b"2HG1", b"D"])
 def test_hydrogens_do_not_matter(decoy, hydrogen):
     ends = decoy.atom_slices[1:]
@@ -172,14 +153,6 @@ def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others
     dssp = all_of(without(decoy, (decoy.residue_of == 30) & (decoy.atom_names == atom)))
     assert np.flatnonzero(~dssp.found).tolist() == [30]
     assert (dssp.psi[29], dssp.phi[31]) == (360.0, 360.0)
-
-
-def test_what_is_not_found_covers_nothing():
-    near = [*alanine("A", 1, 0.0), *changed(alanine("B", 1, 4.0), residue="UNK")]
-    alone = all_of(complex_of(alanine("A", 1, 0.0)))
-    both = all_of(complex_of(near))
-    assert both.found.tolist() == [True, False]
-    assert both.accessibility.tolist() == [alone.accessibility[0], 0.0]
 
 
 SAME_PLACE = [replace(a, x=0.0, y=0.0, z=0.0) for n in range(1, 8) for a in alanine("A", n, 0.0)]

@@ -14,9 +14,8 @@ from toporank.errors import StructureError
 from toporank.features import interface
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.structures import neighbours
 from toporank.structures.complex import Complex
-from toporank.structures.density import MAX_CA, MAX_HEAVY, check_density, most_in_a_cube
+from toporank.structures.density import MAX_HEAVY, check_density, most_in_a_cube
 from toporank.structures.read import read_complex
 
 MIB = 1 << 20
@@ -46,13 +45,6 @@ def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
 # ---- what passes ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*")), ids=lambda path: path.name)
-def test_no_cube_of_an_example_is_half_as_full_as_the_limits(path):
-    complex_ = read_complex(path)
-    assert most_in_a_cube(complex_.xyz, 0) < MAX_HEAVY / 2
-    assert most_in_a_cube(complex_.xyz[complex_.ca[complex_.ca >= 0]], 0) < MAX_CA / 2
-
-
 def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
     many = copies(decoy, 4, blur=0.3)
     check_density(many)
@@ -68,21 +60,6 @@ def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
     tracemalloc.stop()
     assert len(found) == 4 * np.count_nonzero(decoy.ca >= 0)
     assert peak < 500 * MIB
-
-
-def test_hydrogens_do_not_count(decoy):
-    heavy = copies(decoy, 4)
-    names = np.concatenate([heavy.atom_names, np.full(len(heavy.xyz), b"HB2", dtype="S8")])
-    order = np.argsort(np.tile(heavy.residue_of, 2), kind="stable")
-    check_density(
-        replace(
-            heavy,
-            xyz=np.tile(heavy.xyz, (2, 1))[order],
-            atom_names=names[order],
-            residue_of=np.tile(heavy.residue_of, 2)[order],
-            ca=np.where(heavy.ca >= 0, np.argsort(order)[heavy.ca], -1),
-        )
-    )
 
 
 # ---- what is refused --------------------------------------------------------------------------------------
@@ -140,11 +117,3 @@ def test_an_interface_of_too_many_contacts_is_refused(monkeypatch):
     monkeypatch.setattr(interface, "MAX_CONTACTS", contacts - 1)
     with pytest.raises(StructureError, match=rf"more than {contacts - 1} pairs of residues .* within 10 Å"):
         ca_cutoff_interface(CaCutoff(), complex_)
-
-
-def test_pairs_are_the_same_however_many_are_made_at_once(decoy, monkeypatch):
-    expected = ca_cutoff_interface(CaCutoff(), decoy)
-    monkeypatch.setattr(neighbours, "PAIRS_AT_ONCE", 7 * len(decoy.residues))
-    found = ca_cutoff_interface(CaCutoff(), decoy)
-    for name in ("index", "contacts", "nearest"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))

@@ -40,14 +40,6 @@ def test_amino_acids_that_are_bonded_are_part_of_the_chain(read, tmp_path, as_te
     np.testing.assert_array_equal(found.index, expected.index)
 
 
-def test_they_may_stand_behind_all_others_of_the_file(read):
-    b = chain("B", "AHAHA", y=6.0)
-    later = [*(a for a in b if not a.het), *chain("A", "AAA"), *(a for a in b if a.het)]
-    complex_ = read(pdb(later))
-    assert "" not in complex_.parents
-    assert complex_.notes == ("2 amino acids of chain B written as HETATM, read as part of it",)
-
-
 @BOTH
 def test_a_free_amino_acid_stays_a_ligand(read, as_text, name):
     free = [

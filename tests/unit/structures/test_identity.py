@@ -7,13 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from toporank.errors import ConfigError
 from toporank.files import atomic
 from toporank.inputs.folders import find_decoys
-from toporank.structures.identity import FORMATS, LONGEST_NAME, Decoy, ResidueId, split_suffix, structure_format
+from toporank.structures.identity import LONGEST_NAME, ResidueId, split_suffix, structure_format
 
 
 def lay(folder: Path, *names: str) -> Path:
@@ -60,15 +58,6 @@ def test_other_names_are_not_structures(filename):
     assert split_suffix(filename) is None
 
 
-@settings(max_examples=60)
-@given(
-    stem=st.text(st.characters(exclude_characters="/\0"), min_size=1).filter(lambda s: s.strip(".")),
-    suffix=st.sampled_from([s + z for s in FORMATS for z in ("", ".gz")]),
-)
-def test_stem_and_suffix_put_together_are_the_name_again(stem, suffix):
-    assert split_suffix(stem + suffix) == (stem, suffix)
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -85,11 +74,6 @@ def test_the_suffix_tells_the_format_in_any_case(name, expected):
     assert structure_format(Path("some.dir", name)) == expected
 
 
-def test_a_wrong_suffix_is_refused_with_the_ones_that_are_right():
-    with pytest.raises(ConfigError, match=r"x\.txt: not a structure file name .*\.pdb, \.ent, \.cif, \.mmcif.*\.gz"):
-        structure_format(Path("folder/x.txt"))
-
-
 # ---- residues ---------------------------------------------------------------------------------------------
 
 
@@ -97,10 +81,6 @@ def test_residues_sort_by_chain_then_number_then_insertion_code():
     order = [("A", -3), ("A", 2), ("A", 10), ("A", 10, "A"), ("A", 10, "B"), ("A", 11), ("AA", 1), ("B", -1)]
     residues = [ResidueId(*r) for r in order]
     assert sorted(reversed(residues)) == residues
-
-
-def test_a_residue_prints_as_chain_number_and_insertion_code():
-    assert [str(ResidueId("H", 52, "A")), str(ResidueId("Heavy", -3))] == ["H:52A", "Heavy:-3"]
 
 
 # ---- finding decoys ---------------------------------------------------------------------------------------
@@ -129,24 +109,6 @@ def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called_but_its_file
 def test_a_flat_folder_is_one_target_with_the_folder_s_name(tmp_path):
     folder = lay(tmp_path / "my decoys", "a.pdb", "b.cif")
     assert found(folder) == [("my decoys", "a", "a.pdb"), ("my decoys", "b", "b.cif")]
-
-
-def test_a_flat_folder_given_as_the_working_directory_still_has_a_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(lay(tmp_path / "here", "a.pdb"))
-    assert found(Path(".")) == [("here", "a", "a.pdb")]
-
-
-def test_the_same_decoy_name_may_stand_in_two_targets(tmp_path):
-    assert len(found(lay(tmp_path, "T1/a.pdb", "T2/a.pdb"))) == 2
-
-
-@pytest.mark.parametrize("twins", [("T/a.pdb", "T/a.cif"), ("T/a.pdb", "T/a.pdb.gz"), ("T/a.ent", "T/a.pdb")])
-def test_two_files_of_one_name_are_two_decoys(tmp_path, twins):
-    assert [place[:2] for place in found(lay(tmp_path, *twins))] == [("T", "a"), ("T", "a")]
-
-
-def test_spaces_and_letters_of_any_alphabet_are_kept_in_names(tmp_path):
-    assert found(lay(tmp_path, "Zielprotein ß/Modell №1.pdb")) == [("Zielprotein ß", "Modell №1", "Modell №1.pdb")]
 
 
 # ---- names that no table or artefact can have ----------------------------------------------------------------
@@ -197,34 +159,6 @@ def test_names_that_only_other_programs_take_amiss_are_kept(tmp_path, name):
     assert not any(decoy.refused for decoy in find_decoys("set", tmp_path))
 
 
-def test_names_that_differ_in_case_only_are_different_decoys(tmp_path):
-    lay(tmp_path, "T/a.pdb", "T/A.pdb", "t/a.pdb")
-    if len(list(tmp_path.glob("*/*"))) < 3:
-        pytest.skip("this file system does not tell capitals")
-    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [("T", "A"), ("T", "a"), ("t", "a")]
-
-
 def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
     with pytest.raises(ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"):
         find_decoys("set", tmp_path / "nowhere")
-
-
-def test_a_file_in_place_of_the_folder_is_an_error(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be listed"):
-        find_decoys("set", lay(tmp_path, "file") / "file")
-
-
-def test_an_empty_folder_holds_no_decoys(tmp_path):
-    assert found(tmp_path) == []
-
-
-@pytest.mark.parametrize("leads_to", ["gone.pdb", "a.pdb"], ids=["nowhere", "in a circle"])
-def test_a_link_to_no_file_is_still_listed_so_that_it_is_not_dropped_silently(tmp_path, leads_to):
-    (tmp_path / "T").mkdir()
-    (tmp_path / "T" / "a.pdb").symlink_to(leads_to)
-    assert found(tmp_path) == [("T", "a", "a.pdb")]
-
-
-def test_identity_leaves_the_path_out():
-    one, other = Decoy("s", "T", "a", "x/a.pdb"), Decoy("s", "T", "a", "y/a.cif")
-    assert one.key == other.key == ("T", "a")

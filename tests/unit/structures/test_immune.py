@@ -85,10 +85,6 @@ def test_of_two_antibodies_each_chain_has_the_one_that_it_faces():
     assert bodies(**others) == "A H+M I+K"
 
 
-def test_a_nanobody_beside_an_antibody_stays_single():
-    assert bodies(H=(HEAVY, 0.0), L=(LIGHT, FACING), N=(NANOBODY, -TOUCHING), A=(LYSOZYME, APART)) == "A H+L N"
-
-
 def test_an_mhc_molecule_is_one_body_with_its_microglobulin_or_its_other_chain():
     assert bodies(A=(CLASS_1, 0.0), B=(B2M, TOUCHING), C=ANTIGEN) == "A+B C"
     assert bodies(A=(CLASS_1, 0.0), B=(B2M, APART), C=ANTIGEN) == ""
@@ -111,11 +107,6 @@ def test_a_peptide_is_a_partner_of_its_own_until_something_binds_to_both():
     assert bodies(**class_2, **RECEPTOR) == "A+B+C D+E"
     loose = {**MHC, "C": (PEPTIDE, 500.0)}
     assert bodies(**loose, **RECEPTOR) == "A+B C D+E"
-
-
-def test_where_nothing_else_is_there_every_chain_is_a_partner():
-    assert bodies(H=(HEAVY, 0.0), L=(LIGHT, FACING)) == ""
-    assert bodies(A=(CLASS_1, 0.0), B=(B2M, TOUCHING)) == ""
 
 
 def test_a_sentence_names_each_body_and_how_it_counts():

@@ -128,10 +128,6 @@ def test_an_ideal_helix_is_one_except_for_its_first_and_last_residue(angles, let
     assert states(chain_of(*angles, 14)) == f"-{letter * 12}-"
 
 
-def test_an_extended_chain_has_no_state():
-    assert states(chain_of(-120, 120, 14)) == "-" * 14
-
-
 def test_a_single_turn_is_t_and_a_chain_too_short_for_one_is_bent():
     assert states(chain_of(-57, -47, 5)) == "-TTT-"
     assert states(chain_of(-57, -47, 4)) == "----"
@@ -142,11 +138,6 @@ def test_a_helix_ends_where_prolines_have_no_hydrogen_to_give():
     assert states(chain_of(-57, -47, 20), proline=tuple(range(10, 20))) == "-HHHHHHHHSSSSSSSSS--"
 
 
-def test_a_break_of_the_chain_breaks_the_helix():
-    helix = chain_of(-57, -47, 16)
-    assert states(helix[:8], helix[8:]) == "-HHHHHH-" * 2
-
-
 # ---- strands ----------------------------------------------------------------------------------------------
 
 
@@ -154,11 +145,6 @@ def test_two_strands_side_by_side_are_a_sheet():
     strand = chain_of(-120, 120, 9)
     assert states(strand, turned(strand, 4)) == "-EEEEEEE-" * 2
     assert states(strand, turned(strand, 4) + 4.0) == "-" * 18
-
-
-def test_one_pair_of_residues_that_face_each_other_is_a_bridge():
-    strand = chain_of(-120, 120, 9)
-    assert states(strand[3:6], turned(strand, 4)[3:6]) == "-B-" * 2
 
 
 KINDS = {
@@ -264,12 +250,6 @@ def test_of_two_atoms_each_covers_a_cap_of_the_other(distance):
     np.testing.assert_allclose(
         surface([("CB", 0.0)], [("CG", distance)]), 4 * np.pi * reach**2 - cap, atol=4 * np.pi * reach**2 / 100
     )
-
-
-def test_atoms_further_apart_than_a_water_fits_between_do_not_cover_each_other():
-    alone = 4 * np.pi * 3.2**2
-    np.testing.assert_allclose(surface([("CB", 0.0)], [("CB", 6.41)]), alone)
-    assert (surface([("CB", 0.0)], [("CB", 6.3)]) < alone).all()
 
 
 def test_the_surface_of_a_residue_is_that_of_its_atoms_and_what_is_inside_has_none():

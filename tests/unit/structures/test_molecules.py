@@ -192,11 +192,6 @@ def test_models_one_after_another_are_not_one_complex(tmp_path, parts, message):
         read(tmp_path, *parts)
 
 
-def test_what_was_joined_or_parted_is_in_the_sketch(tmp_path):
-    path = write(tmp_path / "d.pdb", f"{pdb(called(A, 'A'))}TER\n{pdb(called(B, 'A', 333))}")
-    assert sketch(path).notes == ("chain 'A' is several molecules: TopoRank calls 333 to 463 of it 'A_2'",)
-
-
 def test_a_residue_number_with_two_minus_signs_is_an_error_in_words(tmp_path):
     twice = pdb(called(A, "A")) + pdb(called(A, "A", 1, 40))
     with pytest.raises(StructureError, match="residue number"):

@@ -162,12 +162,6 @@ def told(*decoys: tuple[Decoy, str]) -> dict[str, CoverageRow]:
     return {row.decoy: row for row in coverage_table(plan, built(*decoys), [])}
 
 
-def test_partners_of_one_chain_each_are_no_other_graph_byte_for_byte():
-    built((written("plain", whole), ""), (written("said", whole), f"{SECOND}:{FIRST}"))
-    plain, said = (Path(f"results/ds/graphs/T/{name}.pt").read_bytes() for name in ("plain", "said"))
-    assert plain == said
-
-
 def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
     """Cut in two and joined by the partners, a chain meets the other as before; only DSSP sees the cut."""
     plain, joined = graphs_of((written("plain", whole), ""), (written("cut", cut), "H+L:A"))
@@ -183,11 +177,6 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
     assert "partners" not in plain.metadata
 
 
-def test_without_partners_the_cut_is_an_interface_of_its_own():
-    plain, apart = graphs_of((written("plain", whole), ""), (written("cut", cut), ""))
-    assert len(apart.x) > len(plain.x)
-
-
 def test_renaming_and_reordering_chains_and_swapping_partners_changes_nothing():
     names = {"A": "Z", "H": "B", "L": "A"}
     one, other = graphs_of(
@@ -201,17 +190,6 @@ def test_renaming_and_reordering_chains_and_swapping_partners_changes_nothing():
     assert len(edges) == len(one.edge_attr)
     for (i, j), attributes in zip(one.edge_index.T, one.edge_attr, strict=True):
         np.testing.assert_array_equal(edges[i, j], attributes)
-
-
-def test_a_far_chain_that_no_partner_names_changes_nothing():
-    far = "".join(f"{line[:21]}X{line[22:30]}{float(line[30:38]) + 300:8.3f}{line[38:]}\n" for line in LINES[:400])
-    plain, more = graphs_of((written("plain", cut), "H+L:A"), (written("more", cut, more=far), "H+L:A"))
-    assert plain.metadata["residues"] == more.metadata["residues"]
-    for name in ("x", "edge_index", "edge_attr"):
-        np.testing.assert_array_equal(getattr(plain, name), getattr(more, name))
-    row = told((written("more", cut, more=far), "H+L:A"))["more"]
-    assert row.status == Status.OK
-    assert row.reason.endswith("no partner names chain X: left out of the interface")
 
 
 @pytest.mark.parametrize("module", ["", "contacts"])
@@ -271,11 +249,6 @@ def test_a_single_chain_is_missed_where_others_have_two_and_cannot_be_read_where
         "of 2 protein chains that most models of the target have, 1: no B; only one protein"
     )
     assert told((single, ""))["single"].status == Status.UNREADABLE
-
-
-def test_a_chain_more_than_the_other_decoys_have_is_no_fault_of_theirs():
-    rows = told(*((written(f"two{i}", whole), "") for i in range(3)), (written("three", cut), ""))
-    assert {row.status for row in rows.values()} == {Status.OK}
 
 
 def test_the_same_atoms_between_other_partners_are_no_copy():

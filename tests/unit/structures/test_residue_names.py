@@ -57,17 +57,6 @@ def test_a_name_of_four_letters_is_that_of_the_residue(read, long, short, place)
     assert_same(replace(complex_, notes=()), read(pdb([*chain("A", names), *partner()]), "short.pdb"))
 
 
-def test_all_names_of_a_chain_may_have_four_letters(read):
-    complex_ = read(pdb([*chain("A", ["NLYS", "HISE", "LYSH", "CYS2", "CGLY"]), *partner()]))
-    assert complex_.chains == ["A", "B"]
-    assert complex_.parents[:5] == ("LYS", "HIS", "LYS", "CYS", "GLY")
-
-
-def test_the_chain_may_be_without_a_name(read):
-    complex_ = read(pdb([*chain(" ", ["ALA", "HISE", "ALA"]), *partner()]))
-    assert complex_.chains == ["", "B"]
-
-
 def test_the_chain_of_each_model_is_whole(tmp_path):
     atoms = [*chain("A", ["ALA", "HISE", "ALA"]), *partner()]
     text = "".join(f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n in (1, 2))
@@ -94,13 +83,6 @@ def test_a_chain_name_of_two_letters_stays_one(read, second):
     complex_ = read(pdb([*chain("A", ["ALA", "SER", "ALA"]), *second]))
     assert complex_.chains == ["A", second[0].chain]
     assert complex_.notes == ()
-
-
-def test_chain_names_of_two_letters_need_no_other(read):
-    ligands = [Atom("C1", "ATP", name, 300, 0.0, 9.0, 9.0, het=True) for name in ("AA", "BA")]
-    complex_ = read(pdb([*chain("AA", ["HIS", "SER"]), *chain("BA", ["HIS", "SER"], y=6.0), *ligands]))
-    assert complex_.chains == ["AA", "BA"]
-    assert [r.chain for r in complex_.residues[-2:]] == ["AA", "BA"]
 
 
 @pytest.mark.parametrize(
