@@ -26,8 +26,7 @@ from toporank.building.target_chains import sequences
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.inputs.complexes import BY_FOLDER, group
-from toporank.structures.builtin_dssp import builtin_dssp
-from toporank.structures.dssp import dssp_version, run_dssp
+from toporank.structures.dssp import builtin_dssp, dssp_version, run_dssp
 from toporank.structures.identity import Decoy, split_suffix
 from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex

@@ -10,9 +10,8 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, Scaling, min_max, register, scaled
-from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.dssp import Dssp, run_dssp
+from toporank.structures.dssp import Dssp, builtin_dssp, run_dssp
 
 SECONDARY_STRUCTURE = "HBEGITS-"
 """DSSP's eight states; every other letter (mkdssp 4 has P, poly-proline) counts as `-`."""

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError
 from toporank.files.archives import UNREADABLE_ARCHIVES, archive_name, may_hold
-from toporank.structures.identity import split_suffix, structure_format
-from toporank.structures.recognition import STRUCTURE_LIKE, may_be_structure
+from toporank.structures.identity import STRUCTURE_LIKE, may_be_structure, split_suffix, structure_format
 
 SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
 """A model of the AlphaFold Server, called after its job; its `templates` lie beside it, which are no decoys."""

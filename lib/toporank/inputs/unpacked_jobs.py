@@ -13,8 +13,7 @@ from toporank.errors import ConfigError, printable
 from toporank.files.archives import holds_only
 from toporank.files.unpacking import MARK, free_folder, job_name, unpacked
 from toporank.inputs.listing import RESULTS, listing
-from toporank.structures.identity import Decoy, split_suffix
-from toporank.structures.recognition import STRUCTURE_LIKE
+from toporank.structures.identity import STRUCTURE_LIKE, Decoy, split_suffix
 
 GATHERED = ".toporank_gathered.json"
 """In a folder that was made here: the folder that it stands for."""

@@ -1,4 +1,4 @@
-"""Secondary structure, accessibility and backbone angles from mkdssp, one call per complex.
+"""Secondary structure, accessibility and backbone angles, as DSSP defines them: our own, or from mkdssp.
 
 mkdssp 4 is particular about its input: it rejects a PDB file that does not begin with HEADER, loses the
 residue after a bare TER and knows one-letter chains only. It therefore never sees the user's file but a
@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from toporank.errors import FeatureError, TopoRankError
-from toporank.structures.complex import Complex
+from toporank.structures.complex import STANDARD, Complex
 
 PROGRAM = "mkdssp"
 SUPPORTED = ((4, 0), (5, 0))
@@ -38,13 +38,9 @@ MAX_RESIDUES_IN_CHAIN = 9999
 ROOM = (-999.0, 9999.0)
 """Å, the smallest and largest coordinate that fit into the columns."""
 LOOK = "look at the structure: overlapping chains or atoms that lie on each other?"
+BACKBONE = (b"N", b"CA", b"C", b"O")
 NO_ANGLE = 360.0
 """What DSSP reports for φ or ψ where a neighbour is missing."""
-
-_PDB_ATOM = (
-    "ATOM  {serial:5d} {name:<4s} {residue:3s} {chain}{number:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
-    "  1.00  0.00          {element:>2s}\n"
-)
 
 
 @dataclass(frozen=True)
@@ -117,38 +113,29 @@ def run_dssp(complex_: Complex) -> Dssp:
 def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     """PDB text of the protein residues, and for each (chain letter, number) in it the residue's index."""
     chains = complex_.chains
-    shared = max(len(chains), len(CHAIN_LETTERS))  # neighbours in the alphabet share a letter where there are too many
-    letters = {chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // shared] for i, chain in enumerate(chains)}
-    lines = ["HEADER    COMPLEX                                 01-JAN-00   XXXX\n"]
-    position: dict[tuple[str, int], int] = {}
+    n_letters = max(len(chains), len(CHAIN_LETTERS))  # neighbours in the alphabet share a letter where chains are more
+    letters = {chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // n_letters] for i, chain in enumerate(chains)}
+    names = np.char.decode(complex_.atom_names, "utf-8", "replace")
+    is_hydrogen = complex_.is_hydrogen  # mkdssp cannot tell all of them from their names
+    xyz = complex_.xyz - _origin(complex_.xyz)
     count = dict.fromkeys(letters.values(), 0)
-    names, slices, serial = np.char.decode(complex_.atom_names, "utf-8", "replace"), complex_.atom_slices, 0
-    hydrogen = complex_.is_hydrogen
-    origin = _origin(complex_.xyz)
-    for r in np.argsort([res.chain for res in complex_.residues], kind="stable"):
-        chain, parent = complex_.residues[r].chain, complex_.parents[r]
-        if not parent:
+    position: dict[tuple[str, int], int] = {}
+    lines = ["HEADER    COMPLEX                                 01-JAN-00   XXXX\n"]
+    for r in np.argsort([residue.chain for residue in complex_.residues], kind="stable").tolist():
+        if not complex_.parents[r]:
             continue
-        letter = letters[chain]
+        letter = letters[complex_.residues[r].chain]
         count[letter] += 1
-        position[letter, count[letter]] = int(r)
-        for atom in range(slices[r], slices[r + 1]):
-            if hydrogen[atom]:
-                continue  # mkdssp ignores those it knows as hydrogens, which it cannot tell from the name alone
-            name, (x, y, z) = names[atom][:4], complex_.xyz[atom] - origin
-            serial += 1
+        position[letter, count[letter]] = r
+        for atom in range(*complex_.atom_slices[r : r + 2]):
+            if is_hydrogen[atom]:
+                continue
+            name = names[atom][:4]
+            padded = name if len(name) > 3 else f" {name}"
+            x, y, z = xyz[atom]
             lines.append(
-                _PDB_ATOM.format(
-                    serial=serial % 100000,
-                    name=name if len(name) > 3 else f" {name}",
-                    residue=parent,
-                    chain=letter,
-                    number=count[letter],
-                    x=x,
-                    y=y,
-                    z=z,
-                    element=name[0],
-                )
+                f"ATOM  {len(lines) % 100000:5d} {padded:<4s} {complex_.parents[r]:3s} {letter}{count[letter]:4d}    "
+                f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {name[0]:>2s}\n"
             )
     if max(count.values(), default=0) > MAX_RESIDUES_IN_CHAIN:
         raise FeatureError(
@@ -170,13 +157,7 @@ def _origin(xyz: np.ndarray) -> np.ndarray:
 
 def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int) -> Dssp:
     """Classic DSSP text into arrays of length `n_residues`; `position` as from `normalised_pdb`."""
-    dssp = Dssp(
-        found=np.zeros(n_residues, dtype=bool),
-        structure=np.full(n_residues, b"-"),
-        accessibility=np.zeros(n_residues),
-        phi=np.full(n_residues, NO_ANGLE),
-        psi=np.full(n_residues, NO_ANGLE),
-    )
+    dssp = _empty(n_residues)
     _, _, table = text.partition("\n  #  RESIDUE")
     for line in table.splitlines()[1:]:
         if line[13] == "!":  # a chain break, not a residue
@@ -185,5 +166,60 @@ def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int)
         dssp.found[r] = True
         dssp.structure[r] = line[16].strip().encode() or b"-"
         dssp.accessibility[r] = float(line[34:38])
-        dssp.phi[r], dssp.psi[r] = float(line[103:109]), float(line[109:115])
+        dssp.phi[r] = float(line[103:109])
+        dssp.psi[r] = float(line[109:115])
+    return dssp
+
+
+def _empty(n_residues: int) -> Dssp:
+    """No residue found."""
+    return Dssp(
+        found=np.zeros(n_residues, dtype=bool),
+        structure=np.full(n_residues, b"-"),
+        accessibility=np.zeros(n_residues),
+        phi=np.full(n_residues, NO_ANGLE),
+        psi=np.full(n_residues, NO_ANGLE),
+    )
+
+
+def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
+    """DSSP without mkdssp, by `structures.kabsch_sander`.
+
+    DSSP finds a residue when its backbone is complete and it is, or counts as, one of the 20. Others are ignored: they
+    are no neighbours in a chain and cover no surface.
+
+    Parameters
+    ----------
+    complex_ : of R residues
+    accessible : int, the residues whose accessibility is computed; others have 0
+
+    Returns
+    -------
+    Dssp, as from `run_dssp`
+    """
+    from toporank.structures import kabsch_sander  # numba is slow to import, and every job imports all feature modules
+
+    n = len(complex_.residues)
+    backbone = np.full((n, len(BACKBONE)), -1)
+    for k, name in enumerate(BACKBONE):
+        atoms = np.flatnonzero(complex_.atom_names == name)
+        backbone[complex_.residue_of[atoms], k] = atoms
+    dssp = _empty(n)
+    dssp.found[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
+    chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)[1]
+    residues = np.flatnonzero(dssp.found)
+    residues = residues[np.argsort(chain[residues], kind="stable")]  # by chain, as in the file for mkdssp
+    is_proline = np.array(complex_.parents)[residues] == "PRO"
+    states, phi, psi = kabsch_sander.secondary_structure(complex_.xyz[backbone[residues]], chain[residues], is_proline)
+    dssp.structure[residues] = states
+    dssp.phi[residues] = np.round(phi, 1)
+    dssp.psi[residues] = np.round(psi, 1)
+    place = np.full(n, -1)
+    place[residues] = np.arange(len(residues))
+    atoms = np.flatnonzero(dssp.found[complex_.residue_of] & ~complex_.is_hydrogen)
+    atoms = atoms[np.argsort(place[complex_.residue_of[atoms]], kind="stable")]
+    start = np.searchsorted(place[complex_.residue_of[atoms]], np.arange(len(residues) + 1))
+    wanted = np.intersect1d(accessible, residues)
+    area = kabsch_sander.accessibility(complex_.xyz[atoms], complex_.atom_names[atoms], start, place[wanted])
+    dssp.accessibility[wanted] = np.floor(area + 0.5)
     return dssp

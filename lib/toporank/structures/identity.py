@@ -11,15 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError
-from toporank.files.compressed import ENDINGS, compression_of, without_compression
-from toporank.structures.recognition import format_of_content, may_be_structure
+from toporank.files.compressed import DAMAGED, ENDINGS, compression_of, unpacked, without_compression
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
 ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
 """Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
-
-
+HEAD = 1 << 16
+"""Bytes at the beginning of a file in which its first atoms are looked for."""
+STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
+"""Names of files that are meant to be structures, whether or not they can be read."""
+_UNTELLING = re.compile(r"(\.(txt|model|mdl|brk|[A-Za-z]*_?\d+))?", re.IGNORECASE)
+"""Endings that say nothing of the content: none at all, a number, or that of any text."""
+_PDB_ATOM = re.compile(rb"^(?:ATOM  |HETATM)[^\r\n]{24}(?:[ \d+-]{4}\.\d{3}){3}", re.MULTILINE)
+_MMCIF = re.compile(rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)", re.MULTILINE | re.DOTALL)
 LONGEST_NAME = 240
 """Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is left."""
 
@@ -160,3 +165,30 @@ def structure_format(path: Path) -> tuple[str, str]:
     endings = ", ".join(FORMATS)
     remedy = f"use {endings}, compressed or not ({', '.join(ENDINGS)})"
     raise ConfigError("not a structure file name", where=path, remedy=remedy)
+
+
+def may_be_structure(filename: str) -> bool:
+    """Whether the content of a file decides if it is a structure, since its name does not.
+
+    >>> may_be_structure("H1106TS001_1"), may_be_structure("complex.12"), may_be_structure("scores.json")
+    (True, True, False)
+    """
+    if STRUCTURE_LIKE.search(filename) or filename.startswith("."):
+        return False
+    suffix = Path(without_compression(filename)).suffix
+    return _UNTELLING.fullmatch(suffix) is not None
+
+
+def format_of_content(path: Path) -> str:
+    """`pdb` or `mmcif`, by the first lines of a file, compressed or not; empty where it is neither."""
+    try:
+        if not path.is_file():
+            return ""
+        compression = compression_of(path.name)
+        with open(path, "rb") as file:
+            head = unpacked(file.read(), compression, HEAD) if compression else file.read(HEAD)
+    except DAMAGED:
+        return ""
+    if _PDB_ATOM.search(head):
+        return "pdb"
+    return "mmcif" if _MMCIF.match(head) else ""

@@ -15,8 +15,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import combinations, product
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -58,6 +58,9 @@ NEAR = 10.0
 """Å between CA atoms of residues that touch."""
 LEAST_CONTACTS = {MHC: 20, PEPTIDE: 10, ANTIBODY: 10}
 """Pairs of such residues, at least."""
+
+
+K = TypeVar("K")
 
 
 class CaTrace(NamedTuple):
@@ -104,14 +107,14 @@ class Roles(NamedTuple):
 def roles_of(sequence: str) -> Roles:
     """What a chain may be, by its sequence."""
     domains = tuple(_domain(sequence, match) for match in VARIABLE_DOMAIN.finditer(sequence))
-    long = len(sequence) >= SHORTEST_HEAVY and not domains
+    is_long = len(sequence) >= SHORTEST_HEAVY and not domains
     alpha = bool(CLASS_2_ALPHA.search(sequence))
     beta = bool(CLASS_2_BETA.search(sequence))
     return Roles(
         domains=domains,
         beta_2=len(sequence) <= LONGEST_BETA_2 and bool(BETA_2_MICROGLOBULIN.search(sequence)),
-        class_1=long and not (alpha or beta) and bool(CLASS_1.search(sequence)),
-        groove=long and bool(CLASS_1_GROOVE.search(sequence)),
+        class_1=is_long and not (alpha or beta) and bool(CLASS_1.search(sequence)),
+        groove=is_long and bool(CLASS_1_GROOVE.search(sequence)),
         alpha=alpha,
         beta=beta,
         peptide=0 < len(sequence) <= LONGEST_PEPTIDE,
@@ -119,16 +122,15 @@ def roles_of(sequence: str) -> Roles:
 
 
 def _domain(sequence: str, match: re.Match[str]) -> Domain:
-    w41, c104, fr4 = (match.start(name) for name in ("w41", "c104", "fr4"))
+    w41 = match.start("w41")
+    c104 = match.start("c104")
     before, behind = BESIDE_W41
     beside_w41 = sequence[max(w41 - before, 0) : w41 + behind].rjust(before + behind)
-    before_c104 = sequence[c104 - BEFORE_C104 : c104]
-    framework_4 = sequence[fr4 : fr4 + 8]
-    core = beside_w41 + before_c104 + framework_4
+    framework_4 = sequence[match.start("fr4") :][:8]
     return Domain(
         start=match.start(),
         face=w41 + 3,
-        core=core,
+        core=beside_w41 + sequence[c104 - BEFORE_C104 : c104] + framework_4,
         framework_4=framework_4,
         heavy=sequence[w41 + 1] in HEAVY_FRAMEWORK_2,
     )
@@ -137,12 +139,15 @@ def _domain(sequence: str, match: re.Match[str]) -> Domain:
 def may_pair(sequences: Sequence[str]) -> bool:
     """Whether chains of these sequences may belong together, wherever they are."""
     roles = [roles_of(sequence) for sequence in sequences]
-    variable = sum(bool(role.domains) for role in roles)
-    first = any(role.class_1 or role.alpha for role in roles)
-    second = any(role.beta_2 or role.beta for role in roles)
-    peptide = any(role.peptide for role in roles)
-    cut = sum(may_be_cut(sequence) for sequence in sequences) > 1 and len(sequences) > 2
-    return cut or variable > 1 or (first and second) or (peptide and any(role.groove or role.alpha for role in roles))
+    n_cut = sum(may_be_cut(sequence) for sequence in sequences)
+    if n_cut > 1 and len(sequences) > 2:
+        return True
+    if sum(bool(role.domains) for role in roles) > 1:
+        return True
+    has_first = any(role.class_1 or role.alpha for role in roles)
+    has_second = any(role.beta_2 or role.beta for role in roles)
+    has_groove = any(role.groove or role.alpha for role in roles)
+    return (has_first and has_second) or (has_groove and any(role.peptide for role in roles))
 
 
 def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
@@ -158,24 +163,16 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     with its peptide
     """
     roles = {name: roles_of(trace.sequence) for name, trace in chains.items()}
+    class_1 = [name for name, role in roles.items() if role.class_1]
+    beta_2 = [name for name, role in roles.items() if role.beta_2]
+    alpha = [name for name, role in roles.items() if role.alpha]
+    beta = [name for name, role in roles.items() if role.beta]
     pairs = _variable_pairs(chains, roles) or _cut_pairs(chains)
-    pairs += _nearest_pairs(
-        chains,
-        MHC,
-        [name for name in chains if roles[name].class_1],
-        [name for name in chains if roles[name].beta_2],
-    )
-    pairs += _nearest_pairs(
-        chains,
-        MHC,
-        [name for name in chains if roles[name].alpha],
-        [name for name in chains if roles[name].beta],
-    )
-    with_beta_2 = {pair.first for pair in pairs if pair.what == MHC}
-    grooves = [name for name in chains if name in with_beta_2 or roles[name].groove]
-    grooves += [name for name in chains if roles[name].alpha or roles[name].beta]
-    peptides = [name for name in chains if roles[name].peptide]
-    return pairs + _in_grooves(chains, list(dict.fromkeys(grooves)), peptides)
+    mhc = _touching_pairs(chains, class_1, beta_2) + _touching_pairs(chains, alpha, beta)
+    grooves = {name for name, role in roles.items() if role.groove or role.alpha or role.beta}
+    grooves |= {pair.first for pair in mhc}
+    peptides = [name for name, role in roles.items() if role.peptide]
+    return pairs + mhc + _in_grooves(chains, grooves, peptides)
 
 
 def _variable_pairs(chains: Mapping[str, CaTrace], roles: Mapping[str, Roles]) -> list[Pair]:
@@ -183,39 +180,59 @@ def _variable_pairs(chains: Mapping[str, CaTrace], roles: Mapping[str, Roles]) -
 
     The two domains of a single-chain antibody are a pair, too, so that neither has another partner.
     """
-    domains = [(name, domain) for name in chains for domain in roles[name].domains]
-    facing = []
-    for (first, one), (second, other) in combinations(domains, 2):
-        distance = np.linalg.norm(chains[first].ca[one.face] - chains[second].ca[other.face])
+    domains = {}
+    for name, role in roles.items():
+        for domain in role.domains:
+            domains[name, domain.start] = domain
+    scores = {}
+    for first, second in combinations(domains, 2):
+        one, other = domains[first], domains[second]
+        distance = np.linalg.norm(chains[first[0]].ca[one.face] - chains[second[0]].ca[other.face])
         if distance <= FACING and not alike(one, other):
-            facing.append((distance, (first, one), (second, other)))
-    facing.sort(key=lambda pair: pair[0])
-    taken: set[tuple[str, int]] = set()
+            scores[first, second] = -distance
     pairs = []
-    for _, (first, one), (second, other) in facing:
-        places = {(first, one.start), (second, other.start)}
-        if places & taken:
-            continue
-        taken |= places
-        what = ANTIBODY if one.heavy or other.heavy else RECEPTOR
-        if first != second:
-            pairs.append(Pair(what, first, second))
-    return list(dict.fromkeys(pairs))
+    for first, second in _best_matches(scores):
+        is_antibody = domains[first].heavy or domains[second].heavy
+        pair = Pair(ANTIBODY if is_antibody else RECEPTOR, first[0], second[0])
+        if pair.first != pair.second and pair not in pairs:
+            pairs.append(pair)
+    return pairs
 
 
 def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """Pairs of touching chains that are what is left of a heavy and a light chain; a chain is in one pair."""
-    pieces = {name: pieces_of(trace.sequence, trace.numbers) for name, trace in chains.items() if len(trace.numbers)}
-    cut = [name for name, of_chain in pieces.items() if of_chain]
-    scores = {(first, second): pair_score(pieces[first], pieces[second]) for first, second in combinations(cut, 2)}
-    pairs: list[Pair] = []
-    taken: set[str] = set()
-    for first, second in sorted(scores, key=lambda names: -scores[names]):
-        touch = n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]
-        if scores[first, second] and touch and not {first, second} & taken:
-            taken |= {first, second}
-            pairs.append(Pair(ANTIBODY, first, second))
-    return pairs
+    pieces = {}
+    for name, trace in chains.items():
+        of_chain = pieces_of(trace.sequence, trace.numbers) if len(trace.numbers) else ()
+        if of_chain:
+            pieces[name] = of_chain
+    scores = {}
+    for first, second in combinations(pieces, 2):
+        score = pair_score(pieces[first], pieces[second])
+        if score and n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]:
+            scores[first, second] = score
+    return [Pair(ANTIBODY, first, second) for first, second in _best_matches(scores)]
+
+
+def _touching_pairs(chains: Mapping[str, CaTrace], firsts: Sequence[str], seconds: Sequence[str]) -> list[Pair]:
+    """Pairs of chains of an MHC molecule that touch, those with most contacts first; a chain is in one pair."""
+    contacts = {}
+    for first, second in product(firsts, seconds):
+        n = n_contacts(chains[first], chains[second]) if first != second else 0
+        if n >= LEAST_CONTACTS[MHC]:
+            contacts[first, second] = n
+    return [Pair(MHC, first, second) for first, second in _best_matches(contacts)]
+
+
+def _best_matches(scores: Mapping[tuple[K, K], float]) -> list[tuple[K, K]]:
+    """Of pairs with scores the best ones, the first of equals first; nothing is in two of them."""
+    matches = []
+    taken: set[K] = set()
+    for pair in sorted(scores, key=scores.__getitem__, reverse=True):
+        if taken.isdisjoint(pair):
+            taken.update(pair)
+            matches.append(pair)
+    return matches
 
 
 def alike(one: Domain, other: Domain) -> bool:
@@ -223,26 +240,7 @@ def alike(one: Domain, other: Domain) -> bool:
     return sum(a == b for a, b in zip(one.core, other.core, strict=False)) >= ALIKE
 
 
-def _nearest_pairs(
-    chains: Mapping[str, CaTrace], what: str, firsts: Sequence[str], seconds: Sequence[str]
-) -> list[Pair]:
-    """Pairs of chains of two kinds that touch, those with most contacts first; a chain is in one pair."""
-    contacts = {
-        (first, second): n_contacts(chains[first], chains[second])
-        for first in firsts
-        for second in seconds
-        if first != second
-    }
-    pairs: list[Pair] = []
-    taken: set[str] = set()
-    for first, second in sorted(contacts, key=lambda names: -contacts[names]):
-        if contacts[first, second] >= LEAST_CONTACTS[MHC] and not {first, second} & taken:
-            taken |= {first, second}
-            pairs.append(Pair(what, first, second))
-    return pairs
-
-
-def _in_grooves(chains: Mapping[str, CaTrace], grooves: Sequence[str], peptides: Sequence[str]) -> list[Pair]:
+def _in_grooves(chains: Mapping[str, CaTrace], grooves: set[str], peptides: Sequence[str]) -> list[Pair]:
     """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other chain more."""
     pairs = []
     for peptide in peptides if grooves else ():
@@ -324,6 +322,5 @@ def _joined(names: Sequence[str], pairs: Iterable[Pair]) -> Partners:
     body = {name: {name} for name in names}
     for pair in pairs:
         both = body[pair.first] | body[pair.second]
-        for name in both:
-            body[name] = both
+        body.update(dict.fromkeys(both, both))
     return tuple(sorted({tuple(sorted(chains)) for chains in body.values()}))

@@ -11,9 +11,8 @@ import pytest
 
 from dssp_agreement import compare, needs_mkdssp
 from structures_text import EXAMPLES, Atom, alanine, changed, complex_of, moved, pair, random_complex
-from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import Complex
-from toporank.structures.dssp import Dssp, run_dssp
+from toporank.structures.dssp import Dssp, builtin_dssp, run_dssp
 from toporank.structures.read import read_complex
 
 REFERENCE = [

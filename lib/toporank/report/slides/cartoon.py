@@ -13,8 +13,8 @@ import numpy as np
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
-from toporank.structures.builtin_dssp import builtin_dssp
 from toporank.structures.complex import Complex
+from toporank.structures.dssp import builtin_dssp
 
 NEAR, LOOSE = 12.0, 9
 """Å between CA atoms, and the residues within it, itself included, up to which one is part of a loose end."""

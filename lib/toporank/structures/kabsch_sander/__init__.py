@@ -29,9 +29,16 @@ def secondary_structure(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """State, φ and ψ of n residues.
 
-    backbone : float64, shape (n, 4, 3), N, CA, C and O in Å. chain : int, shape (n,), one number for each chain, whose
-    residues stand together. proline : bool, shape (n,).
-    Returns bytes `S1`, the letters HBEGITS or `-`, and degrees, 360 where there is no angle; each of shape (n,).
+    Parameters
+    ----------
+    backbone : float64, shape (n, 4, 3), N, CA, C and O in Å
+    chain : int, shape (n,), one number for each chain, whose residues stand together
+    proline : bool, shape (n,)
+
+    Returns
+    -------
+    state : bytes `S1`, shape (n,), the letters HBEGITS or `-`
+    phi, psi : float64, shape (n,), degrees; 360 where there is no angle
     """
     _prepare()
     state, (phi, psi) = states.assign_states(
@@ -41,10 +48,18 @@ def secondary_structure(
 
 
 def accessibility(xyz: np.ndarray, names: np.ndarray, start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Accessible surface in Å² of some residues, float64, shape (w,).
+    """Accessible surface of some residues.
 
-    xyz : float64, shape (A, 3), all atoms in Å but hydrogens. names : bytes, shape (A,). start : int, shape (n + 1,):
-    the atoms of residue r are start[r] to start[r + 1], at least one. wanted : int, shape (w,), the residues.
+    Parameters
+    ----------
+    xyz : float64, shape (A, 3), all atoms but hydrogens, Å
+    names : bytes, shape (A,)
+    start : int, shape (n + 1,): the atoms of residue r are start[r] to start[r + 1], at least one
+    wanted : int, shape (w,), the residues
+
+    Returns
+    -------
+    float64, shape (w,), Å²
     """
     reach = np.full(len(xyz), solvent.SIDE_CHAIN)
     for name, radius in solvent.RADII.items():

@@ -50,6 +50,7 @@ def _distance(a, b):
 @compiled
 def dihedral(a, b, c, d):
     """Degrees, −180 to 180, between the planes of a b c and b c d; `NO_ANGLE` where three are on a line."""
+    # tan φ = |bc| · ab·(bc × cd) / (ab × bc)·(bc × cd): unlike arccos it is exact near 0° and 180°.
     axis = _minus(c, b)
     first, second = _cross(_minus(b, a), axis), _cross(axis, _minus(d, c))
     if _dot(first, first) == 0.0 or _dot(second, second) == 0.0:
@@ -91,6 +92,7 @@ def torsions(backbone, segment):
 @compiled
 def hydrogens(backbone, segment):
     """Amide hydrogens, shape (n, 3): 1 Å from N against the C=O before; N itself where there is no residue before."""
+    # X-ray structures lack hydrogens. N–H is parallel to C=O of the residue before, since the peptide is flat.
     places = backbone[:, N].copy()
     for i in range(1, len(segment)):
         length = _distance(backbone[i - 1, C], backbone[i - 1, O])
@@ -103,6 +105,8 @@ def hydrogens(backbone, segment):
 @compiled
 def energy(donor, hydrogen, acceptor):
     """kcal/mol of the bond from N–H of one residue to C=O of another, to three decimals as DSSP keeps it."""
+    # E = 332 · 0.42 · 0.20 · (1/r(ON) + 1/r(CH) − 1/r(OH) − 1/r(CN)): Coulomb's law between the partial charges
+    # ±0.42 e of C=O and ±0.20 e of N–H (Kabsch & Sander 1983, eq. 1). Below 0.5 Å DSSP gives the least energy.
     ho, hc = _distance(hydrogen, acceptor[O]), _distance(hydrogen, acceptor[C])
     nc, no = _distance(donor[N], acceptor[C]), _distance(donor[N], acceptor[O])
     if min(ho, hc, nc, no) < CLOSEST:
@@ -141,12 +145,12 @@ def bonds(backbone, segment, proline, pairs):
         for donor, acceptor in ((pairs[m, 0], pairs[m, 1]), (pairs[m, 1], pairs[m, 0])):
             if proline[donor] or donor == acceptor + 1:
                 continue
-            found = energy(backbone[donor], hydrogen[donor], backbone[acceptor])
-            if found < energies[donor, 0]:
+            bond = energy(backbone[donor], hydrogen[donor], backbone[acceptor])
+            if bond < energies[donor, 0]:
                 acceptors[donor, 1], energies[donor, 1] = acceptors[donor, 0], energies[donor, 0]
-                acceptors[donor, 0], energies[donor, 0] = acceptor, found
-            elif found < energies[donor, 1]:
-                acceptors[donor, 1], energies[donor, 1] = acceptor, found
+                acceptors[donor, 0], energies[donor, 0] = acceptor, bond
+            elif bond < energies[donor, 1]:
+                acceptors[donor, 1], energies[donor, 1] = acceptor, bond
     for i in range(len(segment)):
         for k in range(2):
             if energies[i, k] >= BOND:

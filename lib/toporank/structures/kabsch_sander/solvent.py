@@ -20,10 +20,15 @@ POINTS = 2 * HALF + 1
 
 def fibonacci_sphere() -> np.ndarray:
     """`POINTS` unit vectors spread evenly over a sphere, shape (`POINTS`, 3)."""
-    golden, i = (1 + np.sqrt(5)) / 2, np.arange(-HALF, HALF + 1)
-    latitude, longitude = np.arcsin(2 * i / POINTS), np.fmod(i, golden) * 2 * np.pi / golden
-    columns = np.sin(longitude) * np.cos(latitude), np.cos(longitude) * np.cos(latitude), np.sin(latitude)
-    return np.ascontiguousarray(np.stack(columns, axis=1))
+    # Point i lies at latitude arcsin(2i / n) and longitude 2πi / Φ with the golden ratio Φ, so that each point has the
+    # same area of the sphere and none lies below another (González 2010, Math. Geosci. 42:49). mkdssp does the same.
+    golden_ratio = (1 + np.sqrt(5)) / 2
+    i = np.arange(-HALF, HALF + 1)
+    latitude = np.arcsin(2 * i / POINTS)
+    longitude = np.fmod(i, golden_ratio) * 2 * np.pi / golden_ratio
+    x = np.sin(longitude) * np.cos(latitude)
+    y = np.cos(longitude) * np.cos(latitude)
+    return np.ascontiguousarray(np.stack([x, y, np.sin(latitude)], axis=1))
 
 
 @inlined
@@ -72,6 +77,7 @@ def accessible_surface(xyz, reach, start, wanted, sphere):
     close, near = np.empty(len(balls), np.int64), np.empty((len(xyz), 4))
     for w in range(len(wanted)):
         r, closes = wanted[w], 0
+        # Only residues whose balls overlap can cover an atom of this one.
         for q in range(len(balls)):
             sum_ = balls[q, 3] + balls[r, 3]
             if _square(balls[q], balls[r]) < sum_ * sum_:
@@ -86,5 +92,6 @@ def accessible_surface(xyz, reach, start, wanted, sphere):
                         near[count, 3] = reach[b] ** 2
                         count += 1
             free = _free_points(xyz[a], reach[a], sphere, near, count)
+            # A = 4π (r + r_water)² · share of the points that water can touch (Shrake & Rupley 1973).
             area[w] += 4 * np.pi * reach[a] ** 2 * free / len(sphere)
     return area

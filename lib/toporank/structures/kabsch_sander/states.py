@@ -32,6 +32,8 @@ def bridge(acceptors, segment, i, j):
         return APART
     if segment[i - 1] != segment[i + 1] or segment[j - 1] != segment[j + 1]:
         return APART
+    # N–H of one residue to C=O of another, written donor → acceptor (Kabsch & Sander 1983):
+    # parallel where i+1 → j → i−1 or j+1 → i → j−1; antiparallel where i ⇄ j or i+1 → j−1 and j+1 → i−1.
     around_j = bonded(acceptors, i + 1, j) and bonded(acceptors, j, i - 1)
     around_i = bonded(acceptors, j + 1, i) and bonded(acceptors, i, j - 1)
     if around_j or around_i:
@@ -44,28 +46,28 @@ def bridge(acceptors, segment, i, j):
 @compiled
 def ladders(acceptors, segment, pairs):
     """Runs of bridges, int, shape (m, 6): kind, bridges, first and last residue of one side and of the other."""
-    found, count = np.empty((len(pairs), 6), np.int64), 0
+    runs, count = np.empty((len(pairs), 6), np.int64), 0
     for m in range(len(pairs)):
         i, j = pairs[m]
         kind = bridge(acceptors, segment, i, j)
         if kind == APART:
             continue
         for k in range(count):
-            if found[k, 0] != kind or found[k, 3] != i - 1:
+            if runs[k, 0] != kind or runs[k, 3] != i - 1:
                 continue
-            if kind == PARALLEL and found[k, 5] == j - 1:
-                found[k, 5] = j
-            elif kind == ANTI and found[k, 4] == j + 1:
-                found[k, 4] = j
+            if kind == PARALLEL and runs[k, 5] == j - 1:
+                runs[k, 5] = j
+            elif kind == ANTI and runs[k, 4] == j + 1:
+                runs[k, 4] = j
             else:
                 continue
-            found[k, 1] += 1
-            found[k, 3] = i
+            runs[k, 1] += 1
+            runs[k, 3] = i
             break
         else:
-            found[count] = (kind, 1, i, i, j, j)
+            runs[count] = (kind, 1, i, i, j, j)
             count += 1
-    return found[:count]
+    return runs[:count]
 
 
 @compiled
@@ -77,39 +79,40 @@ def _bulge(one, other, segment):
         return False
     if segment[min(one[4], other[4])] != segment[max(one[5], other[5])]:
         return False
+    # A bulge: one residue more on one strand, up to four more on the other.
     here = other[2] - one[3]
     there = other[4] - one[5] if one[0] == PARALLEL else one[4] - other[5]
     return here > 0 and there >= 0 and here < 6 and there < 6 and (here < 3 or there < 3)
 
 
 @compiled
-def join_bulges(found, segment):
+def join_bulges(runs, segment):
     """Join ladders across bulges, in place; a ladder that became part of another has no bridges left."""
-    for k in range(len(found)):
-        if found[k, 1] == 0:
+    for k in range(len(runs)):
+        if runs[k, 1] == 0:
             continue
-        for m in range(k + 1, len(found)):
-            if found[m, 1] == 0 or not _bulge(found[k], found[m], segment):
+        for m in range(k + 1, len(runs)):
+            if runs[m, 1] == 0 or not _bulge(runs[k], runs[m], segment):
                 continue
-            found[k, 1] += found[m, 1]
-            found[k, 3] = found[m, 3]
-            if found[k, 0] == PARALLEL:
-                found[k, 5] = found[m, 5]
+            runs[k, 1] += runs[m, 1]
+            runs[k, 3] = runs[m, 3]
+            if runs[k, 0] == PARALLEL:
+                runs[k, 5] = runs[m, 5]
             else:
-                found[k, 4] = found[m, 4]
-            found[m, 1] = 0
+                runs[k, 4] = runs[m, 4]
+            runs[m, 1] = 0
 
 
 @compiled
-def mark_strands(state, found):
+def mark_strands(state, runs):
     """E where a ladder has several bridges, B where it has one; both sides, bulges included."""
-    for k in range(len(found)):
-        if found[k, 1] == 0:
+    for k in range(len(runs)):
+        if runs[k, 1] == 0:
             continue
         for side in (2, 4):
-            for i in range(found[k, side], found[k, side + 1] + 1):
+            for i in range(runs[k, side], runs[k, side + 1] + 1):
                 if state[i] != E:
-                    state[i] = E if found[k, 1] > 1 else B
+                    state[i] = E if runs[k, 1] > 1 else B
 
 
 @compiled
@@ -124,7 +127,10 @@ def turn_starts(acceptors, segment):
 
 @compiled
 def _mark_helix(state, starts, length, letter, over):
-    """A helix is where two turns of this length start one after the other and all has a state in `over` or its own."""
+    """A helix is where two turns of this length start one after the other and all has a state in `over` or its own.
+
+    Two turns from i − 1 and i make residues i to i + length − 1 a helix, and a single turn stays a turn.
+    """
     for i in range(1, len(state) - length):
         if starts[length - 3, i] and starts[length - 3, i - 1]:
             free = True
@@ -156,6 +162,7 @@ def mark_turns_and_bends(state, starts, backbone, segment):
             for k in range(1, length):
                 if i >= k and starts[length - 3, i - k]:
                     state[i] = T
+        # κ: the angle between CA(i−2) → CA(i) and CA(i) → CA(i+2).
         inside = 2 <= i < len(state) - 2 and segment[i - 2] == segment[i + 2]
         if state[i] == NONE and inside and bend(backbone[i - 2, CA], backbone[i, CA], backbone[i + 2, CA]) > BEND:
             state[i] = S
@@ -171,10 +178,10 @@ def assign_states(backbone, chain, proline):
     segment, pairs = segments(backbone, chain), neighbours(backbone)
     acceptors = bonds(backbone, segment, proline, pairs)
     state = np.zeros(len(chain), np.uint8)
-    found = ladders(acceptors, segment, pairs)
-    found = found[np.argsort(found[:, 2], kind="mergesort")]
-    join_bulges(found, segment)
-    mark_strands(state, found)
+    runs = ladders(acceptors, segment, pairs)
+    runs = runs[np.argsort(runs[:, 2], kind="mergesort")]
+    join_bulges(runs, segment)
+    mark_strands(state, runs)
     starts = turn_starts(acceptors, segment)
     mark_helices(state, starts)
     mark_turns_and_bends(state, starts, backbone, segment)
