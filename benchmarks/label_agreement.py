@@ -19,12 +19,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from toporank.comparing.native.chains import chains_of
-
 from toporank.comparing.native.dockq import Interface, score
-from toporank.comparing.native.label import Label, Native, Partner, _Decoy, _side, label
-from toporank.comparing.native.mapping import mappings
+from toporank.comparing.native.label import DecoyScores, Interfaces, Native, Partner, label
+from toporank.comparing.native.mapping import Mapping, chains_of, correspond
 from toporank.structures.complex import Complex
+from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 
 LIMITS = (0.0001, 0.001, 0.003, 0.01)
@@ -44,72 +43,92 @@ def main() -> None:
         rows = list(csv.DictReader(handle))
 
     @functools.cache
-    def native(path: Path, partners: tuple[Partner, ...]) -> Native:
-        return Native(read_complex(path), partners)
+    def native_of(path: Path, partners: Partners) -> tuple[Native, Complex]:
+        complex_ = read_complex(path)
+        return Native(complex_, partners), complex_
 
-    differences, causes, seconds, examined, skipped = [], Counter(), 0.0, 0, 0
+    differences, causes, seconds, n_without_native = [], Counter(), 0.0, 0
     for row in rows:
-        place = args.folder / row.get("group", "") / row["target"]
-        if not (place / "native.pdb").exists():
-            skipped += 1
+        folder = args.folder / row.get("group", "") / row["target"]
+        if not (folder / "native.pdb").exists():
+            n_without_native += 1
             continue
         partners = tuple(tuple(chains) for chains in row.get("partners", "").split(":") if chains)
         started = time.process_time()
-        of_target, decoy = native(place / "native.pdb", partners), read_complex(place / f"{row['decoy']}.pdb")
-        found = label(of_target, decoy)
+        native, of_native = native_of(folder / "native.pdb", partners)
+        decoy = read_complex(folder / f"{row['decoy']}.pdb")
+        dockq = label(native, decoy).dockq
         seconds += time.process_time() - started
-        expected, examined = float(row["dockq"]), examined + 1
-        differences.append(abs(found.dockq - expected))
+        expected = float(row["dockq"])
+        differences.append(abs(dockq - expected))
         if differences[-1] > ENOUGH:
-            complex_ = read_complex(place / "native.pdb")
-            tried = others(of_target, complex_, decoy, found)
-            cause = next((why for why, value in tried if abs(value - expected) < ROUNDING), "unknown")
+            cause = cause_of(expected, native, of_native, decoy)
             causes[cause] += 1
-            print(f"{row['target']}/{row['decoy']}: {expected:.4f} in the table, {found.dockq:.4f} here: {cause}")
-    if skipped:
-        print(f"{skipped} rows left out: no native.pdb")
-    print(f"{examined} labels, {seconds / examined:.4f} CPU s each; largest difference {max(differences):.4f}")
+            print(f"{row['target']}/{row['decoy']}: {expected:.4f} in the table, {dockq:.4f} here: {cause}")
+    if n_without_native:
+        print(f"{n_without_native} rows left out: no native.pdb")
+    n = len(differences)
+    print(f"{n} labels, {seconds / n:.4f} CPU s each; largest difference {max(differences):.4f}")
     for limit in LIMITS:
         within = sum(difference < limit + ROUNDING for difference in differences)
-        print(f"within {limit}: {within} = {within / examined:.3%}")
-    for cause, n in causes.most_common():
-        print(f"{n} differ by more than {ENOUGH}: {cause}")
+        print(f"within {limit}: {within} = {within / n:.3%}")
+    for cause, count in causes.most_common():
+        print(f"{count} differ by more than {ENOUGH}: {cause}")
 
 
-def others(native: Native, complex_: Complex, decoy: Complex, found: Label) -> Iterator[tuple[str, float]]:
+def cause_of(expected: float, native: Native, of_native: Complex, decoy: Complex) -> str:
+    """The other choice that gives the value of the table."""
+    for cause, value in other_choices(native, of_native, decoy):
+        if abs(value - expected) < ROUNDING:
+            return cause
+    return "unknown"
+
+
+def other_choices(native: Native, of_native: Complex, decoy: Complex) -> Iterator[tuple[str, float]]:
     """Other ways to compute a label, and what each gives."""
-    scored = _Decoy(native, chains_of(decoy))
-    yield from ((OTHER_SIDE, value) for value in either_side(native, scored, found))
-    if len(native.partners) == 2 and len(found.mapping) == len(native.chains):
-        merged = [joined(one, native.partners, names) for one, names in ((complex_, None), (decoy, found.mapping))]
-        yield "chains of a partner were joined before they were aligned", label(Native(merged[0]), merged[1]).dockq
-    for mapping in mappings(native.chains, chains_of(decoy)):
+    found = correspond(native.chains, chains_of(decoy))
+    native = native.with_chains(found.native)
+    scored = DecoyScores(native, found.decoy)
+    chosen = max(found.mappings, key=scored.sum_over_chains)
+    if len(native.partners) == 2 and len(chosen) == len(native.chains):
+        names = {own: own for own in native.chains}
+        merged_native = merged(of_native, native.partners, names)
+        merged_decoy = merged(decoy, native.partners, chosen)
+        value = label(Native(merged_native), merged_decoy).dockq
+        yield "chains of a partner were joined before they were aligned", value
+    for mapping in [chosen, *found.mappings]:
         interfaces = scored.interfaces(mapping, native.partners)
-        if interfaces:
-            mean = sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
-            yield "another mapping of the copies of a chain", mean
-            sides = either_side(native, scored, Label(mean, mapping, interfaces, ()))
-            yield from ((f"another mapping, and {OTHER_SIDE}", value) for value in sides)
+        if not interfaces:
+            continue
+        another = "" if mapping is chosen else "another mapping of the copies of a chain"
+        if another:
+            yield another, sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
+        for value in either_side(native, scored, mapping, interfaces):
+            yield f"{another}; {OTHER_SIDE}" if another else OTHER_SIDE, value
 
 
-def either_side(native: Native, scored: _Decoy, found: Label) -> Iterator[float]:
+def either_side(native: Native, scored: DecoyScores, mapping: Mapping, interfaces: Interfaces) -> Iterator[float]:
     """The labels when, of interfaces whose sides are equally long, the other side is superposed for LRMSD."""
     choices = []
-    for pair, scores in found.interfaces.items():
-        one, other = (tuple(name for name in side if name in found.mapping) for side in pair)
-        interface = native.interface(one, other)
-        exchanged = Interface(interface.sides[::-1], interface.pairs[:, ::-1], interface.contact)
-        sides = [_side([scored._follow(name, found.mapping[name]) for name in side]) for side in (other, one)]
-        equal = len(sides[0].atoms) == len(sides[1].atoms)
-        choices.append((scores.dockq, score(exchanged, sides).dockq) if equal else (scores.dockq,))
+    for (one, other), scores in interfaces.items():
+        of_one = tuple(name for name in one if name in mapping)
+        of_other = tuple(name for name in other if name in mapping)
+        interface = native.interface(of_one, of_other)
+        sides = [scored.side((name, mapping[name]) for name in side) for side in (of_other, of_one)]
+        values = [scores.dockq]
+        if len(sides[0].atoms) == len(sides[1].atoms):
+            exchanged = Interface(interface.sides[::-1], interface.pairs[:, ::-1], interface.contact)
+            values.append(score(exchanged, tuple(sides)).dockq)
+        choices.append(values)
     for values in itertools.islice(itertools.product(*choices), MOST):
         yield sum(values) / len(values)
 
 
-def joined(complex_: Complex, partners: tuple[Partner, ...], names: dict[str, str] | None) -> Complex:
-    """The complex with the chains of each partner under one name."""
-    own = {(names or {}).get(name, name): partner[0] for partner in partners for name in partner}
-    return replace(complex_, residues=tuple(r._replace(chain=own.get(r.chain, "other")) for r in complex_.residues))
+def merged(complex_: Complex, partners: tuple[Partner, ...], names: Mapping) -> Complex:
+    """The complex with the chains of each partner under one name. names : chain of the native → its own."""
+    new_name = {names[name]: partner[0] for partner in partners for name in partner if name in names}
+    residues = (residue._replace(chain=new_name.get(residue.chain, "other")) for residue in complex_.residues)
+    return replace(complex_, residues=tuple(residues))
 
 
 if __name__ == "__main__":
