@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a scorer from a cross-validation: its networks, trees over them, calibration, vectors and model card."""
+"""Make a scorer from a cross-validation: its networks, its judge, vectors and model card."""
 
 import argparse
 import gc
@@ -19,9 +19,8 @@ def main() -> None:
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True, help="that chooses their checkpoints")
     parser.add_argument("--made", nargs="*", default=[], help="groups of decoys that were made around natives")
     parser.add_argument(
-        "--calibrated-on", nargs="*", default=[], help="groups that intervals and the quality of residues come from"
+        "--quality-of", nargs="*", default=[], help="groups that the quality of residues and contacts comes from"
     )
-    parser.add_argument("--poses", nargs="*", default=[], help="groups that intervals of docked poses come from")
     parser.add_argument("--natives", nargs="*", default=[], help="NAME=FOLDER, of data sets: which residues are right")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
@@ -30,10 +29,9 @@ def main() -> None:
     try:
         natives = {name: Path(folder) for name, _, folder in (each.partition("=") for each in args.natives)}
         study = CrossValidation(Path(), args.datasets, args.store, natives)
-        groups = {*args.calibrated_on} or {*study.decoys["group"]} - {*args.made, *args.poses}
+        groups = {*args.quality_of} or {*study.decoys["group"]} - {*args.made}
         evidence = study.evidence(args.run, args.rule, groups)
-        groups_of = {"made": args.made, "calibrated_on": args.calibrated_on, "poses": args.poses}
-        scorer = make_scorer(evidence, args.out, **groups_of)
+        scorer = make_scorer(evidence, args.out, made=args.made)
     except TopoRankError as error:
         sys.exit(str(error))
     print(f"{args.out}: {len(scorer.members)} networks, learned from {len(evidence.decoys):,} decoys ({scorer.digest})")

@@ -76,7 +76,6 @@ MADE_SCORER = "results/scorer"
 MADE_MANIFEST = "results/scorer/scorer.json"
 MADE_CARD = "results/scorer/README.md"
 SHIPPED_SCORER = "resources/scorer"
-THOROUGH_SCORER = "resources/thorough_scorer"
 """In the repository."""
 
 FOLD_RUN = "results/cross_validation/fold{fold}/{run}"

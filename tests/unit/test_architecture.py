@@ -172,7 +172,7 @@ def test_no_tracked_file_was_made_by_a_run_but_the_scorers_that_ship():
     made = [
         name for name in (str(path.relative_to(REPOSITORY)) for path in tracked_files())
         if re.match(r"(results|logs|\.snakemake|\.toporank)/", name)
-        or (re.search(r"\.(pyc|ckpt|pt)$", name) and not re.match(r"resources/(thorough_)?scorer/", name))
+        or (re.search(r"\.(pyc|ckpt|pt)$", name) and not re.match(r"resources/scorer/", name))
     ]  # fmt: skip
     assert made == []
 

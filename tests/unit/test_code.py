@@ -49,7 +49,7 @@ ARTEFACTS = {*PACKAGES, "scores"}
         ("building/chunks/stages.py", ARTEFACTS | {"report"}),
         ("comparing/votes.py", {"contacts", "label", "scores", "report"}),
         ("learning/network.py", {"training", "scores", "report"}),
-        ("scorer/trees.py", {"scores", "report"}),
+        ("scorer/judge.py", {"scores", "report"}),
         ("report/page.js", {"report"}),
         ("app/api.py", set()),
         ("layout.py", set()),

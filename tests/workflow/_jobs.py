@@ -22,7 +22,7 @@ import traceback
 from pathlib import Path
 
 LIBRARIES = (
-    "gemmi", "gudhi", "jinja2", "lightgbm", "matplotlib.pyplot", "numba", "numba.np.arraymath", "pandas",
+    "gemmi", "gudhi", "jinja2", "matplotlib.pyplot", "numba", "numba.np.arraymath", "pandas",
     "pydantic", "pytorch_lightning", "safetensors.numpy", "scipy.cluster.hierarchy", "scipy.sparse",
     "scipy.spatial", "torch", "yaml",
 )  # fmt: skip

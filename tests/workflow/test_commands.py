@@ -13,11 +13,8 @@ import pytest
 from _forked import snakemake
 
 from conftest import EXAMPLE, REPOSITORY, make_study
-from toporank.scorer.calibration import Calibration, Domain, Measured, write_calibration
-from toporank.scorer.conformal import LEVEL, Bin, Intervals
-from toporank.scorer.expected import Expected
+from toporank.scorer.judge import Calibration, Domain, Judge, Knot, write_judge
 from toporank.scorer.manifest import seal
-from toporank.scorer.scorer import Scorer
 
 DRY = ("-n", "--quiet", "rules")
 
@@ -134,9 +131,9 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
 
 
 def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
-    """Scored alone by a copy of the ensemble, a decoy of the study gets the score and spread it got there.
+    """Scored alone by a copy of the ensemble, a decoy of the study gets the network score and spread it got there.
 
-    To the copy belongs a calibration, which is where interval and domain come from.
+    To the copy belongs a judge, which is where interval and domain come from.
     """
     folder = tmp_path / "alone"
     (folder / "1AVZ").mkdir(parents=True)
@@ -144,16 +141,16 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     study = type(finished)(tmp_path)
     shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
     scorer = tmp_path / "a copy of it"
-    write_calibration(scorer / "calibration.json", calibration_of(finished.results / "final"))
+    write_judge(scorer / "judge.json", a_judge())
     refused = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}", check=False).stdout
-    assert "calibration.json: it is not part of the scorer that scorer.json describes" in refused
+    assert "judge.json: it is not part of the scorer that scorer.json describes" in refused
     seal(scorer, mean=True)
     printed = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}").stdout
     alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
     together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
-    for column in ("pred_dockq", "pred_sd"):
-        assert alone[column] == pytest.approx(together[column], abs=1e-6)
-    assert [alone["pred_low"], alone["pred_high"]] == pytest.approx([0, alone["pred_dockq"] + 0.25], abs=1e-6)
+    assert alone["pred_network"] == pytest.approx(together["pred_dockq"], abs=1e-6)
+    assert alone["pred_sd"] == pytest.approx(together["pred_sd"], abs=1e-6)
+    assert [alone["pred_low"], alone["pred_high"]] == pytest.approx([0, alone["pred_dockq"]], abs=1e-6)
     assert alone["domain"] == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
     assert f"80 % interval 0.000 to {alone['pred_high']:.3f}, out of domain" in printed
     assert "toy: the scorer was trained on decoys of 2 targets only" in printed
@@ -161,20 +158,14 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     assert alone["domain"] in study.text("scores/alone/report.html")
 
 
-def calibration_of(scorer: Path) -> Calibration:
-    """Wide intervals and a narrow domain for a scorer."""
-    wide = Bin(low=-1, high=0.25, n_decoys=100, n_clusters=100)
-    as_scored = Expected(curve=[(0, 0), (1, 1)], intervals=Intervals(level=LEVEL, edges=[], bins=[wide]))
-    nothing = Measured(n_decoys=0, n_clusters=0, mae=None, inside_interval=None)
-    narrow = {"n_interface_residues": (1, 5), "n_chains": (2, 2)}
-    unmeasured = {"center": [0.0] * 12, "axes": [], "deviations": [], "limit": 0}  # the network has 8 hidden units
-    return Calibration(
-        scorer=Scorer.open(scorer).identity,
-        expected=as_scored,
-        domain=Domain(**narrow, **unmeasured),
-        in_domain=nothing,
-        out_of_domain=nothing,
+def a_judge() -> Judge:
+    """Wide intervals and a narrow domain."""
+    knots = [Knot(dockq=0, low=0, high=0, p_acceptable=0), Knot(dockq=1, low=0, high=1, p_acceptable=1)]
+    narrow = Domain(  # the network has 8 hidden units
+        n_interface_residues=(1, 5), n_chains=(2, 2), center=[0.0] * 12, axes=[], deviations=[], limit=0
     )
+    calibration = Calibration(constant=-2, mean=4, within=4, knots=knots)
+    return Judge(consensus=0.25, of_residues=[], of_pairs=[], structure=calibration, domain=narrow)
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):

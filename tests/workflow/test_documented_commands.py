@@ -184,7 +184,7 @@ def on_the_path(text: str, clone: Path) -> None:
 
 
 def scored_as_it_ships(text: str, clone: Path) -> None:
-    """The trees have the last word, what the networks said stands beside it, and every score has an
+    """The judge has the last word, what the networks said stands beside it, and every score has an
     interval, every residue a quality, which the structure files of the first show.
 
     A person reads what README.md shows, all that is written is in one folder, and a second run gives the same answer.

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(tmp_path):
-    """Four targets are too few for intervals and for the quality of residues; natives of three are read for it."""
+    """Four targets are too few for a judge; natives of three are read for the quality of residues."""
     study = make_study(tmp_path / "home", {**DECOYS, "1EMV": ["near1.pdb.gz"]})
     contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
     natives = study.home / "natives"
@@ -45,12 +45,7 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     printed = study.home.joinpath("logs/cross_validation/scorer.log").read_text()
     assert "toy: the scorer was trained on decoys of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")
-    without = (
-        "no calibration.json (no intervals, and no domain)",
-        "no confidence.json (the predictor's confidence does not count)",
-        "no quality.json (the quality of residues and contacts is no probability)",
-    )
-    assert scorer.missing == f"the scorer has {', '.join(without)}"
+    assert scorer.missing.startswith("the scorer has no judge.json (its networks alone give the score")
     assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
     trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
@@ -64,13 +59,12 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     printed = study.run("score", *chosen).stdout
     assert scorer.missing in printed
     ranking = pd.read_csv(study.results / "scores/mine/ranking.csv")
-    assert ranking["pred_network"].notna().all()
-    assert (ranking["pred_network"] != ranking["pred_dockq"]).any()  # trees have the last word
+    assert ranking["pred_dockq"].notna().all()
 
-    with open(scorer.trees, "r+b") as file:
+    with open(scorer.members[0], "r+b") as file:
         file.seek(-1, 2)
         (last,) = file.read()
         file.seek(-1, 2)
         file.write(bytes([last ^ 1]))
     printed = study.run("score", *chosen, check=False).stdout
-    assert f"{scorer.trees.name}: it was changed after the scorer was made" in printed
+    assert f"{scorer.members[0].name}: it was changed after the scorer was made" in printed

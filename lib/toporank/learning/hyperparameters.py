@@ -193,13 +193,14 @@ class Making(Section):
     )
     made: list[str] = Field(
         [],
-        description="Groups of decoys that were made around natives: trees count them less, and intervals do not come"
-        " from them. A group is that of the labels, or the data set.",
+        description="Groups of decoys that were made around natives, which weigh less. A group is that of the labels,"
+        " or the data set.",
     )
-    calibrated_on: list[str] = Field(
-        [], description="Groups that intervals come from, such as will be scored; all but `made` and `poses` if empty."
+    quality_of: list[str] = Field(
+        [],
+        description="Groups from which the quality of residues and contacts is learned, such as will be scored; all but"
+        " `made` if empty.",
     )
-    poses: list[str] = Field([], description="Groups that intervals of docked poses come from; those above if empty.")
 
 
 class Final(Section):
@@ -315,7 +316,7 @@ class Training(Section):
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
-    scorer: Making = Field(Making(), description="Networks, trees, intervals and map in one folder, `results/scorer`.")
+    scorer: Making = Field(Making(), description="Networks, judge and map in one folder, `results/scorer`.")
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 
     @property

@@ -13,7 +13,7 @@ from toporank.metrics import per_target, summarise
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.ranked import RankedDecoy
 from toporank.ranking.spread import calibration
-from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import LEVEL
 
 CONSENSUS = "consensus"
 """Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,

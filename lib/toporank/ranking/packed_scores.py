@@ -43,9 +43,9 @@ def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow]) -> P
     CheckpointError
         When the scorer was trained on other graphs, or needs structures.
     """
-    if scorer.trees is not None:
+    if scorer.judge is not None:
         remedy = "take the scorer of the study, results/final"
-        raise CheckpointError("the trees of this scorer need structures", where=scorer.trees, remedy=remedy)
+        raise CheckpointError("the judge of this scorer needs structures", where=scorer.judge, remedy=remedy)
     scores = Networks(scorer).score(pack)
     table = ranking(coverage, scores)
     return PackedScores(

@@ -16,8 +16,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.metrics import CAPRI_NAMES, capri_class, class_of
 from toporank.ranking.interfaces import InterfaceRow, Interfaces, of_each_decoy
-from toporank.scorer.conformal import LEVEL
-from toporank.scorer.prediction import Estimate, Score
+from toporank.scorer.prediction import LEVEL, Estimate, Score
 from toporank.structures.identity import Status
 
 BEST_OF_CLUSTER = 4
@@ -80,7 +79,7 @@ COLUMNS = RankedDecoy._fields
 WHOLE_NUMBERS = ("rank", "n_interface_residues", "n_chains", "n_interfaces", "cluster", "cluster_rank")
 TEXTS = ("target", "decoy", "domain", "pred_capri", "status", "duplicate_of", "twin_of", "ranked_by", "weakest")
 """Columns of these kinds; all others are floating-point numbers."""
-OF_CALIBRATION = Estimate._fields
+OF_CALIBRATION = ("pred_low", "pred_high", "domain", "expected_dockq", "p_acceptable")
 """Columns that are there only if the scorer has a calibration."""
 APART = ("pred_structure", "pred_confidence")
 """What the structure and the predictor's confidence say apart from each other."""
@@ -132,8 +131,10 @@ def ranking(
             sizes = row.n_interface_residues, row.n_chains
             meeting = of_interfaces.get((row.target, row.decoy), Interfaces())
             decoy = RankedDecoy(None, row.target, row.decoy, *found, *sizes, *meeting[:3], row.status, row.duplicate_of)
-            said = {name: getattr(score, name, None) for name in ("pred_network", *APART)}
-            decoy = decoy._replace(**said, expected_dockq=trust.expected_dockq, p_acceptable=trust.p_acceptable)
+            said = {name: getattr(score, name, None) for name in ("pred_network", "pred_confidence")}
+            if said["pred_confidence"] is not None:
+                said["pred_structure"] = said["pred_network"]
+            decoy = decoy._replace(**said, expected_dockq=trust.dockq, p_acceptable=trust.p_acceptable)
             decoy = decoy._replace(ranked_by="" if rank_by == COMPLEX else rank_by)
             decoy = decoy._replace(weakest=meeting.weakest if score else "")
             if among := compared.get((row.target, row.decoy)):

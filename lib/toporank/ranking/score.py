@@ -21,20 +21,16 @@ from toporank.building.packed import Packed, packed
 from toporank.building.packing import write_pack
 from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.features.registry import Choice as Features
-from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, best_measured, of_copies
 from toporank.ranking.interfaces import interface_table, scored_interfaces, scores_of_weakest
 from toporank.ranking.ranked import COMPLEX, ranking
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
-from toporank.scorer.combine import combine
-from toporank.scorer.descriptors import describe
+from toporank.scorer.judge import how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import read_quality, with_agreement
+from toporank.scorer.residue_quality import with_agreement
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trust import how_far_to_trust
-from toporank.scorer.weigh import weigh_confidence
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,6 @@ class TargetScorer:
         self.store = store
         self.options = options
         metadata = graph_metadata(choices)
-        self.features = metadata["features"]
         self.cache = TargetCache(store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)})
         self._networks: Any = None
 
@@ -116,14 +111,14 @@ class TargetScorer:
         contacts = stored_contacts(built, ranked, store)
         comparison = comparison_table(ranked, contacts)
 
-        scores, descriptors = self._predicted(graphs)
-        scores = combine(scores, descriptors, self.features, contacts, copies, scorer.trees)
-        scores = weigh_confidence(scores, stated if options.use_confidence else [], copies, scorer.own_confidence)
-        quality = read_quality(scorer.quality) if scorer.quality else None
-        scores = with_agreement(scores, contacts, copies, quality)
+        judge = read_judge(scorer.judge) if scorer.judge else None
+        scores = self._predicted(graphs)
+        if judge:
+            scores = judged(judge, scores, contacts, copies, stated if options.use_confidence else [])
+        scores = with_agreement(scores, contacts, copies, judge.quality if judge else None)
 
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(scorer, ranked, scores_of_weakest(scores, interfaces), stated)
+        estimates = how_far_to_trust(judge, ranked, scores_of_weakest(scores, interfaces))
         table = ranking(
             ranked,
             scores,
@@ -147,17 +142,13 @@ class TargetScorer:
             contacts={score.decoy: contact_lines(score) for score in of_decoys},
         )
 
-    def _predicted(self, graphs: Packed) -> tuple[list[Score], dict[str, list[float]]]:
-        """What the networks predict of each decoy, then of each interface, in their order, and descriptors by name."""
+    def _predicted(self, graphs: Packed) -> list[Score]:
+        """What the networks predict of each decoy, then of each interface, in their order."""
         if not graphs.decoys and not graphs.interfaces:
-            return [], {}
+            return []
         self.open_networks()
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
             packs = [Path(folder, "decoys"), Path(folder, "interfaces")]
             write_pack(packs[0], graphs.decoys, graphs.joined)
             write_pack(packs[1], graphs.interfaces)
-            scores = self._networks.score(*packs)
-            if not self.scorer.trees:
-                return scores, {}
-            names, values = describe(PackedGraphs.open(packs))
-        return scores, dict(zip(names, values.T.tolist(), strict=True))
+            return self._networks.score(*packs)

@@ -38,7 +38,6 @@ from toporank.ranking.target_result import TargetResult, joined
 from toporank.scorer.embeddings import vector_columns, write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trust import why_no_intervals
 
 
 @dataclass
@@ -121,7 +120,7 @@ class ScoredModels:
         coverage = self.rows("coverage")
         reasons = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
         partners = hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
-        about_scorer = [why_no_intervals(self.scorer), self.scorer.missing, self.scorer.toy]
+        about_scorer = [self.scorer.missing, self.scorer.toy]
         residues = _by_key(self.target_results, "residues").values()
         contacts = _by_key(self.target_results, "contacts").values()
         empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]

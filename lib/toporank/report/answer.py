@@ -130,7 +130,7 @@ def caveats(
         found["predictor_doubts"] = f"the predictor itself doubts it: ipTM {iptm:.2f}, below {DOUBTFUL}"
     if partly := of_some(best, *others):
         found["some_confidence"] = partly
-    if not others and best.pred_network is not None:  # trees look at the other decoys, too
+    if not others and best.pred_network is not None:  # the judge looks at the other decoys, too
         found["single"] = "a single model: scores are more reliable with several"
     return found
 

@@ -13,7 +13,7 @@ from toporank.files.atomic import first_writable, user_cache
 from toporank.learning.checkpoint import toy
 from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card, targets
 from toporank.report.results import Study
-from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import LEVEL
 
 LISTED = 2
 """The page has a table of all targets where there are more than these."""
@@ -82,7 +82,7 @@ def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
         "map_json": as_json(places) if (places := decoy_map.maps_for_script(study)) else "",
         "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
         "residues_json": as_json(profiles) if profiles else "",
-        "quality_is_probability": bool(study.scorer and study.scorer.quality),
+        "quality_is_probability": bool(study.scorer and study.scorer.judge),
         "of_graphs": any(row.is_graph for row in study.results),
         "has_truth": len(study.labelled) > 0,
         "order": formatting.ORDERS[study.rank_by],

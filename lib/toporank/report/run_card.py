@@ -90,18 +90,18 @@ def scored_with(study: Study) -> str:
         if of_scorer and of_scorer.mean
         else checkpoint_origin(study.checkpoint)[0][1]
     )
-    return f"{networks} and trees" if of_scorer and of_scorer.trees else networks
+    return f"{networks} and a judge" if of_scorer and of_scorer.judge else networks
 
 
 def scorer(study: Study) -> Pairs:
     """What gives the score, and the disagreement; nothing where one checkpoint is alone."""
-    if study.scorer is None or not (study.scorer.members or study.scorer.trees):
+    if study.scorer is None or not (study.scorer.members or study.scorer.judge):
         return []
-    members, trees = study.scorer.members, study.scorer.trees
+    members = study.scorer.members
     networks = f"mean of {counted(len(members), 'network')}" if study.scorer.mean else "the checkpoint below"
     return [
         ("networks", networks),
-        ("last word", "boosted trees" if trees else "the networks"),
+        ("last word", "the judge" if study.scorer.judge else "the networks"),
         *([("disagreement", f"over {counted(len(members), 'network')}")] if len(members) > 1 else []),
     ]
 

@@ -14,12 +14,11 @@ from toporank.building.chunks.built import read_built
 from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_contacts
-from toporank.building.coverage import CoverageRow, read_coverage
+from toporank.building.coverage import read_coverage
 from toporank.building.local_quality import LocalQualities
 from toporank.comparing.decoys import read_decoys
 from toporank.comparing.homology.chain_tables import read_splits
-from toporank.comparing.votes import similarities, votes
-from toporank.errors import GraphError
+from toporank.comparing.votes import similarities
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.labels import read_split_labels
@@ -28,10 +27,9 @@ from toporank.learning.folds import out_of_fold
 from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.learning.weights import load_weights, network_bytes, predict_all
-from toporank.scorer.descriptors import describe
+from toporank.scorer.judge import OF_RESIDUES
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
-from toporank.scorer.own_confidence import OF_RESIDUES
 from toporank.scorer.prediction import Score
 from toporank.scorer.residue_quality import Truth, Witness
 from toporank.scorer.scorer import Scorer
@@ -45,9 +43,13 @@ STATED = list(Confidence._fields)
 class CrossValidation:
     """The folder in which networks were trained without each fold: its labelled decoys with a graph, but copies.
 
-    decoys : labels with cluster and fold, the consensus and the sizes of coverage.tsv. names, descriptors : (n, k), no
-    names where descriptors need other graphs. similarity : of data set and target, (n, n), in the order of its decoys.
-    datasets : that are learned from. store : the reuse store. natives : the folders of those of data sets.
+    Attributes
+    ----------
+    decoys : labels with cluster and fold, what predictors say and the sizes of coverage.tsv
+    similarity : of data set and target, (n, n), in the order of its decoys
+    datasets : that are learned from
+    store : the reuse store
+    natives : the folders of those of data sets
     """
 
     def __init__(
@@ -61,40 +63,39 @@ class CrossValidation:
         self.store = Store(store or folder / ".toporank/store")
         self.splits = read_splits(folder / layout.SPLITS)
         self.labels = {d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
-        parts, values, self.similarity = [], [], {}
+        parts = []
+        self.similarity: dict[tuple[str, str], np.ndarray] = {}
         for dataset in self.datasets:
             graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
-            if not len(graphs):
-                continue
-            rows = self._labelled(dataset)
-            self.names, of_graphs = _described(graphs)
-            self.features = graphs.metadata["features"]
-            coverage = read_coverage(folder / layout.COVERAGE.format(dataset=dataset))
-            copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
-            place = {key: i for i, key in enumerate(zip(graphs.target, graphs.decoy, strict=True))}
-            keys = zip(rows["target"], rows["decoy"], strict=True)
-            rows = rows[[key in place and key not in copies for key in keys]]
-            rows = rows.sort_values(["target", "decoy"], ignore_index=True)
-            values.append(of_graphs[[place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]])
-            contacts = stored_contacts(read_built(dataset), coverage, self.store)
-            for target, own in rows.groupby("target"):
-                read = read_decoys(contacts((target, decoy)) for decoy in own["decoy"])
-                alike = np.array([*similarities(read.contacts)])
-                self.similarity[dataset, target] = alike
-                rows.loc[own.index, "consensus"] = votes(alike, np.zeros(len(own))).consensus
-            stated = pd.DataFrame(read_confidence(folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED)
-            rows = rows.merge(stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left")
-            parts.append(rows.merge(_sizes(coverage), on=["target", "decoy"], how="left"))
-        self.decoys, self.descriptors = pd.concat(parts, ignore_index=True), np.concatenate(values)
+            if len(graphs):
+                parts.append(self._read(dataset, graphs))
+        self.decoys = pd.concat(parts, ignore_index=True)
+
+    def _read(self, dataset: str, graphs: PackedGraphs) -> pd.DataFrame:
+        """The decoys of a data set; their similarities are kept."""
+        coverage = read_coverage(self.folder / layout.COVERAGE.format(dataset=dataset))
+        copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
+        built = {*zip(graphs.target, graphs.decoy, strict=True)} - copies
+        rows = self._labelled(dataset)
+        keys = zip(rows["target"], rows["decoy"], strict=True)
+        rows = rows[[key in built for key in keys]].sort_values(["target", "decoy"], ignore_index=True)
+        contacts = stored_contacts(read_built(dataset), coverage, self.store)
+        for target, of_target in rows.groupby("target"):
+            read = read_decoys(contacts((target, decoy)) for decoy in of_target["decoy"])
+            self.similarity[dataset, target] = np.array([*similarities(read.contacts)])
+        stated = pd.DataFrame(read_confidence(self.folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED)
+        rows = rows.merge(stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left")
+        sizes = pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]
+        return rows.merge(sizes, on=["target", "decoy"], how="left")
 
     def _labelled(self, dataset: str) -> pd.DataFrame:
         """The labels of a data set with the group, cluster and fold of each decoy."""
         where = {row.target: row for row in self.splits if row.dataset == dataset}
-        rows = [
-            (dataset, label.target, label.decoy, label.group or dataset, of.cluster, of.fold, label.dockq)
-            for label in self.labels[dataset]
-            for of in [where[label.target]]
-        ]
+        rows = []
+        for label in self.labels[dataset]:
+            split = where[label.target]
+            group = label.group or dataset
+            rows.append((dataset, label.target, label.decoy, group, split.cluster, split.fold, label.dockq))
         return pd.DataFrame(rows, columns=[*KEYS, "group", "cluster", "fold", "dockq"])
 
     def runs(self, config: str) -> list[str]:
@@ -118,23 +119,28 @@ class CrossValidation:
     def evidence(self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()) -> Evidence:
         """What a scorer of the networks of a run is made from.
 
-        rule : that chooses the checkpoint of each fold. quality_of : groups from which the quality of residues and
-        contacts is learned, as far as natives label them.
+        Parameters
+        ----------
+        run : a configuration with a seed
+        rule : that chooses the checkpoint of each fold
+        quality_of : groups from which the quality of residues and contacts is learned, as far as natives label them
         """
-        networks, losses = {}, {}
+        networks, losses, by_fold = {}, {}, {}
         for path in self.summaries(run):
-            name = f"{path.parent.parent.name}_{path.parent.name}"
-            networks[name] = path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt")
+            fold = path.parent.parent.name
+            name = f"{fold}_{path.parent.name}"
+            networks[name] = by_fold[int(fold.removeprefix("fold"))] = path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt")
             losses[name] = json.loads(path.read_text(encoding="utf-8"))[CHECKPOINT_OF[rule]][rule]
         best = min(losses, key=losses.get)
-        pooled = self._pooled(networks[best])
-        sample = self._sample(networks[best])
-        known = self.names, self.descriptors, self.similarity
-        by_fold = {int(name.partition("_")[0].removeprefix("fold")): path for name, path in networks.items()}
-        witnesses = {dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives}
-        decoys = self.with_networks(run, rule)
-        contents = {name: network_bytes(path) for name, path in networks.items()}
-        return Evidence(decoys, *known, contents, best, pooled, sample, self.features, witnesses)
+        return Evidence(
+            decoys=self.with_networks(run, rule),
+            similarity=self.similarity,
+            networks={name: network_bytes(path) for name, path in networks.items()},
+            best=best,
+            pooled=self._pooled(networks[best]),
+            sample=self._sample(networks[best]),
+            witnesses={dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives},
+        )
 
     def witnesses(self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]) -> list[Witness]:
         """The decoys of groups of a data set that natives label, with what the network of their fold says of them.
@@ -176,15 +182,3 @@ class CrossValidation:
         names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
         vectors = map(tuple, pooled.double().tolist())
         return [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, vectors, strict=True)]
-
-
-def _described(graphs: PackedGraphs) -> tuple[list[str], np.ndarray]:
-    """Descriptors of all graphs; none where they need other features."""
-    try:
-        return describe(graphs)
-    except GraphError:
-        return [], np.zeros((len(graphs), 0))
-
-
-def _sizes(coverage: list[CoverageRow]) -> pd.DataFrame:
-    return pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]

@@ -19,7 +19,6 @@ from toporank.files.archives import archive_name
 from toporank.files.atomic import sha256, user_cache, write_text
 from toporank.files.unpacking import unpacked
 from toporank.learning.checkpoint import read_description
-from toporank.scorer.trees import read_forests
 from toporank.settings import Section, read_section
 
 MANIFEST = "scorer.json"
@@ -30,15 +29,12 @@ SUFFIXES = (".safetensors", ".ckpt")
 """Of checkpoints: as a scorer that was made has them, and as training leaves them."""
 ENSEMBLE = "ensemble"
 """Folder of the checkpoints whose spread is reported."""
-TREES = "trees.safetensors"
-CALIBRATION = "calibration.json"
+JUDGE = "judge.json"
 VECTORS = "training_vectors.safetensors"
-OWN_CONFIDENCE = "confidence.json"
-QUALITY = "quality.json"
-WITHOUT = {TREES: "its networks have the last word", CALIBRATION: "no intervals, and no domain",
-           VECTORS: "no training decoys on the map",
-           OWN_CONFIDENCE: "the predictor's confidence does not count",
-           QUALITY: "the quality of residues and contacts is no probability"}  # fmt: skip
+WITHOUT = {
+    JUDGE: "its networks alone give the score, without intervals and domain",
+    VECTORS: "no training decoys on the map",
+}
 """Files that a scorer can do without, and what it lacks then."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 MOST_FILES = 1000
@@ -212,17 +208,12 @@ def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
         checkpoint=parts.checkpoint,
         members=parts.members,
         files=digests_of(parts),
-        features=_of_trees(parts) or descriptions[0].get("features") or {},
+        features=descriptions[0].get("features") or {},
         made_with={"toporank": __version__, **(made_with or {})},
         learned_from=_learned_from(descriptions),
     ).signed()
     write_text(folder / MANIFEST, manifest.text)
     return manifest
-
-
-def _of_trees(parts: Parts) -> dict[str, Any]:
-    """The features that the trees see: those of the networks, or more."""
-    return read_forests(parts.folder / TREES)[1].get("features") or {} if TREES in parts.files else {}
 
 
 def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | None:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+LEVEL = 0.8
+"""Share of models whose DockQ lies within the bounds of their estimate."""
 DECIMALS = 7
 """Decimals of written scores; more would be single-precision noise."""
 QUALITY_DECIMALS = 4
@@ -40,13 +42,21 @@ class ResidueScore(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Predicted DockQ of a decoy, or of one of its interfaces, and its standard deviation over an ensemble, if any.
+    """How good a decoy, or one of its interfaces, is predicted to be.
 
-    pred_network : what the networks alone predict, where trees have the last word (`scorer.combine`). pred_local :
-    mean local quality of its contacts that they predict, if they do. pooled : what the head of the checkpoint's network
-    sees of it. residues : of the graph of a decoy, where networks predict local quality. pred_structure,
-    pred_confidence : by the structure alone, and what its predictor's confidence speaks for, where `scorer.weigh` has
-    joined them. contacts : of a decoy, an array of `CONTACTS` as bytes, which are small and can be compared.
+    Attributes
+    ----------
+    target, decoy : its names
+    pred_dockq : the DockQ to expect of it (`scorer.judge`), or the mean of the networks where the scorer has no judge
+    pred_sd : standard deviation over the networks, None for fewer than two
+    interface : its partners, such as `A:B`; empty for a whole decoy
+    pred_network : mean DockQ that the networks predict
+    pred_local : mean local quality of its contacts that they predict, if they do
+    pooled : what the head of the checkpoint's network sees of it
+    residues : of the graph of a decoy, where networks predict local quality
+    consensus : mean similarity to the other decoys of the target, None without others
+    pred_confidence : DockQ by the confidence of its predictor, None where nothing is known
+    contacts : of a decoy, an array of `CONTACTS` as bytes, which are small and can be compared
     """
 
     target: str
@@ -58,18 +68,24 @@ class Score(NamedTuple):
     pred_local: float | None = None
     pooled: tuple[float, ...] = ()
     residues: tuple[ResidueScore, ...] = ()
-    pred_structure: float | None = None
+    consensus: float | None = None
     pred_confidence: float | None = None
     contacts: bytes = b""
 
 
 class Estimate(NamedTuple):
-    """How far to trust the score of a decoy: bounds of its DockQ, why it is out of domain, empty if it is not, and the
-    DockQ to expect and the probability that it is acceptable or better, None where the calibration does not know them.
+    """How far to trust the score of a decoy.
+
+    Attributes
+    ----------
+    low, high : bounds that hold its DockQ with a probability of `LEVEL`
+    domain : why it is unlike the training decoys, in words; empty if it is like them
+    dockq : the DockQ to expect of it; inside a target it falls with the rank
+    p_acceptable : probability of a DockQ of 0.23 or more
     """
 
-    pred_low: float
-    pred_high: float
+    low: float
+    high: float
     domain: str
-    expected_dockq: float | None = None
+    dockq: float | None = None
     p_acceptable: float | None = None

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,13 +19,9 @@ from toporank.comparing.contacts import TOUCHING
 from toporank.comparing.correspondence import Trace
 from toporank.comparing.decoys import Compared, Decoys, read_decoys
 from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement, residue_named
-from toporank.errors import RecordError
-from toporank.files.atomic import write_text
-from toporank.scorer.calibration import REMEDY
-from toporank.scorer.conformal import Floats
-from toporank.scorer.own_confidence import Curve, fit_curve
+from toporank.scorer.curves import Curve, Floats, fit_curve
 from toporank.scorer.prediction import CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
-from toporank.settings import Section, read_section
+from toporank.settings import Section
 from toporank.structures.complex import STANDARD
 
 if TYPE_CHECKING:
@@ -60,13 +55,12 @@ class Curves(Section):
 
 
 class Quality(Section):
-    """The content of quality.json.
+    """Curves of residues and contacts.
 
     residues : how probable it is that a residue keeps at least half of its contacts in the native. contacts : that the
     native has a contact.
     """
 
-    format: Literal[1] = 1
     residues: Curves
     contacts: Curves
 
@@ -89,19 +83,6 @@ def measures(
     known = {"network": np.log(sure / (1 - sure)), AGREEMENT: agreement, "decoy": decoy}
     known |= {"touched": np.log1p(touched), "nearness": nearness}
     return {name: np.broadcast_to(values, np.shape(network)).astype(float) for name, values in known.items()}
-
-
-def read_quality(path: Path) -> Quality:
-    """Read quality.json. Raises RecordError, of one line, when it is damaged or something else."""
-    try:
-        return read_section(Quality, path)
-    except ValueError as error:
-        raise RecordError(f"not usable: {error}", where=path, remedy=REMEDY) from error
-
-
-def write_quality(path: Path | str, quality: Quality) -> None:
-    """Write quality.json."""
-    write_text(path, quality.model_dump_json())
 
 
 # ---- of the decoys of a target ------------------------------------------------------------------------------

@@ -16,20 +16,8 @@ from toporank.errors import CheckpointError
 from toporank.files.archives import archive_name
 from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description, toy
-from toporank.scorer.calibration import Identity
 from toporank.scorer.embeddings import Vectors, read_training_vectors
-from toporank.scorer.manifest import (
-    CALIBRATION,
-    MANIFEST,
-    OWN_CONFIDENCE,
-    QUALITY,
-    TREES,
-    VECTORS,
-    WITHOUT,
-    check_files,
-    digests_of,
-    parts_of,
-)
+from toporank.scorer.manifest import JUDGE, MANIFEST, VECTORS, WITHOUT, check_files, digests_of, parts_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +29,7 @@ class Scorer:
     path : as it was given.
     checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the networks.
     members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
-    trees, calibration, vectors, own_confidence, quality : its further files, None for a scorer without.
+    judge, vectors : its further files, None for a scorer without.
     digests : SHA-256 by file.
     n_targets : that all its networks together learned from, None where scorer.json does not say it.
     graphs : records of the features that scorer.json names, None without one.
@@ -52,11 +40,8 @@ class Scorer:
     members: Sequence[Path]
     mean: bool
     digests: Mapping[Path, str]
-    trees: Path | None = None
-    calibration: Path | None = None
+    judge: Path | None = None
     vectors: Path | None = None
-    own_confidence: Path | None = None
-    quality: Path | None = None
     n_targets: int | None = None
     graphs: Mapping[str, Any] | None = None
 
@@ -73,11 +58,20 @@ class Scorer:
         files = {name: parts.folder / name for name in parts.files}
         members = [files[name] for name in parts.members]
         of_files = {files[name]: digest for name, digest in digests.items()}
-        further = (files.get(name) for name in (TREES, CALIBRATION, VECTORS, OWN_CONFIDENCE, QUALITY))
         known = parts.manifest and parts.manifest.learned_from
         n_targets = known.targets if known and parts.mean else None
         graphs = parts.manifest and parts.manifest.features
-        opened = cls(Path(path), files[parts.checkpoint], members, parts.mean, of_files, *further, n_targets, graphs)
+        opened = cls(
+            path=Path(path),
+            checkpoint=files[parts.checkpoint],
+            members=members,
+            mean=parts.mean,
+            digests=of_files,
+            judge=files.get(JUDGE),
+            vectors=files.get(VECTORS),
+            n_targets=n_targets,
+            graphs=graphs,
+        )
         return opened._checked()
 
     @classmethod
@@ -133,14 +127,6 @@ class Scorer:
         """SHA-256 that names it: two scorers with the same one have the same files and score alike."""
         contents = sorted(f"{path.name} {digest}" for path, digest in self.digests.items())
         return hashlib.sha256("\n".join([str(self.mean), *contents]).encode()).hexdigest()
-
-    @property
-    def identity(self) -> Identity:
-        """What its calibration must have been made for: everything that gives a score."""
-        further = [*self.members, *([self.trees] if self.trees else [])]
-        score = "mean" if self.mean else "best"
-        members = sorted(self.digests[path] for path in further)
-        return Identity(checkpoint=self.digests[self.checkpoint], members=members, score=score)
 
     def training_vectors(self) -> Vectors:
         """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError when damaged."""

@@ -503,7 +503,7 @@ CalledProcessError in file "rules/scoring.smk", line 42:
 Command 'set -euo pipefail;  score.py' returned non-zero exit status 1.
 Exiting because a job execution failed. Look above for error messages
 logs/scoring/five.log:
-  trees.safetensors: not readable trees (restore the file)
+  judge.json: not a usable judge (restore the file)
 Complete log(s): log
 WorkflowError:
 At least one job did not complete successfully.
@@ -794,8 +794,8 @@ def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):
             (tmp_path / "resources/scorer" / path.relative_to(whole)).symlink_to(path)
     monkeypatch.setattr(doctor, "repository", lambda: tmp_path)
     assert [finding.state for finding in doctor._scorer()] == [doctor.OK]
-    (tmp_path / "resources/scorer/trees.safetensors").unlink()
-    (tmp_path / "resources/scorer/trees.safetensors").write_text("others")
+    (tmp_path / "resources/scorer/judge.json").unlink()
+    (tmp_path / "resources/scorer/judge.json").write_text("others")
     (finding,) = doctor._scorer()
     assert finding.state == doctor.MISSING
     assert "restore the folder" in finding.what

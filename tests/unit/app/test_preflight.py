@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from toporank.app.workflow.preflight import (
     Preflight,
     feature_choices,
     labels_of,
-    making_problems,
     preflight,
     scorer_of,
     training_problems,
@@ -605,10 +603,3 @@ def test_targets_without_native_and_natives_without_target_are_told():
 def test_a_folder_of_natives_that_cannot_serve_is_a_problem(names, message):
     (problem,) = with_natives(*names).problems
     assert message in problem
-
-
-def test_what_grows_trees_is_looked_for_before_a_scorer_is_made(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    (problem,) = making_problems()
-    assert problem.startswith("make_scorer: LightGBM, which grows the trees of a scorer, is not installed (pip install")
-    assert making_problems(installed=False) == []  # jobs have an environment of their own

@@ -1,4 +1,4 @@
-"""What the other decoys of a target say of each, against sums by hand, and what trees are told of it."""
+"""What the other decoys of a target say of each, against sums by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from toporank.comparing.decoys import Compared, compare, read_decoys
 from toporank.comparing.votes import Votes, residue_agreement, similarities, votes
-from toporank.scorer.tree_inputs import AGREEING, NETWORK, VOTES, joined, relative, vote_inputs
 
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 
@@ -118,39 +117,3 @@ def test_what_contacts_share_is_what_can_be_counted(sets):
         others = [other for j, other in enumerate(sets) if j != i]
         shares = {k: sum(k in other for other in others) / len(others) for k in mine}
         assert found == pytest.approx({f"{chain}:{k}": share for chain in "AB" for k, share in shares.items()})
-
-
-# ---- what trees are told ----------------------------------------------------------------------------------
-
-
-def test_consensus_is_told_beside_that_of_the_others():
-    consensus = np.array([0.2, 0.8, 0.2, 0.4])
-    found = vote_inputs(Votes(consensus, *(np.zeros(4),) * 4))
-    assert tuple(found) == (*VOTES, AGREEING)
-    assert found[AGREEING].tolist() == pytest.approx([1.2] * 4)  # of three others
-    assert found["consensus_mean"].tolist() == pytest.approx([0.4] * 4)
-    assert found["consensus_best"].tolist() == [0.8] * 4
-    assert found["consensus_above_mean"].tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
-    deviation = np.std(consensus) + 0.01
-    assert (found["consensus_deviations"] * deviation).tolist() == pytest.approx([-0.2, 0.4, -0.2, 0])
-    assert found["consensus_of_best"].tolist() == pytest.approx([0.25, 1, 0.25, 0.5])
-    assert found["consensus_rank"].tolist() == [1.5 / 4, 1, 1.5 / 4, 3 / 4]  # mid-ranks, the best one 1
-
-
-def test_what_is_not_known_of_a_single_decoy_is_nan():
-    alone = vote_inputs(votes(iter(()), np.array([0.5])))
-    assert tuple(alone) == (*VOTES, AGREEING)
-    assert all(np.isnan(values).all() for values in alone.values())
-
-
-def test_values_are_told_relative_to_the_mean_of_the_target():
-    values = {"network": np.array([0.2, 0.3, 0.6]), "local": np.array([0.1, 0.9, 0.5])}
-    found = relative(values, [np.array([0, 2]), np.array([1])])
-    assert [*values, *found] == [*NETWORK]
-    np.testing.assert_allclose(found["network_above_mean"], [-0.2, np.nan, 0.2])
-    np.testing.assert_allclose(found["local_above_mean"], [-0.2, np.nan, 0.2])
-
-
-def test_columns_of_targets_are_put_in_their_places_and_what_none_has_is_nan():
-    rows = [(np.array([2, 0]), {"a": np.array([1.0, 2.0])}), (np.array([3]), {"a": np.array([5.0])})]
-    np.testing.assert_array_equal(joined(rows, 4)["a"], [2.0, np.nan, 1.0, 5.0])

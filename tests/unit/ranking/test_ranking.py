@@ -228,8 +228,8 @@ def test_what_decided_has_a_column_where_it_is_not_the_score_of_the_complex(tmp_
         assert read_ranking(tmp_path / "ranking.csv") == table
 
 
-def test_what_networks_said_has_a_column_where_trees_have_the_last_word(tmp_path):
-    """Ranks go by the trees."""
+def test_what_networks_said_has_a_column_where_the_judge_has_the_last_word(tmp_path):
+    """Ranks go by the judge."""
     fates = {("A", "first"): Status.OK, ("A", "second"): Status.OK, ("A", "apart"): Status.NO_INTERFACE}
     network = {("A", "first"): 0.2, ("A", "second"): 0.6}
     judged = [

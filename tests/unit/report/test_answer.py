@@ -205,7 +205,7 @@ def test_ranked_by_the_worst_interface_the_first_need_not_be_the_best_of_all():
 
 
 def test_a_single_decoy_and_none_at_all():
-    """Only trees look at the other decoys of a target."""
+    """Only the judge looks at the other decoys of a target."""
     assert answer([0.9], network=0.9)["caveats"] == ["a single model: scores are more reliable with several"]
     assert answer([0.9])["caveats"] == []
     found = answer([], lost=[Status.NO_INTERFACE])

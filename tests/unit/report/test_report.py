@@ -228,7 +228,7 @@ def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_o
 
 
 @pytest.mark.parametrize(
-    ("score", "trees", "tile", "card"),
+    ("score", "judge", "tile", "card"),
     [
         (
             "mean",
@@ -236,7 +236,7 @@ def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_o
             "3 networks",
             "networks mean of 3 networks last word the networks disagreement over 3 networks",
         ),
-        ("mean", True, "3 networks and trees", "networks mean of 3 networks last word boosted trees"),
+        ("mean", True, "3 networks and a judge", "networks mean of 3 networks last word the judge"),
         (
             "best",
             False,
@@ -246,22 +246,22 @@ def test_of_what_was_only_scored_nobody_says_that_it_was_not_trained_on(scored_o
         (
             None,
             True,
-            "phase1 and trees",
-            "networks the checkpoint below last word boosted trees Checkpoint run",
+            "phase1 and a judge",
+            "networks the checkpoint below last word the judge Checkpoint run",
         ),
         (None, False, "phase1", "no interface 1 + unreadable 1 + failed 1 Checkpoint run"),
     ],
 )
-def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, trees, tile, card) -> None:
-    """A checkpoint by itself, or several networks, and trees."""
+def test_the_scorer_is_shown_as_it_is(scored_only: Files, score, judge, tile, card) -> None:
+    """A checkpoint by itself, or several networks, and a judge."""
     folder = scored_only.scorer.parent
-    if trees:
-        shutil.copy(layout.repository() / "resources/scorer/trees.safetensors", folder)
+    if judge:
+        shutil.copy(layout.repository() / "resources/scorer/judge.json", folder)
     if score:
         (folder / "ensemble").mkdir()
         for name in ("a", "b", "c"):
             shutil.copy(scored_only.scorer, folder / f"ensemble/{name}.ckpt")
-    if score or trees:
+    if score or judge:
         seal(folder, mean=score == "mean")
     text = Page(render(scored_only.study())).text
     assert f"scored with {tile} " in text

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from _contacts import content
 
 from toporank.comparing.decoys import Compared
-from toporank.errors import RecordError
 from toporank.layout import repository
+from toporank.scorer.judge import read_judge
 from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
 from toporank.scorer.residue_quality import (
     MEASURES,
@@ -22,14 +19,11 @@ from toporank.scorer.residue_quality import (
     graded,
     measures,
     quality_table,
-    read_quality,
     touched,
     with_agreement,
-    write_quality,
 )
 
-SHIPPED = [repository() / "resources" / name / "quality.json" for name in ("scorer", "thorough_scorer")]
-QUALITY = read_quality(SHIPPED[0])
+QUALITY = read_judge(repository() / "resources/scorer/judge.json").quality
 
 
 def residues(**known: float | None) -> tuple[ResidueScore, ...]:
@@ -100,9 +94,8 @@ def test_a_residue_counts_the_residues_that_it_touches_and_one_that_touches_none
 
 
 @pytest.mark.parametrize("of", MEASURES)
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
-def test_it_rises_with_all_that_speaks_for_it_and_knows_whether_there_are_others(path, of):
-    curves, one = getattr(read_quality(path), of), np.ones(1)
+def test_it_rises_with_all_that_speaks_for_it_and_knows_whether_there_are_others(of):
+    curves, one = getattr(QUALITY, of), np.ones(1)
 
     def by(network=0.5, agreement=0.5, decoy=0.5, touched=3.0, distance=4.0):
         return curves(measures(network * one, agreement * one, decoy, touched, distance))[0]
@@ -175,22 +168,3 @@ def test_the_table_has_the_residues_and_contacts_that_are_known_to_be_right_or_w
     ]
     (alone,) = quality_table([of_a], scores, scores)["agreement"].unique()
     assert np.isnan(alone)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [lambda text: text[:-9], lambda text: "[]", lambda text: text.replace('"format":1', '"format":9'),
-     lambda text: json.dumps({**json.loads(text), "residues": {}})],
-)  # fmt: skip
-def test_a_damaged_file_is_refused_by_name_in_one_line(tmp_path: Path, damage):
-    path = tmp_path / "quality.json"
-    path.write_text(damage(SHIPPED[0].read_text()))
-    with pytest.raises(RecordError, match="not usable") as error:
-        read_quality(path)
-    assert str(path) in str(error.value)
-    assert len(str(error.value).splitlines()) == 1
-
-
-def test_what_is_written_is_read_again(tmp_path: Path):
-    write_quality(tmp_path / "quality.json", QUALITY)
-    assert read_quality(tmp_path / "quality.json") == QUALITY

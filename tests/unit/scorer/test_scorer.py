@@ -13,7 +13,7 @@ import pytest
 from described_checkpoint import write_description
 from toporank.errors import CheckpointError, TopoRankError
 from toporank.layout import repository
-from toporank.scorer.manifest import CALIBRATION, MANIFEST, TREES, VECTORS, read_manifest, seal
+from toporank.scorer.manifest import JUDGE, MANIFEST, VECTORS, read_manifest, seal
 from toporank.scorer.scorer import Scorer, files_of
 
 SHIPPED = repository() / "resources/scorer"
@@ -61,8 +61,10 @@ def test_a_scorer_that_was_not_finished_is_refused(folder, path):
 def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():
     """Also where it lies in the folder of another scorer."""
     scorer = Scorer.open(SHIPPED / "ensemble/fold0_local_seed222.safetensors")
-    assert (scorer.mean, scorer.members, scorer.trees, scorer.calibration) == (False, [], None, None)
-    assert "no trees.safetensors (its networks have the last word), no calibration.json" in scorer.missing
+    assert (scorer.mean, scorer.members, scorer.judge) == (False, [], None)
+    assert (
+        "no judge.json (its networks alone give the score, without intervals and domain), no training" in scorer.missing
+    )
 
 
 def test_a_scorer_of_few_targets_is_a_toy(tmp_path):
@@ -125,8 +127,8 @@ def test_a_manifest_that_another_hand_wrote_is_refused(folder):
         Scorer.open(folder)
 
 
-@pytest.mark.parametrize(("name", "said"), [(TREES, "last word"), (CALIBRATION, "no intervals"), (VECTORS, "map")])
-def test_a_scorer_does_without_trees_calibration_or_vectors_and_says_so(folder, name, said):
+@pytest.mark.parametrize(("name", "said"), [(JUDGE, "networks alone"), (VECTORS, "map")])
+def test_a_scorer_does_without_judge_or_vectors_and_says_so(folder, name, said):
     (folder / name).unlink()
     missing = Scorer.open(folder).missing
     assert missing.startswith(f"the scorer has no {name} (")
@@ -141,13 +143,13 @@ def test_a_missing_network_is_refused_by_name(folder):
 
 
 def test_a_part_that_came_later_is_not_taken_for_the_scorers_own(folder):
-    calibration = folder / CALIBRATION
-    kept = calibration.read_bytes()
-    calibration.unlink()
+    judge = folder / JUDGE
+    kept = judge.read_bytes()
+    judge.unlink()
     seal(folder, mean=True)
     Scorer.open(folder)
-    calibration.write_bytes(kept)
-    with pytest.raises(CheckpointError, match=r"calibration\.json: it is not part of the scorer"):
+    judge.write_bytes(kept)
+    with pytest.raises(CheckpointError, match=r"judge\.json: it is not part of the scorer"):
         Scorer.open(folder)
 
 

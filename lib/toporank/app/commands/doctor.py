@@ -33,9 +33,8 @@ PROGRAMS = {
 }
 """Programs that few need, and what for."""
 MODULES = {
-    "lightgbm": "only for making a scorer: pip install -r requirements-train.txt",
     "matplotlib": "only for the figures on the page of a study: pip install -r requirements-train.txt",
-    "teddympnn": "only for score --thorough: pip install --no-deps teddympnn==0.1.0",
+    "teddympnn": "only for features of inverse folding: pip install --no-deps teddympnn==0.1.0",
 }
 
 

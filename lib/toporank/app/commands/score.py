@@ -27,7 +27,6 @@ from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.confidence.table import ALWAYS, NEVER
-from toporank.layout import THOROUGH_SCORER, repository
 from toporank.structures.identity import free_name
 
 
@@ -52,12 +51,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
     other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
-    better = "also ask inverse folding (ProteinMPNN): 0.6 CPU seconds a model more, better on predicted models"
-    which.add_argument(
-        "--thorough", dest="scorer", action="store_const", const=repository() / THOROUGH_SCORER, help=better
-    )
+    parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 
 

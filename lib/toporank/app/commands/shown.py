@@ -22,7 +22,7 @@ from toporank.report.formatting import SCORED
 from toporank.report.results import Study, joined_results, models_among
 from toporank.report.run_card import reason_not_scored
 from toporank.report.targets import target_rows
-from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import LEVEL
 from toporank.scorer.scorer import Scorer
 
 IN_DETAIL, LISTED = 2, 10

@@ -316,7 +316,7 @@ class Jobs:
         making, sets = self.config.training.scorer, self.config.datasets
         labelled = [each for each in sets if each.name in {*self.with_natives} & {*self.config.training_datasets}]
         natives = [f"{each.name}={locate(each.natives, repository)}" for each in labelled]
-        groups = {"--made": making.made, "--calibrated-on": making.calibrated_on, "--poses": making.poses}
+        groups = {"--made": making.made, "--quality-of": making.quality_of}
         named = [f"{option} {shlex.join(names)}" for option, names in {**groups, "--natives": natives}.items() if names]
         return " ".join([f"--run {self.config.scorer_run}", *named])
 

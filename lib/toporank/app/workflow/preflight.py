@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import math
 import tempfile
 from collections.abc import Callable, Iterable
@@ -43,7 +42,6 @@ from toporank.inputs.natives import find_natives, natives_of, unmatched
 from toporank.learning.hardware import contradictions
 from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
-from toporank.scorer.trees import INSTALL, NO_LIGHTGBM
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Decoy
@@ -127,7 +125,6 @@ def preflight(
     result.problems += training_problems(config.training, installed=check_installed)
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
-    result.unmakeable = making_problems(installed=check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
         result.unmakeable.append(NO_SCORER)
     result.unsampled = sampling_problems(config, repository)
@@ -159,12 +156,6 @@ def training_problems(training: Training, *, installed: bool = True) -> list[str
     hardware = training.hardware
     found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
     return [f"training.hardware: {line}" for line in found]
-
-
-def making_problems(*, installed: bool = True) -> list[str]:
-    """What is missing to make a scorer. installed : whether jobs run with the packages installed here."""
-    missing = installed and importlib.util.find_spec("lightgbm") is None
-    return [f"make_scorer: {NO_LIGHTGBM} ({INSTALL})"] if missing else []
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:

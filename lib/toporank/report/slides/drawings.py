@@ -12,7 +12,7 @@ from toporank.report.formatting import QUALITY_COLOURS
 from toporank.report.pae import COLOURS, WORST, Run, pixels, smaller
 from toporank.report.results import Result
 from toporank.report.slides.canvas import INK, MUTED, SIDE, Canvas, fitting, hexed, rgb, shade, titled, wide
-from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import LEVEL
 from toporank.structures.complex import Complex
 from toporank.structures.partners import partner_name
 

@@ -13,7 +13,7 @@ from toporank.report.formatting import counted
 from toporank.report.results import Result
 from toporank.report.slides.canvas import INK, LINE, MUTED, SIDE, Canvas, fitting, titled, wide
 from toporank.report.slides.drawings import predicted
-from toporank.scorer.conformal import LEVEL
+from toporank.scorer.prediction import LEVEL
 
 VERDICTS = {"likely": "#1d8a68", "doubtful": "#d9981f", "wrong": "#c2503a"}
 """Whether a model is acceptable or better, as `answer.verdict` says, and the colour."""

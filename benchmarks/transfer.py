@@ -1,0 +1,401 @@
+"""The transfer table: how each judge ranks models of a source that nothing was fitted to, and how calibrated it is.
+
+    PYTHONPATH=lib python benchmarks/transfer.py STUDY --without bm55-af2-boltz=FOLDER --trees docs/scorer/trees.csv.gz
+
+STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks lie; FOLDER has
+fold networks that were trained without the named group, `fold0` and so on. What networks say is kept beside the table,
+in predictions.csv.gz, so that a second run takes seconds; --again reads the networks anew. --trees gives two columns of
+the scorer that had boosted trees instead of a judge, out of fold by cluster, but not by source.
+
+Pools of 3, 5, 10, 25 and all models of a target, three seeds each; 95 % intervals by bootstrap over clusters. A target
+counts where the models of the pool differ by 0.1 or more in DockQ.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import lsq_linear
+
+from toporank import layout
+from toporank.files.packfile import PackedGraphs
+from toporank.learning.graphs import GraphStore
+from toporank.learning.weights import load_weights, predict_all
+from toporank.metrics import ACCEPTABLE, spearman
+from toporank.scorer.curves import fit_curve
+from toporank.scorer.evidence import CrossValidation
+from toporank.scorer.fitting import CONSENSUS, calibrated, observations, pools
+from toporank.scorer.judge import OF_RESIDUES, TWINS, votes
+from toporank.scorer.networks import one_thread
+
+SEEDS = (0, 1, 2)
+SIZES = (3, 5, 10, 25, None)
+DRAWS = 1000
+SPREAD = 0.1
+MADE = ("perturbed", "sampled")
+PROGRAMS = {"AlphaFold": "af2", "Boltz": "boltz"}
+"""Programs of bm55-af2-boltz, by the beginnings of the names of their models."""
+PREDICTED = "bm55-af2-boltz"
+TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
+KEYS = ["dataset", "target", "decoy"]
+
+
+class Pool(NamedTuple):
+    """Models of one target. rows : places. alike : similarities, (n, n). consensus : (n,). independent : how many."""
+
+    rows: np.ndarray
+    alike: np.ndarray
+    consensus: np.ndarray
+    independent: float
+
+    @property
+    def agreeing(self) -> np.ndarray:
+        return np.nan_to_num(self.consensus) * self.independent
+
+
+Judging = Callable[[Pool], np.ndarray]
+"""From a pool to a value for each of its models, the higher the better."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--without", action="append", default=[], metavar="GROUP=FOLDER")
+    parser.add_argument("--trees", type=Path)
+    parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
+    parser.add_argument("--run", help="of the networks: a configuration and a seed (the first by default)")
+    parser.add_argument("--again", action="store_true")
+    args = parser.parse_args()
+    study = CrossValidation(args.study, _datasets(args.study))
+    kept = args.tables / "predictions.csv.gz"
+    if args.again or not kept.exists():
+        decoys = with_witnesses(study, args.run, dict(each.split("=") for each in args.without))
+        decoys.round(6).to_csv(kept, index=False, compression={"method": "gzip", "mtime": 0})
+    decoys = pd.read_csv(kept, dtype=TEXT)
+    if args.trees:
+        decoys = decoys.merge(pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]], on=KEYS, how="left")
+    for name in ("scorer", "alone", "network_without"):
+        decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
+    table = pd.concat([ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True)
+    table.round(4).to_csv(args.tables / "transfer.csv", index=False)
+    print(markdown(table))
+
+
+def _datasets(study: Path) -> list[str]:
+    return sorted(path.parent.name for path in study.glob(layout.PACK.format(dataset="*")))
+
+
+# ---- what the witnesses say -------------------------------------------------------------------------------
+
+
+def with_witnesses(study: CrossValidation, run: str | None, without: dict[str, str]) -> pd.DataFrame:
+    """The decoys with what networks say, those without the group of a decoy too, and contacts − 5 × clashes."""
+    run = run or next(iter(sorted({path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")})))
+    decoys = study.with_networks(run).rename(columns={"pred_dockq": "network"})
+    decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(contacts_and_clashes(study), on=KEYS, how="left")
+    decoys["network_without"] = np.nan
+    for group, folder in without.items():
+        rows = decoys["group"] == group
+        decoys.loc[rows, "network_without"] = of_networks_without(study, decoys[rows], Path(folder))
+    return decoys
+
+
+def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
+    """`touching`: contacts − 5 × pairs of atoms nearer than 2.5 Å, of every graph."""
+    rows = []
+    for dataset in study.datasets:
+        graphs = PackedGraphs.open([study.folder / layout.PACK.format(dataset=dataset)])
+        columns = graphs.metadata["edge_columns"]
+        contact, clash = columns.index("contact"), columns.index("atom_pairs_0_2.5")
+        for i, (target, decoy) in enumerate(zip(graphs.target, graphs.decoy, strict=True)):
+            part, place = graphs.parts[graphs.part_of[i]], graphs.place_in_part[i]
+            first, last = part["edge_start"][place : place + 2].tolist()
+            edges = np.asarray(part["edge_attr"][first:last], float)
+            number = np.square(edges[:, [contact, clash]]).sum(axis=0) / 2  # columns are square roots, both directions
+            rows.append((dataset, target, decoy, number[0] - 5 * number[1]))
+    return pd.DataFrame(rows, columns=[*KEYS, "touching"])
+
+
+def of_networks_without(study: CrossValidation, decoys: pd.DataFrame, folder: Path) -> np.ndarray:
+    """DockQ by the network of each decoy's fold, trained without its group and without its cluster."""
+    found = pd.Series(np.nan, index=decoys.index)
+    for path in sorted(folder.glob("fold*/best_loss.ckpt")) + sorted(folder.glob("fold*/*/best_loss.ckpt")):
+        fold = int(path.relative_to(folder).parts[0].removeprefix("fold"))
+        network, _ = load_weights(path)
+        for dataset, rows in decoys[decoys["fold"] == fold].groupby("dataset"):
+            store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
+            place = {key: i for i, key in enumerate(zip(store.target.tolist(), store.decoy.tolist(), strict=True))}
+            chosen = store.some(np.array([place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]))
+            with one_thread():
+                found[rows.index] = predict_all([network], chosen)[0].score.double().numpy()
+    return found.to_numpy()
+
+
+# ---- how well they rank -----------------------------------------------------------------------------------
+
+
+def sources(decoys: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Which decoys are of a source, (n,), by name: groups and the programs of predicted models."""
+    found = {group: (decoys["group"] == group).to_numpy() for group in sorted(decoys["group"].unique())}
+    for program, begin in PROGRAMS.items():
+        found[f"{PREDICTED}: {program}"] = found[PREDICTED] & decoys["decoy"].str.startswith(begin).to_numpy()
+    return found
+
+
+def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: int) -> list[Pool]:
+    """Pools of some decoys, whose index is their place in the whole table, column `within` in its target."""
+    found = []
+    for places in pools(decoys, size, seed):
+        part = decoys.iloc[places]
+        alike = similarity[part["dataset"].iloc[0], part["target"].iloc[0]]
+        alike = alike[np.ix_(part["within"], part["within"])]
+        found.append(Pool(part.index.to_numpy(), alike, *votes(alike, len(part))))
+    return found
+
+
+def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
+    """Every witness, and every judge that was tried. fitted : weights of network and consensus from other sources."""
+    network, without, alone = (decoys[name].to_numpy(float) for name in ("network", "network_without", "alone"))
+    confidence, scorer, touching = (decoys[name].to_numpy(float) for name in ("confidence", "scorer", "touching"))
+
+    def consensus(pool: Pool) -> np.ndarray:
+        return np.nan_to_num(pool.consensus)
+
+    def single(pool: Pool) -> np.ndarray:
+        return np.nanmean([network[pool.rows], confidence[pool.rows]], axis=0)
+
+    def sum_of(weight: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
+        return lambda pool: by(pool) + weight * np.log1p(pool.agreeing)
+
+    def shared(pool: Pool) -> np.ndarray:
+        twins = pool.alike >= TWINS
+        np.fill_diagonal(twins, True)
+        return _mean_of_others(pool.alike, 1 / twins.sum(axis=1))
+
+    def in_deviations(pool: Pool) -> np.ndarray:
+        mean = consensus(pool).mean() * pool.independent
+        return _deviations(network[pool.rows], 0.02) + 2 * mean / (mean + 8) * _deviations(consensus(pool), 0.01)
+
+    def leaders(pool: Pool) -> np.ndarray:
+        agreeing = np.log1p(pool.agreeing)
+        return network[pool.rows] + 0.8 * np.minimum(agreeing, 0.8 * agreeing.max())
+
+    def by_quality(pool: Pool) -> np.ndarray:
+        weighted = _mean_of_others(pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2)
+        return network[pool.rows] + CONSENSUS * np.log1p(weighted * pool.independent)
+
+    def linear(pool: Pool) -> np.ndarray:
+        share = pool.independent / (pool.independent + 3)
+        return fitted[0] * network[pool.rows] + fitted[1] * consensus(pool) * share
+
+    found: dict[str, Judging] = {
+        "network": lambda pool: network[pool.rows],
+        "network, source left out": lambda pool: without[pool.rows],
+        "confidence": lambda pool: confidence[pool.rows],
+        "consensus": consensus,
+        "contacts - 5 clashes": lambda pool: touching[pool.rows],
+        "trees without the others (dropped)": lambda pool: alone[pool.rows],
+        "trees, as released before": lambda pool: scorer[pool.rows],
+        "mean of network and consensus": lambda pool: network[pool.rows] + consensus(pool),
+        "mean of all three": lambda pool: np.nanmean(
+            [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
+        ),
+        "judge, structure": sum_of(CONSENSUS),
+        "judge, with confidence": sum_of(CONSENSUS, single),
+        "judge, source left out of the networks": sum_of(CONSENSUS, lambda pool: without[pool.rows]),
+        "judge with trees as a witness": sum_of(CONSENSUS, lambda pool: (network + alone)[pool.rows] / 2),
+        "consensus in which twins share a vote": shared,
+        "weights fitted to the other sources": linear,
+        "deviations within the target": in_deviations,
+        "consensus between groups, network within": leaders,
+        "votes by quality": by_quality,
+    }
+    for weight in (0.1, 0.4, 0.8):
+        found[f"judge, consensus × {weight}"] = sum_of(weight)
+    return found
+
+
+def _mean_of_others(alike: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Mean similarity to the others, weighted, (n,); 0 for a single model."""
+    if len(alike) < 2:
+        return np.zeros(len(alike))
+    weights = np.tile(weight, (len(alike), 1))
+    np.fill_diagonal(weights, 0)
+    return (weights * alike).sum(axis=1) / weights.sum(axis=1)
+
+
+def _deviations(values: np.ndarray, least: float) -> np.ndarray:
+    return (values - values.mean()) / (values.std() + least)
+
+
+def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
+    """Ranking loss and Spearman per target of every judge, source and size."""
+    decoys = decoys.assign(within=decoys.groupby(["dataset", "target"]).cumcount(), confidence=by_confidence(decoys))
+    of_sources = sources(decoys)
+    rows = []
+    for source, here in of_sources.items():
+        sizes = [each for each in SIZES if each is None or _most(decoys[here]) > each]
+        weights = fitted_weights(decoys, similarity, ~of_sources[source.partition(":")[0]])
+        of_judges = judges(decoys, weights)
+        for size in sizes:
+            seeds = SEEDS if size else SEEDS[:1]
+            of_seeds = [read_pools(decoys[here], similarity, size, seed) for seed in seeds]
+            for name, judge in of_judges.items():
+                if size and name.startswith("trees, as released"):
+                    continue  # its votes were those of all models
+                parts = [_of_pools(decoys, drawn, judge) for drawn in of_seeds]
+                found = pd.concat(parts, ignore_index=True)
+                if found.empty or found["loss"].isna().any():
+                    continue
+                for metric in ("loss", "spearman"):
+                    value = interval(found, metric)
+                    rows.append((source, size or "all", name, metric, found["target"].nunique(), *value))
+    columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _most(decoys: pd.DataFrame) -> int:
+    return int(decoys.groupby(["dataset", "target"]).size().median())
+
+
+def by_confidence(decoys: pd.DataFrame) -> np.ndarray:
+    """DockQ by pLDDT, (n,), nan where unknown; for each fold from a curve of the other folds."""
+    found = pd.Series(np.nan, index=decoys.index)
+    stated = decoys.dropna(subset=[*OF_RESIDUES])
+    for fold, rows in stated.groupby("fold"):
+        curve = fit_curve(stated[stated["fold"] != fold], OF_RESIDUES)
+        found[rows.index] = curve({name: rows[name].to_numpy(float) for name in OF_RESIDUES})
+    return found.to_numpy()
+
+
+def fitted_weights(decoys: pd.DataFrame, similarity: dict, others: np.ndarray) -> np.ndarray:
+    """Weights of network and consensus that come nearest to DockQ in the other sources, none below zero."""
+    inputs, dockq, weight = [], [], []
+    for _, rows in decoys[others].groupby("group"):
+        drawn = [pool for size in (3, 10, None) for pool in read_pools(rows, similarity, size, 0)]
+        for pool in drawn:
+            share = pool.independent / (pool.independent + 3)
+            network = decoys["network"].to_numpy()[pool.rows]
+            inputs.append(np.column_stack([network, np.nan_to_num(pool.consensus) * share, np.ones(len(network))]))
+            dockq.append(decoys["dockq"].to_numpy()[pool.rows])
+            weight.append(np.full(len(network), 1 / np.sqrt(len(network) * len(drawn))))
+    root = np.concatenate(weight)
+    table = np.concatenate(inputs) * root[:, None]
+    return lsq_linear(table, np.concatenate(dockq) * root, bounds=([0, 0, -np.inf], np.inf)).x
+
+
+def _of_pools(decoys: pd.DataFrame, drawn: list[Pool], judge: Judging) -> pd.DataFrame:
+    """Loss and Spearman of each pool worth ranking; where nothing decides, the loss of a random pick."""
+    dockq, targets, clusters = (decoys[name].to_numpy() for name in ("dockq", "target", "cluster"))
+    rows = []
+    for pool in drawn:
+        truth = dockq[pool.rows]
+        if np.ptp(truth) < SPREAD:
+            continue
+        value = judge(pool)
+        decided = np.ptp(value) > 0
+        pick = truth[value.argmax()] if decided else truth.mean()
+        order = spearman(truth, value) if decided and np.isfinite(value).all() else 0.0
+        loss = np.nan if np.isnan(value).any() else truth.max() - pick
+        rows.append((targets[pool.rows[0]], clusters[pool.rows[0]], loss, order if len(truth) > 2 else np.nan))
+    return pd.DataFrame(rows, columns=["target", "cluster", "loss", "spearman"])
+
+
+def interval(rows: pd.DataFrame, name: str) -> tuple[float, float, float]:
+    """Mean of a column with its 95 % interval by bootstrap over clusters."""
+    known = rows.dropna(subset=[name])
+    if known.empty:
+        return np.nan, np.nan, np.nan
+    sums = known.groupby("cluster")[name].agg(["sum", "count"]).to_numpy()
+    times = np.random.default_rng(0).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), DRAWS)
+    total, count = (times @ sums).T
+    return known[name].mean(), *np.percentile(total / count, [2.5, 97.5])
+
+
+# ---- how far to trust them --------------------------------------------------------------------------------
+
+
+def trusted(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
+    """Coverage of the 80 % interval, calibration error of the probability and bias of the DockQ to expect.
+
+    Of every source, by a judge that was fitted to the others; of the first of each pool and of all models.
+    """
+    decoys = decoys.assign(pred_dockq=decoys["network"])
+    rows = []
+    for source, here in sources(decoys).items():
+        others = decoys[~sources(decoys)[source.partition(":")[0]]]
+        variants = {"judge, structure": (others, False)}
+        if source.startswith(PREDICTED):
+            own = others if ":" not in source else decoys[sources(decoys)[PREDICTED] & ~here]
+            variants["judge, with confidence"] = (own if ":" in source else decoys, True)
+        for name, (learned, confidence) in variants.items():
+            stated = learned.dropna(subset=[*OF_RESIDUES])
+            curves = [fit_curve(stated, OF_RESIDUES)] if confidence else []
+            judge = calibrated(learned.reset_index(drop=True), _within(learned, decoys, similarity), curves, MADE)
+            asked = decoys[here].reset_index(drop=True)
+            seen = observations(judge, asked, _within(decoys[here], decoys, similarity), confidence=confidence)
+            rows += _calibration(source, name, judge, seen)
+    columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _within(rows: pd.DataFrame, decoys: pd.DataFrame, similarity: dict) -> dict:
+    """Similarities of some decoys of each target."""
+    within = decoys.groupby(["dataset", "target"]).cumcount()
+    found = {}
+    for key, part in rows.groupby(["dataset", "target"]):
+        places = within[part.index]
+        found[key] = similarity[key][np.ix_(places, places)]
+    return found
+
+
+def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tuple]:
+    confidence = seen["confidence"].to_numpy()
+    dockq = judge.expected(seen["score"].to_numpy(), confidence, seen["mean"].to_numpy())
+    calibration = judge.calibration(confidence[0])
+    low, high, probability = calibration.about(dockq)
+    seen = seen.assign(expected=dockq, p=probability, inside=seen["dockq"].between(low, high), width=high - low)
+    seen["right"] = (seen["dockq"] >= ACCEPTABLE).astype(float)
+    seen["bias"] = seen["expected"] - seen["dockq"]
+    several = seen[seen["n"] > 2]
+    first = several.loc[several.groupby("pool")["expected"].idxmax()]
+    found = []
+    for pool, rows in (("each", seen), ("first of several", first)):
+        if rows.empty:
+            continue
+        for metric in ("inside", "width", "bias"):
+            found.append((source, pool, name, metric, rows["cluster"].nunique(), *interval(rows, metric)))
+        error = calibration_error(rows)
+        found.append((source, pool, name, "calibration error", rows["cluster"].nunique(), error, np.nan, np.nan))
+    return found
+
+
+def calibration_error(rows: pd.DataFrame) -> float:
+    """Mean distance of probabilities from the share that is right, in ten bins of equal width; clusters weigh alike."""
+    weight = 1 / rows.groupby("cluster")["p"].transform("size").to_numpy()
+    place = np.minimum((rows["p"].to_numpy() * 10).astype(int), 9)
+    apart = np.bincount(place, weight * (rows["p"] - rows["right"]).to_numpy(), minlength=10)
+    return float(np.abs(apart).sum() / weight.sum())
+
+
+# ---- the table --------------------------------------------------------------------------------------------
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Loss / Spearman of every judge by source and pool, then the calibration."""
+    wide = table[table["metric"].isin(["loss", "spearman"])].assign(pool=lambda rows: rows["pool"].astype(str))
+    cells = wide.pivot_table(index=["source", "pool", "judge"], columns="metric", values="value", sort=False)
+    text = cells.apply(lambda row: f"{row['loss']:.3f} / {row['spearman']:.2f}", axis=1).unstack(["source", "pool"])
+    rest = table[~table["metric"].isin(["loss", "spearman"])]
+    trust = rest.pivot_table(index=["source", "pool", "judge"], columns="metric", values="value", sort=False).round(3)
+    parts = [text[[key for key in text if key[0] == source]].to_string() for source in wide["source"].unique()]
+    return "\n\n".join([*parts, trust.to_string()])
+
+
+if __name__ == "__main__":
+    main()

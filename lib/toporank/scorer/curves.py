@@ -1,0 +1,68 @@
+"""Curves that rise: from measures to DockQ or to a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from toporank.settings import Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIGITS = 6
+"""Significant digits of what is fitted."""
+
+Floats = NDArray[np.float64]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Curve(Section):
+    """y = 1 / (1 + exp(−x)), x being a constant plus a weighted sum of measures."""
+
+    weights: dict[str, Weight] = Field(min_length=1, max_length=8)
+    constant: Number
+
+    def __call__(self, measures: Mapping[str, Floats]) -> Floats:
+        """y of n cases, (n,), nan where a measure is missing. measures : by name, (n,), nan where unknown."""
+        x = self.constant + sum(weight * measures[name] for name, weight in self.weights.items())
+        return 1 / (1 + np.exp(-x))
+
+
+def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
+    """The curve of some measures, by least squares; a measure that is everywhere the same has no weight.
+
+    Parameters
+    ----------
+    table : rows with `cluster`, `dockq`, which is y, and the measures, all known
+    """
+    from scipy.optimize import least_squares  # which takes longer to import than to apply a curve
+
+    x, y = table[[*measures]].to_numpy(float), table["dockq"].to_numpy(float)
+    mean, deviation = x.mean(axis=0), x.std(axis=0)
+    per_deviation = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    scaled, root = (x - mean) * per_deviation, np.sqrt(cluster_weights(table["cluster"]))
+
+    def errors(p: Floats) -> Floats:
+        return (1 / (1 + np.exp(-(p[0] + scaled @ p[1:]))) - y) * root
+
+    bounds = [-20.0, *[0.0] * len(measures)], [20.0] * (1 + len(measures))
+    constant, *slopes = least_squares(errors, [0.0, *[0.5] * len(measures)], bounds=bounds).x
+    weights = slopes * per_deviation
+    named = {name: shortened(weight) for name, weight in zip(measures, weights, strict=True)}
+    return Curve(weights=named, constant=shortened(constant - weights @ mean))
+
+
+def cluster_weights(cluster: pd.Series) -> Floats:
+    """Weight of each row, such that those of a cluster have 1 together."""
+    return 1 / cluster.map(cluster.value_counts()).to_numpy(np.float64)
+
+
+def shortened(value: float) -> float:
+    """A number with `DIGITS` significant digits."""
+    return float(f"{value:.{DIGITS}g}")

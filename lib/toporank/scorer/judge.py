@@ -1,0 +1,339 @@
+"""The judge: from what each witness says of a model to the DockQ to expect of it.
+
+There are three witnesses. The *networks* look at the model by itself. The *confidence* of its predictor is turned into
+DockQ by curves. The *other models* of the target vote by the contacts that they share with it. The score is
+
+    s = mean(network, confidence) + w ln(1 + a),    a = c k,
+
+where c is the consensus, the mean similarity to the other models, and k how many of them are independent: a is the
+number of independent models that agree. A witness that is missing is left out of the mean, and without others a is 0,
+so a single model is judged by the same sum. Every weight is zero or more.
+
+The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the mean m of
+the target and from how far the score is above it, each with a slope of its own,
+
+    DockQ = 1 / (1 + exp(-(constant + mean m + within (s - m)))),
+
+which rises with s: inside a target the DockQ to expect falls with the rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from toporank.comparing.decoys import Compared, read_decoys
+from toporank.comparing.votes import similarities
+from toporank.errors import RecordError
+from toporank.files.atomic import write_text
+from toporank.inputs.confidence.table import Confidence, counted
+from toporank.scorer.curves import Curve, Floats, Number, Weight
+from toporank.scorer.prediction import DECIMALS, Estimate, Score
+from toporank.scorer.residue_quality import Quality
+from toporank.settings import Section, read_section
+
+if TYPE_CHECKING:
+    from toporank.building.coverage import CoverageRow
+
+OF_RESIDUES = ("contact_plddt", "pdockq")
+"""Measures of confidence with one curve for both: every model that has pLDDT has both."""
+OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
+"""Measures of confidence with a curve each, because any of them may be missing."""
+TWINS = 0.95
+"""Similarity from which on two models are not independent of each other: together they count as one."""
+REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
+
+Key = tuple[str, str]
+"""Target and decoy."""
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Knot(Section):
+    """What is known of models with this DockQ to expect: bounds of DockQ, and the share that is acceptable."""
+
+    dockq: Share
+    low: Share
+    high: Share
+    p_acceptable: Share
+
+
+class Calibration(Section):
+    """From scores to DockQ.
+
+    constant, mean, within : of the formula above. knots : by rising DockQ, straight in between.
+    """
+
+    constant: Number
+    mean: Weight
+    within: Weight
+    knots: list[Knot] = Field(min_length=2, max_length=64)
+
+    @model_validator(mode="after")
+    def _rises(self) -> Calibration:
+        if np.any(np.diff([knot.dockq for knot in self.knots]) <= 0):
+            raise ValueError("the knots are not in the order of their DockQ")
+        return self
+
+    def expected(self, score: Floats, mean: Floats) -> Floats:
+        """DockQ to expect, (n,), from scores and the mean scores of their targets, (n,) each."""
+        return 1 / (1 + np.exp(-(self.constant + self.mean * mean + self.within * (score - mean))))
+
+    def about(self, dockq: Floats) -> Floats:
+        """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to expect, (n,)."""
+        at = [knot.dockq for knot in self.knots]
+        columns = ("low", "high", "p_acceptable")
+        return np.array([np.interp(dockq, at, [getattr(knot, name) for knot in self.knots]) for name in columns])
+
+
+class Domain(Section):
+    """What the training decoys are like.
+
+    n_interface_residues, n_chains : smallest and largest number but for rare ones. center : (d,), axes : (k, d),
+    deviations : (k,), of what the head of the network sees of a decoy: mean, leading principal axes, and the standard
+    deviation along each. limit : of the distance from the center in these deviations.
+    """
+
+    n_interface_residues: tuple[int, int]
+    n_chains: tuple[int, int]
+    center: list[Number]
+    axes: list[list[Number]]
+    deviations: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]]
+    limit: Weight
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> Domain:
+        if len(self.deviations) != len(self.axes) or any(len(axis) != len(self.center) for axis in self.axes):
+            raise ValueError("each axis needs a deviation, and as many numbers as the center has")
+        return self
+
+    def distances(self, pooled: Floats) -> Floats:
+        """Mahalanobis distance of each decoy from the center, along the axes: (n,). pooled : (n, d)."""
+        along = (pooled - np.array(self.center)) @ np.array(self.axes).T
+        return np.linalg.norm(along / np.array(self.deviations), axis=1)
+
+    def reason(self, n_interface_residues: int, n_chains: int, distance: float) -> str:
+        """Why a decoy is out of domain, in words; empty if it is not."""
+        reasons = []
+        sizes = (
+            (f"interface of {n_interface_residues} residues", n_interface_residues, self.n_interface_residues),
+            (f"{n_chains} chains", n_chains, self.n_chains),
+        )
+        for what, size, (low, high) in sizes:
+            if not low <= size <= high:
+                reasons.append(f"{what}, training had {f'{low} to {high}' if low < high else low}")
+        if distance > self.limit:
+            reasons.append(f"unlike the training decoys: distance {distance:.1f}, limit {self.limit:.1f}")
+        return "; ".join(reasons)
+
+
+class Judge(Section):
+    """The content of judge.json: every fitted number of a scorer but the networks.
+
+    consensus : w of the formula above. of_residues, of_pairs : curves of confidence; the mean of all that are known
+    counts, and then the mean of both kinds. structure : calibration of models without confidence; with_confidence : of
+    models with it, None where none were learned from. quality : of residues and contacts.
+    """
+
+    format: Literal[1] = 1
+    consensus: Weight
+    of_residues: list[Curve] = Field(max_length=8)
+    of_pairs: list[Curve] = Field(max_length=16)
+    structure: Calibration
+    with_confidence: Calibration | None = None
+    domain: Domain | None = None
+    quality: Quality | None = None
+
+    def confidence(self, measures: Mapping[str, Floats]) -> Floats:
+        """DockQ by the predictor's confidence, (n,), nan where nothing is known.
+
+        measures : `OF_RESIDUES` and `OF_PAIRS` by name, (n,) each, nan where unknown.
+        """
+        kinds = []
+        for curves in (self.of_residues, self.of_pairs):
+            values = [curve(measures) for curve in curves]
+            kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
+        return _mean_of_known(kinds)
+
+    def score(self, network: Floats, confidence: Floats, agreeing: Floats) -> Floats:
+        """The score s, (n,). agreeing : number of independent models that agree, 0 without others."""
+        return _mean_of_known([network, confidence]) + self.consensus * np.log1p(agreeing)
+
+    def calibration(self, confidence: float) -> Calibration:
+        """That of a model with such a confidence, nan where it is unknown."""
+        return self.structure if np.isnan(confidence) or self.with_confidence is None else self.with_confidence
+
+    def expected(self, score: Floats, confidence: Floats, mean: Floats) -> Floats:
+        """DockQ to expect, (n,). mean : of the scores of each model's target."""
+        by_structure = self.structure.expected(score, mean)
+        if self.with_confidence is None:
+            return by_structure
+        return np.where(np.isnan(confidence), by_structure, self.with_confidence.expected(score, mean))
+
+
+def _mean_of_known(values: Sequence[Floats]) -> Floats:
+    """Of arrays of shape (n,), without the nan in them; nan where all are."""
+    stacked = np.array(values, dtype=np.float64)
+    known = (~np.isnan(stacked)).sum(axis=0)
+    total = np.nansum(stacked, axis=0)
+    return np.divide(total, known, out=np.full(total.shape, np.nan), where=known > 0)
+
+
+def votes(alike: Iterable[Floats], n: int) -> tuple[Floats, float]:
+    """Consensus of each of n models, (n,), nan for a single one, and how many of the others are independent.
+
+    Models that are `TWINS` share one vote in that number. They keep their votes in the consensus: that a predictor
+    comes to the same interface again says that it is right more often than not.
+
+    Parameters
+    ----------
+    alike : similarity of one model after another to all of them, (n,) each
+    """
+    if n < 2:
+        return np.full(n, np.nan), 0.0
+    consensus, twins = np.zeros(n), np.ones(n)
+    for i, similarity in enumerate(alike):
+        others = np.delete(similarity, i)
+        consensus[i] = others.mean()
+        twins[i] += np.count_nonzero(others >= TWINS)
+    return consensus, float((1 / twins).sum()) - 1
+
+
+def write_judge(path: Path | str, judge: Judge) -> None:
+    """Write judge.json."""
+    write_text(path, judge.model_dump_json(exclude_none=True) + "\n")
+
+
+def read_judge(path: Path) -> Judge:
+    """Read judge.json. Raises RecordError, of one line, when it is damaged or something else."""
+    try:
+        return read_section(Judge, path)
+    except ValueError as error:
+        raise RecordError(f"not a usable judge: {error}", where=path, remedy=REMEDY) from error
+
+
+class _Witnesses(NamedTuple):
+    """What is known of n originals of one target, (n,) each but `independent`."""
+
+    network: Floats
+    confidence: Floats
+    consensus: Floats
+    independent: float
+
+
+def judged(
+    judge: Judge,
+    scores: Iterable[Score],
+    contacts: Callable[[Key], Compared],
+    copy_of: Mapping[Key, str],
+    stated: Iterable[Confidence],
+) -> list[Score]:
+    """The scores of networks with the DockQ to expect in their place.
+
+    Interfaces of a decoy are judged by the networks alone. Copies vote once, and have the numbers of their originals.
+
+    Parameters
+    ----------
+    judge : of the scorer
+    scores : of the networks, of decoys and their interfaces, by target
+    contacts : (target, decoy) → what it is compared by
+    copy_of : (target, decoy) → the decoy that it is a copy of
+    stated : rows of confidence.csv that count, those of copies alike
+    """
+    scores, rows = list(scores), {(row.target, row.decoy): row for row in stated}
+    decoys = [score for score in scores if not score.interface]
+    new: dict[Key, Score] = {}
+    for target, group in groupby(decoys, key=lambda score: score.target):
+        of_target = list(group)
+        there = {score.decoy for score in of_target}
+        originals = [score for score in of_target if copy_of.get((target, score.decoy)) not in there]
+        for score in _of_target(judge, originals, contacts, rows):
+            new[target, score.decoy] = score
+        for score in of_target:
+            if (target, score.decoy) not in new:
+                original = new[target, copy_of[target, score.decoy]]
+                new[target, score.decoy] = score._replace(**{name: getattr(original, name) for name in JUDGED})
+    found = []
+    for score in scores:
+        found.append(_alone(judge, score) if score.interface else new[score.target, score.decoy])
+    return found
+
+
+JUDGED = ("pred_dockq", "pred_network", "consensus", "pred_confidence")
+"""Fields of a score that `judged` sets."""
+
+
+def _of_target(
+    judge: Judge, scores: list[Score], contacts: Callable[[Key], Compared], stated: Mapping[Key, Confidence]
+) -> list[Score]:
+    network = np.array([score.pred_dockq for score in scores])
+    confidence = judge.confidence(_measures([stated.get((score.target, score.decoy)) for score in scores]))
+    consensus, independent = np.full(len(scores), np.nan), 0.0
+    if len(scores) > 1:
+        read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
+        consensus, independent = votes(similarities(read.contacts), len(scores))
+    score = judge.score(network, confidence, np.nan_to_num(consensus) * independent)
+    dockq = judge.expected(score, confidence, np.full(len(scores), score.mean()))
+    columns = zip(scores, *(values.tolist() for values in (dockq, consensus, confidence)), strict=True)
+    found = []
+    for one, expected, agreement, stated_dockq in columns:
+        found.append(
+            one._replace(
+                pred_dockq=round(expected, DECIMALS),
+                pred_network=one.pred_dockq,
+                consensus=_or_none(agreement),
+                pred_confidence=_or_none(stated_dockq),
+            )
+        )
+    return found
+
+
+def _alone(judge: Judge, score: Score) -> Score:
+    """An interface: only the networks know something about it."""
+    network = np.array([score.pred_dockq])
+    (dockq,) = judge.structure.expected(network, network).tolist()
+    return score._replace(pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq)
+
+
+def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
+    """Measures of confidence by name, (n,) each, nan where unknown."""
+    found = {}
+    for name in (*OF_RESIDUES, *OF_PAIRS):
+        values = [None if row is None else counted(row, name) for row in rows]
+        found[name] = np.array(values, dtype=np.float64)
+    return found
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else round(value, DECIMALS)
+
+
+def how_far_to_trust(
+    judge: Judge | None, coverage: Iterable[CoverageRow], scores: Iterable[Score]
+) -> dict[Key, Estimate]:
+    """(target, decoy) → how far to trust its score, for every decoy; empty without a judge.
+
+    Parameters
+    ----------
+    scores : from `judged`
+    """
+    decoys = [score for score in scores if not score.interface]
+    if judge is None or not decoys:
+        return {}
+    sizes = {(row.target, row.decoy): (row.n_interface_residues, row.n_chains) for row in coverage}
+    distances = np.zeros(len(decoys))
+    if judge.domain is not None:
+        distances = judge.domain.distances(np.array([score.pooled for score in decoys]))
+    found = {}
+    for score, distance in zip(decoys, distances.tolist(), strict=True):
+        key = score.target, score.decoy
+        confidence = np.nan if score.pred_confidence is None else score.pred_confidence
+        about = judge.calibration(confidence).about(np.array([score.pred_dockq]))
+        low, high, probability = about[:, 0].round(DECIMALS).tolist()
+        domain = judge.domain.reason(*sizes[key], distance) if judge.domain else ""
+        found[key] = Estimate(low, high, domain, score.pred_dockq, probability)
+    return found

@@ -1,0 +1,231 @@
+"""The judge: what each witness adds, what a missing one means, and how far to trust the answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _contacts import content
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import REPOSITORY
+from toporank.building.coverage import CoverageRow
+from toporank.comparing.decoys import Compared
+from toporank.errors import RecordError
+from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, best_measured, of_copies
+from toporank.scorer.judge import (
+    OF_PAIRS,
+    OF_RESIDUES,
+    Calibration,
+    Domain,
+    Knot,
+    how_far_to_trust,
+    judged,
+    read_judge,
+    votes,
+    write_judge,
+)
+from toporank.scorer.prediction import Score
+
+SHIPPED = REPOSITORY / "resources/scorer/judge.json"
+JUDGE = read_judge(SHIPPED)
+SURE = {"contact_plddt": 95.0, "pdockq": 0.6, "iptm": 0.9, "ipsae": 0.8, "lis": 0.6, "pdockq2": 0.8}
+UNSURE = {"contact_plddt": 45.0, "pdockq": 0.05, "iptm": 0.2, "ipsae": 0.0, "lis": 0.05, "pdockq2": 0.02}
+
+
+def stated(decoy: str, target: str = "T", **measures: float) -> Confidence:
+    return Confidence(target, decoy, **measures)
+
+
+def score(decoy: str, pred_dockq: float, interface: str = "", target: str = "T") -> Score:
+    return Score(target, decoy, pred_dockq, None, interface, pooled=(0.0,) * len(JUDGE.domain.center))
+
+
+def by_decoy(scores: list[Score], contacts: dict[str, set[int]], rows: tuple = (), copies: dict | None = None) -> dict:
+    """Scores of the judge by decoy and interface. contacts : of each decoy, as numbers."""
+    found = judged(JUDGE, scores, lambda key: Compared(key[1], content(contacts[key[1]])), copies or {}, rows)
+    return {each.decoy + each.interface: each for each in found}
+
+
+def by_confidence(measures: dict[str, float]) -> float:
+    known = {name: np.array([measures.get(name, np.nan)]) for name in (*OF_RESIDUES, *OF_PAIRS)}
+    return float(JUDGE.confidence(known)[0])
+
+
+# ---- witnesses --------------------------------------------------------------------------------------------
+
+
+@given(st.sets(st.sampled_from((*OF_RESIDUES, *OF_PAIRS))))
+def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names):
+    sure, unsure = (by_confidence({name: said[name] for name in names}) for said in (SURE, UNSURE))
+    if {*OF_RESIDUES} <= names or names & {*OF_PAIRS}:
+        assert 0 <= unsure < 0.4 < sure <= 1
+    else:
+        assert np.isnan([sure, unsure]).all()
+
+
+def test_models_that_are_alike_are_one_independent_model_and_keep_their_votes():
+    """By hand: two of four are the same, the third shares half with each, the fourth nothing."""
+    alike = np.array([[1, 1, 0.5, 0], [1, 1, 0.5, 0], [0.5, 0.5, 1, 0], [0, 0, 0, 1]])
+    consensus, independent = votes(alike, 4)
+    assert consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
+    assert independent == pytest.approx(2)
+    assert np.isnan(votes(iter(()), 1)[0]).all()
+
+
+def test_the_score_is_the_sum_of_its_formula():
+    """By hand: the mean of network and confidence, plus the weight for each e-fold more models that agree."""
+    values = JUDGE.score(np.array([0.4, 0.4, 0.4]), np.array([0.6, np.nan, np.nan]), np.array([0.0, 0.0, np.e - 1]))
+    assert values.tolist() == pytest.approx([0.5, 0.4, 0.4 + JUDGE.consensus])
+
+
+def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
+    scores = [score("a", 0.5), score("a", 0.5, "A:B")]
+    found = by_decoy(scores, {"a": {1}})
+    assert found["a"].pred_dockq == found["aA:B"].pred_dockq
+    assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (None, None, 0.5)
+    apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
+    assert apart["a"].pred_dockq == found["a"].pred_dockq
+    assert apart["a"].consensus == 0.0
+
+
+def test_each_witness_counts_in_the_direction_in_which_it_points():
+    contacts = {"a": {1, 2}, "b": {1, 2, 3}, "c": {9}}
+    equal = [score(name, 0.5) for name in "abc"]
+    agreed = by_decoy(equal, contacts)
+    assert agreed["a"].pred_dockq > agreed["c"].pred_dockq
+    better = by_decoy([score("a", 0.5), score("b", 0.5), score("c", 0.9)], contacts)
+    assert better["c"].pred_dockq > agreed["c"].pred_dockq
+    rows = (stated("a", **UNSURE), stated("b", **SURE), stated("c", **UNSURE))
+    confident = by_decoy(equal, contacts, rows)
+    assert confident["b"].pred_dockq > confident["a"].pred_dockq
+    assert confident["b"].pred_confidence > 0.5 > confident["a"].pred_confidence
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=6), st.integers(0, 5), st.floats(0, 0.5),
+)  # fmt: skip
+def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(network, which, more):
+    which %= len(network)
+    scores = np.array(network)
+    raised = scores + np.where(np.arange(len(scores)) == which, more, 0)
+    unknown = np.full(len(scores), np.nan)
+    before, after = (JUDGE.expected(s, unknown, np.full(len(s), s.mean())) for s in (scores, raised))
+    assert after[which] >= before[which] - 1e-9
+    assert (after[which] >= after[before <= before[which]] - 1e-9).all()
+
+
+def test_copies_vote_once_and_have_the_numbers_of_their_originals():
+    contacts = {"a": {1, 2}, "b": {1}, "copy": {1, 2}}
+    before = by_decoy([score("a", 0.5), score("b", 0.3)], contacts)
+    after = by_decoy([score("a", 0.5), score("b", 0.3), score("copy", 0.5)], contacts, (), {("T", "copy"): "a"})
+    assert {name: after[name] for name in "ab"} == before
+    assert after["copy"] == before["a"]._replace(decoy="copy")
+
+
+def test_iptm_counts_as_that_between_the_partners_where_that_of_the_file_is_of_all_chains():
+    def of(**measures: float | str) -> float | None:
+        return by_decoy([score("a", 0.5)], {}, (stated("a", **measures),))["a"].pred_confidence
+
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS, interface_iptm=0.15) == of(iptm=0.15)
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS, lis=0.1) == of(lis=0.1)
+    assert of(iptm=0.72, iptm_of=ALL_CHAINS) is None
+
+
+def test_a_structure_that_looks_right_and_that_its_predictor_doubts_loses_its_class():
+    """As the model of H1140 by Chai-1: ipTM 0.26, interface pLDDT 44, and 0.69 by structure."""
+    found = by_decoy([score("a", 0.69)], {}, (stated("a", **UNSURE),))["a"]
+    assert found.pred_dockq < 0.49 < found.pred_network
+    assert found.pred_confidence < 0.23
+
+
+def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_too():
+    rows = [stated("a"), stated("b", plddt=90.0, iptm=0.8), stated("c", plddt=50.0), stated("c", "U", iptm=0.1)]
+    found = of_copies(rows, {("T", "b"): "a"})
+    assert [(row.target, row.decoy, row.plddt, row.iptm) for row in found] == [
+        ("T", "a", 90.0, 0.8),
+        ("T", "b", 90.0, 0.8),
+        ("T", "c", 50.0, None),
+        ("U", "c", None, 0.1),
+    ]
+    assert of_copies(rows, {}) == rows
+
+
+def test_the_copy_of_which_most_is_known_stands_for_all():
+    """AlphaPulldown copies its best model without the PAE; of equally known copies the first by name stays."""
+    copies = {("T", "seed_0"): "ranked_0", ("T", "seed_1"): "ranked_0", ("T", "d"): "c", ("U", "y"): "x"}
+    rows = [stated("ranked_0", iptm=0.9), stated("seed_0", iptm=0.9, ipsae=0.7), stated("seed_1", iptm=0.9)]
+    rows += [stated("c", iptm=0.5), stated("d", iptm=0.5), stated("y", "U", plddt=80.0)]
+    assert best_measured(copies, rows) == {
+        ("T", "ranked_0"): "seed_0", ("T", "seed_1"): "seed_0", ("T", "d"): "c", ("U", "x"): "y",
+    }  # fmt: skip
+    assert best_measured(copies, []) == copies
+
+
+# ---- how far to trust it ----------------------------------------------------------------------------------
+
+
+def covered(decoy: str, residues: int = 60, chains: int = 2) -> CoverageRow:
+    return CoverageRow("T", decoy, "ok", "", "", None, "", chains, residues, "")
+
+
+def test_the_dockq_to_expect_falls_with_the_rank_and_its_bounds_hold_it():
+    names = "abcdefgh"
+    scores = [score(name, 0.1 * i) for i, name in enumerate(names)]
+    found = by_decoy(scores, {name: {1, i} for i, name in enumerate(names)})
+    trust = how_far_to_trust(JUDGE, [covered(name) for name in names], found.values())
+    rows = [trust["T", name] for name in names]
+    assert [row.dockq for row in rows] == sorted(row.dockq for row in rows)
+    assert all(0 <= row.low <= row.high <= 1 and 0 <= row.p_acceptable <= 1 for row in rows)
+    assert [row.p_acceptable for row in rows] == sorted(row.p_acceptable for row in rows)
+    assert how_far_to_trust(None, [], found.values()) == {}
+
+
+def test_what_is_unlike_the_training_decoys_is_named():
+    domain = Domain(
+        n_interface_residues=(10, 90), n_chains=(2, 4), center=[0.0, 0.0], axes=[[0.0, 1.0]], deviations=[2.0], limit=3
+    )
+    judge = JUDGE.model_copy(update={"domain": domain})
+    scores = [score(name, 0.5)._replace(pooled=(9.0, y)) for name, y in (("a", 6.0), ("b", 6.1))]
+    trust = how_far_to_trust(judge, [covered("a"), covered("b", 9, 5)], scores)
+    assert trust["T", "a"].domain == ""
+    assert trust["T", "b"].domain == (
+        "interface of 9 residues, training had 10 to 90; 5 chains, training had 2 to 4; "
+        "unlike the training decoys: distance 3.0, limit 3.0"
+    )
+
+
+def test_bounds_are_straight_between_knots():
+    knots = [Knot(dockq=0.2, low=0, high=0.4, p_acceptable=0.2), Knot(dockq=0.6, low=0.4, high=0.8, p_acceptable=1)]
+    calibration = Calibration(constant=0, mean=1, within=1, knots=knots)
+    assert (
+        pytest.approx(np.array([[0, 0.4, 0.2], [0.2, 0.6, 0.6], [0.4, 0.8, 1]]))
+        == calibration.about(np.array([0.1, 0.4, 0.9])).T
+    )
+    with pytest.raises(ValueError, match="not in the order"):
+        Calibration(constant=0, mean=1, within=1, knots=knots[::-1])
+
+
+# ---- the file ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda text: text[:-9], lambda text: "[]", lambda text: text.replace('"format":1', '"format":9'),
+     lambda text: json.dumps({**json.loads(text), "consensus": -1})],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_by_name_in_one_line(tmp_path: Path, damage):
+    path = tmp_path / "judge.json"
+    path.write_text(damage(SHIPPED.read_text()))
+    with pytest.raises(RecordError, match="not a usable judge") as error:
+        read_judge(path)
+    assert str(path) in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_what_is_written_is_read_again(tmp_path: Path):
+    write_judge(tmp_path / "judge.json", JUDGE)
+    assert read_judge(tmp_path / "judge.json") == JUDGE
