@@ -29,7 +29,7 @@ from toporank.learning.weights import load_weights, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
-from toporank.scorer.fitting import CONSENSUS, calibrated, observations, pools
+from toporank.scorer.fitting import AGREEING, CONSENSUS, calibrated, observations, pools
 from toporank.scorer.judge import OF_RESIDUES, TWINS, votes
 from toporank.scorer.networks import one_thread
 
@@ -169,8 +169,8 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     def single(pool: Pool) -> np.ndarray:
         return np.nanmean([network[pool.rows], confidence[pool.rows]], axis=0)
 
-    def sum_of(weight: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
-        return lambda pool: by(pool) + weight * np.log1p(pool.agreeing)
+    def sum_of(u: float, w: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
+        return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
 
     def shared(pool: Pool) -> np.ndarray:
         twins = pool.alike >= TWINS
@@ -187,7 +187,7 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
 
     def by_quality(pool: Pool) -> np.ndarray:
         weighted = _mean_of_others(pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2)
-        return network[pool.rows] + CONSENSUS * np.log1p(weighted * pool.independent)
+        return network[pool.rows] + CONSENSUS * weighted + AGREEING * np.log1p(weighted * pool.independent)
 
     def linear(pool: Pool) -> np.ndarray:
         share = pool.independent / (pool.independent + 3)
@@ -205,18 +205,18 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "mean of all three": lambda pool: np.nanmean(
             [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
         ),
-        "judge, structure": sum_of(CONSENSUS),
-        "judge, with confidence": sum_of(CONSENSUS, single),
-        "judge, source left out of the networks": sum_of(CONSENSUS, lambda pool: without[pool.rows]),
-        "judge with trees as a witness": sum_of(CONSENSUS, lambda pool: (network + alone)[pool.rows] / 2),
+        "judge, structure": sum_of(CONSENSUS, AGREEING),
+        "judge, with confidence": sum_of(CONSENSUS, AGREEING, single),
+        "judge, source left out of the networks": sum_of(CONSENSUS, AGREEING, lambda pool: without[pool.rows]),
+        "judge with trees as a witness": sum_of(CONSENSUS, AGREEING, lambda pool: (network + alone)[pool.rows] / 2),
         "consensus in which twins share a vote": shared,
         "weights fitted to the other sources": linear,
         "deviations within the target": in_deviations,
         "consensus between groups, network within": leaders,
         "votes by quality": by_quality,
     }
-    for weight in (0.1, 0.4, 0.8):
-        found[f"judge, consensus × {weight}"] = sum_of(weight)
+    for u, w in ((0, 0.25), (0, 0.4), (0, 0.8), (0.5, 0.1), (0.5, 0.3), (1, 0.1), (1, 0.3)):
+        found[f"judge, u = {u}, w = {w}"] = sum_of(u, w)
     return found
 
 

@@ -18,8 +18,8 @@ from toporank.scorer.curves import Curve, Floats, cluster_weights, fit_curve, sh
 from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot, votes
 from toporank.scorer.prediction import LEVEL
 
-CONSENSUS = 0.25
-"""`judge.Judge.consensus`: DockQ for each e-fold more independent models that agree."""
+CONSENSUS, AGREEING = 0.5, 0.2
+"""Weights of the votes, as in `judge.Judge`."""
 SIZES = (1, 3, 5, 10, 25, None)
 """Models of a target that are judged together; None for all of them."""
 FEWEST_CLUSTERS = 20
@@ -72,7 +72,13 @@ def fit_judge(decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made
 def calibrated(decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve], made: Collection[str] = ()) -> Judge:
     """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as for `fit_judge`."""
     judge = Judge.model_construct(
-        consensus=CONSENSUS, of_residues=curves, of_pairs=PAIR_CURVES, with_confidence=None, domain=None, quality=None
+        consensus=CONSENSUS,
+        agreeing=AGREEING,
+        of_residues=curves,
+        of_pairs=PAIR_CURVES,
+        with_confidence=None,
+        domain=None,
+        quality=None,
     )
     plain = observations(judge, decoys, similarity, confidence=False)
     fitted = {"structure": fit_calibration(plain, made), "with_confidence": None}
@@ -113,7 +119,7 @@ def observations(
     Returns
     -------
     Rows `place` (in decoys), `pool`, `size`, `n` (decoys of the pool), `group`, `cluster`, `dockq`, `consensus`,
-    `agreeing`, `confidence`, `score` and `mean`, that of the scores of the pool
+    `confidence`, `score` and `mean`, that of the scores of the pool
     """
     network = decoys["pred_dockq"].to_numpy(float)
     by_confidence = np.full(len(decoys), np.nan)
@@ -130,11 +136,10 @@ def observations(
         for rows in pools(decoys, size, seed):
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
             consensus, independent = votes(alike, len(rows))
-            agreeing = np.nan_to_num(consensus) * independent
-            score = judge.score(network[rows], by_confidence[rows], agreeing)
+            score = judge.score(network[rows], by_confidence[rows], consensus, independent)
             parts.append({
                 "place": rows, "pool": np.full(len(rows), len(parts)), "size": np.full(len(rows), size or 0),
-                "n": np.full(len(rows), len(rows)), "consensus": consensus, "agreeing": agreeing,
+                "n": np.full(len(rows), len(rows)), "consensus": consensus,
                 "confidence": by_confidence[rows], "score": score, "mean": np.full(len(rows), score.mean()),
             })  # fmt: skip
     table = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})

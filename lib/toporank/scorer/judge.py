@@ -1,13 +1,13 @@
 """The judge: from what each witness says of a model to the DockQ to expect of it.
 
-There are three witnesses. The *networks* look at the model by itself. The *confidence* of its predictor is turned into
-DockQ by curves. The *other models* of the target vote by the contacts that they share with it. The score is
+There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is turned into DockQ by
+curves. The *other models* of the target vote by the contacts that they share with it. The score is
 
-    s = mean(network, confidence) + w ln(1 + a),    a = c k,
+    s = mean(network, confidence) + u c + w ln(1 + c k),
 
-where c is the consensus, the mean similarity to the other models, and k how many of them are independent: a is the
-number of independent models that agree. A witness that is missing is left out of the mean, and without others a is 0,
-so a single model is judged by the same sum. Every weight is zero or more.
+where c is the consensus, the mean similarity to the other models, and k how many of them are independent: c k of them
+agree. The first term counts where most models are alike, the second where a few of many are. A witness that is missing
+is left out of the mean, and without others c is 0, so a single model is judged by the same sum. No weight is negative.
 
 The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the mean m of
 the target and from how far the score is above it, each with a slope of its own,
@@ -45,7 +45,7 @@ OF_RESIDUES = ("contact_plddt", "pdockq")
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 TWINS = 0.95
-"""Similarity from which on two models are not independent of each other: together they count as one."""
+"""Least similarity of two models that are not independent of each other: together they count as one."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
 
 Key = tuple[str, str]
@@ -134,13 +134,19 @@ class Domain(Section):
 class Judge(Section):
     """The content of judge.json: every fitted number of a scorer but the networks.
 
-    consensus : w of the formula above. of_residues, of_pairs : curves of confidence; the mean of all that are known
-    counts, and then the mean of both kinds. structure : calibration of models without confidence; with_confidence : of
-    models with it, None where none were learned from. quality : of residues and contacts.
+    Attributes
+    ----------
+    consensus, agreeing : u and w of the formula above
+    of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the mean of both kinds
+    structure : calibration of models without confidence
+    with_confidence : that of models with it, None where none were learned from
+    domain : what the training decoys are like
+    quality : curves of residues and contacts
     """
 
     format: Literal[1] = 1
     consensus: Weight
+    agreeing: Weight
     of_residues: list[Curve] = Field(max_length=8)
     of_pairs: list[Curve] = Field(max_length=16)
     structure: Calibration
@@ -159,9 +165,11 @@ class Judge(Section):
             kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
         return _mean_of_known(kinds)
 
-    def score(self, network: Floats, confidence: Floats, agreeing: Floats) -> Floats:
-        """The score s, (n,). agreeing : number of independent models that agree, 0 without others."""
-        return _mean_of_known([network, confidence]) + self.consensus * np.log1p(agreeing)
+    def score(self, network: Floats, confidence: Floats, consensus: Floats, independent: float) -> Floats:
+        """The score s of the models of a target, (n,). consensus, independent : as from `votes`."""
+        shared = np.nan_to_num(consensus)
+        votes_for = self.consensus * shared + self.agreeing * np.log1p(shared * independent)
+        return _mean_of_known([network, confidence]) + votes_for
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
@@ -276,7 +284,7 @@ def _of_target(
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
         consensus, independent = votes(similarities(read.contacts), len(scores))
-    score = judge.score(network, confidence, np.nan_to_num(consensus) * independent)
+    score = judge.score(network, confidence, consensus, independent)
     dockq = judge.expected(score, confidence, np.full(len(scores), score.mean()))
     columns = zip(scores, *(values.tolist() for values in (dockq, consensus, confidence)), strict=True)
     found = []

@@ -77,9 +77,10 @@ def test_models_that_are_alike_are_one_independent_model_and_keep_their_votes():
 
 
 def test_the_score_is_the_sum_of_its_formula():
-    """By hand: the mean of network and confidence, plus the weight for each e-fold more models that agree."""
-    values = JUDGE.score(np.array([0.4, 0.4, 0.4]), np.array([0.6, np.nan, np.nan]), np.array([0.0, 0.0, np.e - 1]))
-    assert values.tolist() == pytest.approx([0.5, 0.4, 0.4 + JUDGE.consensus])
+    """By hand: the mean of network and confidence, plus the votes of four independent models."""
+    network, confidence = np.array([0.4, 0.4, 0.4]), np.array([0.6, np.nan, np.nan])
+    values = JUDGE.score(network, confidence, np.array([0.0, np.nan, 0.5]), 4.0)
+    assert values.tolist() == pytest.approx([0.5, 0.4, 0.4 + 0.5 * JUDGE.consensus + np.log(3) * JUDGE.agreeing])
 
 
 def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
@@ -175,7 +176,7 @@ def covered(decoy: str, residues: int = 60, chains: int = 2) -> CoverageRow:
 def test_the_dockq_to_expect_falls_with_the_rank_and_its_bounds_hold_it():
     names = "abcdefgh"
     scores = [score(name, 0.1 * i) for i, name in enumerate(names)]
-    found = by_decoy(scores, {name: {1, i} for i, name in enumerate(names)})
+    found = by_decoy(scores, {name: {1, 20 + i} for i, name in enumerate(names)})
     trust = how_far_to_trust(JUDGE, [covered(name) for name in names], found.values())
     rows = [trust["T", name] for name in names]
     assert [row.dockq for row in rows] == sorted(row.dockq for row in rows)
