@@ -1,12 +1,12 @@
-"""What is in a zip or tar file, and writing it: nothing is written before all names and sizes are checked."""
+"""Archives from servers: unpacked whole or not at all, within their own folder, and no larger than a disk can take."""
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import errno
 import functools
-import gzip
+import hashlib
+import itertools
+import json
 import lzma
 import os
 import shutil
@@ -17,52 +17,43 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-from toporank.errors import ConfigError, TopoRankError, printable
+from toporank.errors import ConfigError, printable
 from toporank.files.state import FileState, state_of
 
 ZIP, TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 UNKNOWN = (".7z", ".rar", ".zst", ".bz2", ".xz", ".z")
 UNREADABLE_ARCHIVES = (".7z", ".rar", ".tar.zst", ".tar.z")
 MOST_FILES, MOST_BYTES = 100_000, 20 * 2**30
-"""Entries of an archive, and bytes of all of them, that are unpacked at most."""
-MOST_AT_ONCE = 2**20
-"""Bytes that are read at a time; a header of a tar file that is longer is damaged."""
-LONGEST = 255
-"""Bytes of the name of a file or folder."""
+"""Files of an archive, and bytes of all of them, that are unpacked at most."""
 LATEST = 2**32
 """Modification times, in seconds, are below it; a file with another gets 0."""
-LEFT_OUT = ("Icon\r", ".toporank_unpacked.json")
-"""Files that are left out: the icon of a folder on a Mac, and what `unpacking` writes."""
-BY_HAND = "unpack what you need of it yourself and give the folder"
-AGAIN = "fetch it again, or unpack it and give the folder"
-OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
-"""How a compressed file begins, and what opens it."""
+MARK = ".toporank_unpacked.json"
+"""In a folder that was unpacked: the archive, and the state of its files."""
+LEFT_OUT = ("Icon\r", MARK)
+"""Files that are left out: the icon of a folder on a Mac, and what TopoRank writes."""
+UNFINISHED = ".unpacking-"
+"""How the name of a folder begins until everything is in it."""
+REMEDY = "fetch it again, or unpack it yourself and give the folder"
 DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(EOFError, ValueError, OverflowError, RuntimeError, LookupError, MemoryError),
+    *(EOFError, ValueError, OverflowError, RuntimeError, LookupError, MemoryError, OSError),
 )
 """What the standard library raises of a damaged or encrypted archive."""
+Packed = zipfile.ZipFile | tarfile.TarFile
 
 
 class Member(NamedTuple):
-    """A file of an archive.
+    """A file of an archive. name : with its folders. size : in bytes. modified : in seconds."""
 
-    Attributes
-    ----------
-    parts : folders and name; none of what is left out
-    size : in bytes
-    entry : what the archive knows it by, with the name under which it is written
-    modified : in seconds
-    same_as : of a hard link, the parts of the file that it is
-    """
-
-    parts: tuple[str, ...]
+    name: str
     size: int
-    entry: zipfile.ZipInfo | tarfile.TarInfo
     modified: float
-    same_as: tuple[str, ...] = ()
+    entry: zipfile.ZipInfo | tarfile.TarInfo
+
+
+# ---- names ------------------------------------------------------------------------------------------------
 
 
 def archive_name(path: Path) -> str:
@@ -71,8 +62,40 @@ def archive_name(path: Path) -> str:
     >>> archive_name(Path("fold_x.zip")), archive_name(Path("run1.tar.gz")), archive_name(Path("model.pdb.gz"))
     ('fold_x', 'run1', '')
     """
-    suffixes = [suffix for suffix in ZIP + TAR if path.name.lower().endswith(suffix)]
-    return path.name[: -len(suffixes[0])] if suffixes else ""
+    for suffix in ZIP + TAR:
+        if path.name.lower().endswith(suffix):
+            return path.name[: -len(suffix)]
+    return ""
+
+
+def folder_name(archive: Path) -> str:
+    """The folder an archive is unpacked into: its name, which cannot lead elsewhere or hide.
+
+    >>> folder_name(Path("fold_x.zip")), folder_name(Path("...zip")), folder_name(Path(".x.tar"))
+    ('fold_x', 'archive', 'x')
+    """
+    return archive_name(archive).lstrip(".") or "archive"
+
+
+def job_name(archive: Path) -> str:
+    """The name of the job whose results are in an archive: that of its folder, without what ColabFold adds.
+
+    >>> job_name(Path("query.result.zip"))
+    'query'
+    """
+    return folder_name(archive).removesuffix(".result") or "archive"
+
+
+def free_folder(name: str, parent: Path) -> str:
+    """The name, or the first of `name_2`, `name_3` … at which nothing is in a folder."""
+    free = name
+    for number in itertools.count(2):
+        if not os.path.lexists(parent / free):
+            return free
+        free = f"{name}_{number}"
+
+
+# ---- what is in an archive --------------------------------------------------------------------------------
 
 
 def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
@@ -81,7 +104,7 @@ def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
     Parameters
     ----------
     archive : a zip or tar file
-    wanted : says of the name of a file whether it is wanted
+    wanted : function of the name of a file
     """
     try:
         return _may_hold(archive, state_of(archive), wanted)
@@ -93,10 +116,10 @@ def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
 def _may_hold(archive: Path, _: FileState, wanted: Callable[[str], bool]) -> bool:
     try:
         with _opened(archive) as (members, _packed):
-            names = (member.parts[-1] for member in members if member.parts)
-            return any(wanted(name) or archive_name(Path(name)) for name in names)
-    except (OSError, TopoRankError, *DAMAGE):
+            names = [member.name.rpartition("/")[2] for member in members]
+    except DAMAGE:
         return True
+    return any(wanted(name) or archive_name(Path(name)) for name in names)
 
 
 def holds_only(archive: Path, wanted: Callable[[str], bool], files: Mapping[str, list[Path]]) -> bool:
@@ -105,7 +128,7 @@ def holds_only(archive: Path, wanted: Callable[[str], bool], files: Mapping[str,
     Parameters
     ----------
     archive : a zip or tar file
-    wanted : says of the name of a file whether it is wanted
+    wanted : function of the name of a file
     files : by name
 
     Raises
@@ -113,148 +136,79 @@ def holds_only(archive: Path, wanted: Callable[[str], bool], files: Mapping[str,
     ConfigError
         when the archive cannot be read
     """
-    with errors_of(archive), _opened(archive) as (members, packed):
-        wanted_members = [member for member in members if member.parts and wanted(member.parts[-1])]
+    with _errors_of(archive), _opened(archive) as (members, packed):
         alike = []
-        for member in wanted_members:
-            alike.append([path for path in files.get(member.parts[-1], []) if path.stat().st_size == member.size])
-        if not wanted_members or not all(alike):
+        for member in members:
+            name = member.name.rpartition("/")[2]
+            if wanted(name):
+                paths = [path for path in files.get(name, []) if path.stat().st_size == member.size]
+                alike.append((member, paths))
+        if not alike or not all(paths for _, paths in alike):  # before any content is read
             return False
-        for member, paths in zip(wanted_members, alike, strict=True):
-            tar = isinstance(packed, tarfile.TarFile)
-            with packed.extractfile(member.entry) if tar else packed.open(member.entry) as file:
-                content = file.read()
+        for member, paths in alike:
+            content = _content(packed, member)
             if all(path.read_bytes() != content for path in paths):
                 return False
         return True
 
 
-def extract(archive: Path, to: Path, most: int | None = None) -> int:
-    """Write the files of an archive below a folder, with their times, once its headers say that all of them can be.
-
-    Symbolic links and devices are left out.
-
-    Parameters
-    ----------
-    archive : a zip or tar file
-    to : the folder, which exists
-    most : bytes that all of them may have, `MOST_BYTES` by default
-
-    Returns
-    -------
-    How many of these bytes are left.
-
-    Raises
-    ------
-    ConfigError
-        when the archive is damaged, needs a password, is too large or has files that cannot lie there
-    """
-    most = MOST_BYTES if most is None else most
-    with errors_of(archive), _opened(archive) as (headers, packed):
-        members = _checked(archive, headers, min(most, shutil.disk_usage(to).free))
-        entries = [member.entry for member in members]
-        if isinstance(packed, tarfile.TarFile):
-            packed.extractall(to, entries, filter="data")
-        else:
-            packed.extractall(to, entries)
-        for member in members:
-            os.utime(to.joinpath(*member.parts), (member.modified, member.modified))
-    return most - sum(member.size for member in members)
+def _content(packed: Packed, member: Member) -> bytes:
+    if isinstance(packed, zipfile.ZipFile):
+        return packed.read(member.entry)
+    with packed.extractfile(member.entry) as file:
+        return file.read()
 
 
 @contextlib.contextmanager
-def errors_of(archive: Path) -> Iterator[None]:
-    """Say in one line why an archive cannot be unpacked."""
-    try:
-        yield
-    except TopoRankError:
-        raise
-    except OSError as error:
-        of_content = error.errno in (None, errno.EINVAL)  # of a decompressor, or of a place that is not in the file
-        why = printable(error.strerror or str(error))
-        raise ConfigError(
-            f"cannot be unpacked: {why}", where=archive, remedy=AGAIN if of_content else BY_HAND
-        ) from error
-    except DAMAGE as error:
-        why = printable(str(error)) or type(error).__name__
-        raise ConfigError(f"cannot be unpacked: {why}", where=archive, remedy=AGAIN) from error
-
-
-def _checked(archive: Path, headers: Iterator[Member], room: int) -> list[Member]:
-    """The files to unpack. Raises ConfigError when they are too many or too large, or two would share a place."""
-    members: dict[tuple[str, ...], Member] = {}
-    for count, member in enumerate(headers, 1):
-        size = members[member.same_as].size if member.same_as in members else member.size
-        room -= size
-        if room < 0 or count > MOST_FILES:
-            much = f"more than {MOST_FILES:,} files, {MOST_BYTES / 2**30:.0f} GB, or the room on the disk"
-            raise ConfigError(much, where=archive, remedy=BY_HAND)
-        if not member.parts:
-            continue
-        if member.size < 0 or (member.same_as and member.same_as not in members):
-            raise tarfile.ReadError("a header in it is damaged")
-        if member.parts in members:
-            raise _refused(archive, "two files in it have the same name", member.parts)
-        members[member.parts] = member._replace(size=size)
-    for parts in members:
-        if any(parts[:k] in members for k in range(1, len(parts))):
-            raise _refused(archive, "a folder in it has the name of a file", parts)
-    return list(members.values())
-
-
-def _refused(archive: Path, what: str, parts: tuple[str, ...] | str) -> ConfigError:
-    name = parts if isinstance(parts, str) else "/".join(parts)
-    return ConfigError(f"{what}: {printable(name[:LONGEST])}", where=archive, remedy=BY_HAND)
-
-
-def _parts(archive: Path, name: str) -> tuple[str, ...]:
-    """The folders and the name of a file; none where it is left out. Raises ConfigError when it cannot lie there."""
-    names = name.replace("\\", "/").split("/")
-    parts = tuple(part for part in names if part not in ("", "."))
-    if not parts or parts[-1] in LEFT_OUT:
-        return ()
-    if not names[0] or ".." in parts or ":" in parts[0]:
-        raise _refused(archive, "a file in it would lie elsewhere", name)
-    if not name.isprintable():
-        raise _refused(archive, "the name of a file in it has characters that cannot be written", name)
-    if len(name) > LONGEST // 4 and max(len(part.encode()) for part in parts) > LONGEST:
-        raise _refused(archive, f"the name of a file in it is longer than {LONGEST} bytes", name)
-    return parts
-
-
-@contextlib.contextmanager
-def _opened(archive: Path) -> Iterator[tuple[Iterator[Member], zipfile.ZipFile | tarfile.TarFile]]:
-    """The files of an archive, from its headers as they are asked for, and the archive.
-
-    The headers of a tar file are read to the end of the compressed file, where the checksum of all content is.
-    """
+def _opened(archive: Path) -> Iterator[tuple[Iterator[Member], Packed]]:
+    """The files of an archive, from its headers one by one, and the archive."""
     if archive.name.lower().endswith(ZIP):
         with zipfile.ZipFile(archive) as packed:
-            yield _of_zip(archive, packed), packed
-        return
-    with open(archive, "rb") as file:
-        start = file.read(6)
-        file.seek(0)
-        opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), None)
-        with opener(file) if opener else file as raw, tarfile.open(fileobj=_InPieces(raw), mode="r:") as packed:
-            yield _of_tar(archive, packed, raw), packed
+            yield _of_zip(packed), packed
+    else:
+        with tarfile.open(archive) as packed:
+            yield _of_tar(packed), packed
 
 
-def _of_zip(archive: Path, packed: zipfile.ZipFile) -> Iterator[Member]:
+def _of_zip(packed: zipfile.ZipFile) -> Iterator[Member]:
     for info in packed.infolist():
-        parts = () if info.is_dir() else _parts(archive, info.filename)
-        info.filename = "/".join(parts)
-        yield Member(parts, info.file_size, info, _time(time.mktime((*info.date_time, 0, 0, -1))))
+        name = "" if info.is_dir() else _safe_name(info.filename)
+        if name:
+            info.filename = name
+            yield Member(name, info.file_size, _time(time.mktime((*info.date_time, 0, 0, -1))), info)
 
 
-def _of_tar(archive: Path, packed: tarfile.TarFile, raw: IO[bytes]) -> Iterator[Member]:
+def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
+    """Symbolic links and devices are left out."""
     for info in packed:
-        parts = _parts(archive, info.name) if info.isreg() or info.islnk() else ()
-        same_as = _parts(archive, info.linkname) if info.islnk() else ()
-        modified = _time(info.mtime)
-        written = {"name": "/".join(parts), "linkname": "/".join(same_as), "mtime": modified}
-        yield Member(parts, info.size, info.replace(**written, deep=False), modified, same_as)
-    _check_end(raw, packed.offset)
+        name = _safe_name(info.name) if info.isreg() or info.islnk() else ""
+        if info.size < 0:
+            raise ValueError("a header in it is damaged")
+        if name:
+            info.name, info.mtime = name, _time(info.mtime)
+            info.linkname = _safe_name(info.linkname)
+            yield Member(name, info.size, info.mtime, info)
+    # `tarfile` takes a damaged header for the end: nothing but zeros may follow, and some of them have to.
+    packed.fileobj.seek(packed.offset)
+    left = 0
+    while block := packed.fileobj.read(2**20):
+        left += len(block)
+        if block.strip(b"\0") or left > MOST_BYTES:
+            raise ValueError("a header in it is damaged")
+    if left < tarfile.BLOCKSIZE:
+        raise ValueError("it ends too early")
+
+
+def _safe_name(name: str) -> str:
+    """The name of a file with its folders; empty where it is left out. Raises ValueError when it cannot lie there."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    if not parts or parts[-1] in LEFT_OUT:
+        return ""
+    if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+        raise ValueError(f"a file in it would lie elsewhere: {name}")
+    if not name.isprintable():
+        raise ValueError(f"the name of a file in it has characters that cannot be written: {name}")
+    return "/".join(parts)
 
 
 def _time(seconds: float) -> float:
@@ -262,28 +216,127 @@ def _time(seconds: float) -> float:
     return seconds if 0 <= seconds < LATEST else 0
 
 
-class _InPieces:
-    """A file that gives no header more than `MOST_AT_ONCE` bytes."""
+@contextlib.contextmanager
+def _errors_of(archive: Path) -> Iterator[None]:
+    """Say in one line why an archive cannot be unpacked."""
+    try:
+        yield
+    except DAMAGE as error:
+        cause = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        what = f"cannot be unpacked: {printable(cause.splitlines()[0].rstrip(':'))}"
+        raise ConfigError(what, where=archive, remedy=REMEDY) from error
 
-    def __init__(self, raw: IO[bytes]):
-        self._raw, self.seek, self.tell = raw, raw.seek, raw.tell
 
-    def read(self, size: int) -> bytes:
-        if not 0 <= size <= MOST_AT_ONCE:
-            raise tarfile.ReadError("a header in it is damaged")
-        return self._raw.read(size)
+# ---- unpacking --------------------------------------------------------------------------------------------
 
 
-def _check_end(raw: IO[bytes], offset: int) -> None:
-    """Raise ReadError unless nothing but zeros, and some of them, follow the last member: else there is more, or less.
+def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
+    """The folder with the files of an archive; once unpacked, it is used as it is.
 
-    `tarfile` takes a damaged header for the end.
+    It appears when it is complete. One that was unpacked before gives way only if its archive has changed and its
+    files have not. Archives in the archive are unpacked, too, but not those in these.
+
+    Parameters
+    ----------
+    archive : a zip or tar file
+    folder : where the folder will be
+    name : of the new folder; that of the archive by default
+
+    Raises
+    ------
+    ConfigError
+        when the archive is damaged, needs a password, is too large or has files that cannot lie there; when another
+        archive of its name was unpacked there; and when a folder is there that TopoRank did not make
     """
-    raw.seek(offset)
-    left = 0
-    while block := raw.read(MOST_AT_ONCE):
-        left += len(block)
-        if block.strip(b"\0") or left > MOST_BYTES:
-            raise tarfile.ReadError("a header in it is damaged")
-    if left < tarfile.BLOCKSIZE:
-        raise tarfile.ReadError("it ends too early")
+    to = folder / (name or folder_name(archive))
+    source = [str(archive.absolute()), *state_of(archive)]
+    if os.path.lexists(to):
+        if _mark(to).get("source") == source:
+            return to
+        _check_ours(to, source[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / f"{UNFINISHED}{os.urandom(8).hex()}"
+    try:
+        new.mkdir()
+        _unpack_inner(new, _extract(archive, new, MOST_BYTES))
+        (new / MARK).write_text(json.dumps({"source": source, "files": _state(new)}), encoding="utf-8")
+        if to.exists():
+            to.rename(new.with_name(f"{new.name}-old"))
+        new.rename(to)
+    finally:
+        for left in folder.glob(f"{UNFINISHED}*"):  # also of runs that were killed
+            shutil.rmtree(left)
+    return to
+
+
+def _extract(archive: Path, to: Path, most: int) -> int:
+    """Write the files of an archive below a folder, once its headers say that all of them can be.
+
+    most : bytes that all of them may have. Returns how many of these are left. Raises ConfigError.
+    """
+    room = min(most, shutil.disk_usage(to).free)
+    members: dict[str, Member] = {}
+    total = 0
+    with _errors_of(archive), _opened(archive) as (headers, packed):
+        for member in headers:
+            total += member.size
+            if total > room or len(members) == MOST_FILES:
+                limits = f"{MOST_FILES:,} files, {MOST_BYTES / 2**30:.0f} GB, or the room on the disk"
+                raise ValueError(f"more than {limits}")
+            if member.name in members:
+                raise ValueError(f"two files in it have the same name: {member.name}")
+            members[member.name] = member
+        entries = [member.entry for member in members.values()]
+        safely = {"filter": "data"} if isinstance(packed, tarfile.TarFile) else {}
+        packed.extractall(to, entries, **safely)
+        for name, member in members.items():
+            os.utime(to / name, (member.modified, member.modified))
+    return most - total
+
+
+def _unpack_inner(folder: Path, most: int) -> None:
+    """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most : bytes."""
+    for archive in sorted(path for path in folder.rglob("*") if path.is_file() and archive_name(path)):
+        to = archive.with_name(free_folder(job_name(archive), archive.parent))
+        to.mkdir()
+        try:
+            most = _extract(archive, to, most)
+        except ConfigError:
+            shutil.rmtree(to)
+            continue
+        (to / MARK).write_text("{}", encoding="utf-8")
+        archive.unlink()
+
+
+def _mark(folder: Path) -> dict[str, object]:
+    """What was written down when a folder was unpacked; nothing if it was not, or is a link."""
+    with contextlib.suppress(OSError, ValueError):
+        mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        if isinstance(mark, dict) and not folder.is_symlink():
+            return mark
+    return {}
+
+
+def _state(folder: Path) -> str:
+    """A digest of the names, sizes and times of all files below a folder; one that was moved or copied has the same."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != MARK:
+            status = path.lstat()
+            digest.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
+
+
+def _check_ours(to: Path, archive: str) -> None:
+    """Raise ConfigError unless the folder was unpacked from an archive at the same place and left alone."""
+    mark = _mark(to)
+    before = (mark.get("source") or [""])[0]
+    if not before:
+        what = f"{to} is in the way: it was not unpacked by this command"
+    elif before != archive:
+        what = f"holds results of the same name, of {before}, not of {archive}"
+    elif mark.get("files") != _state(to):
+        what = f"the archive {archive} has changed, and so have files in {to}, which would be lost"
+    else:
+        return
+    raise ConfigError(what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away")

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.files.archives import holds_only
-from toporank.files.unpacking import MARK, free_folder, job_name, unpacked
+from toporank.files.archives import MARK, free_folder, holds_only, job_name, unpacked
 from toporank.inputs.listing import RESULTS, listing
 from toporank.structures.identity import STRUCTURE_LIKE, Decoy, split_suffix
 

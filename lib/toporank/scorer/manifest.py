@@ -15,9 +15,8 @@ from pydantic import Field, model_validator
 
 from toporank import __version__
 from toporank.errors import CheckpointError
-from toporank.files.archives import archive_name
+from toporank.files.archives import archive_name, unpacked
 from toporank.files.atomic import sha256, user_cache, write_text
-from toporank.files.unpacking import unpacked
 from toporank.learning.checkpoint import read_description
 from toporank.settings import Section, read_section
 

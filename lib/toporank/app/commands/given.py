@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.app.config import RESERVED
 from toporank.errors import ConfigError, printable
-from toporank.files.archives import UNKNOWN, archive_name
-from toporank.files.unpacking import unpacked
+from toporank.files.archives import UNKNOWN, archive_name, unpacked
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.discovery import sketches
 from toporank.inputs.listing import is_model
