@@ -35,7 +35,7 @@ LEFT_OUT = ("Icon\r", MARK)
 """Files that are left out: the icon of a folder on a Mac, and what TopoRank writes."""
 UNFINISHED = ".unpacking-"
 """How the name of a folder begins until everything is in it."""
-REMEDY = "fetch it again, or unpack it yourself and give the folder"
+REMEDY = "fetch it again, or unpack it and give the folder"
 DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(EOFError, ValueError, OverflowError, RuntimeError, LookupError, MemoryError, OSError),

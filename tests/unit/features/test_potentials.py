@@ -5,19 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scorer_potentials import APART, EXPONENT, LARGEST, Counts, write_potentials
 from structures_text import Atom, complex_of
 from toporank.features.atom_types import ATOM_TYPES
-from toporank.features.potentials import (
-    APART,
-    EXPONENT,
-    LARGEST,
-    LIMITS,
-    RESIDUES,
-    TABLE,
-    Counts,
-    read_potentials,
-    write_potentials,
-)
+from toporank.features.potentials import LIMITS, RESIDUES, TABLE, read_potentials
 
 SHIPPED = read_potentials()
 

@@ -147,30 +147,3 @@ def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
                         if distance < classes[c, types[a], types[b]]:
                             contacts[p, c] += 1.0
     return counts, energies, contacts, np.sqrt(nearest)
-
-
-@compiled
-def count_types(xyz, types, residue_of, chain, limits, apart, counts):
-    """Add up the pairs of atoms by types and bins: of different chains, or `apart` or more residues from each other.
-
-    counts : (T, T, B), changed; each pair counts in both orders.
-    """
-    bins = len(limits) - 1
-    order = np.argsort(xyz[:, 0])
-    for s in range(len(order)):
-        a = order[s]
-        for t in range(s + 1, len(order)):
-            b = order[t]
-            if xyz[b, 0] - xyz[a, 0] >= limits[bins]:
-                break
-            if types[a] < 0 or types[b] < 0:
-                continue
-            if chain[a] == chain[b] and abs(residue_of[a] - residue_of[b]) < apart:
-                continue
-            square = (xyz[a, 0] - xyz[b, 0]) ** 2 + (xyz[a, 1] - xyz[b, 1]) ** 2 + (xyz[a, 2] - xyz[b, 2]) ** 2
-            if limits[0] * limits[0] <= square < limits[bins] * limits[bins]:
-                place, distance = 0, np.sqrt(square)
-                while distance >= limits[place + 1]:
-                    place += 1
-                counts[types[a], types[b], place] += 1.0
-                counts[types[b], types[a], place] += 1.0
