@@ -18,14 +18,14 @@ from Bio.PDB.SASA import ShrakeRupley
 
 from structures_text import EXAMPLES, Atom, alanine, complex_of, pdb, write
 from toporank.errors import FeatureError
-from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POLAR, POSITIVE, atom_types
+from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POSITIVE, atom_types
 from toporank.features.contact_edges import ROOTS, Contacts, columns, contact_edges
 from toporank.features.contact_nodes import OWN, contact_nodes
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.nodes import DsspTopology
 from toporank.features.potentials import LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import choose
-from toporank.features.surface import POINTS, PROBE, RADII, surfaces
+from toporank.features.surface import PROBE, RADII, surfaces
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.read import read_complex
 
@@ -78,49 +78,9 @@ def test_charged_are_lysine_arginine_aspartate_glutamate_and_the_end_of_a_chain(
     assert negative - of_chains == {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 
 
-def test_no_type_is_both_apolar_and_polar_and_what_is_charged_is_polar():
-    assert not (APOLAR & POLAR).any()
-    assert not (POSITIVE & NEGATIVE).any()
-    assert POLAR[POSITIVE | NEGATIVE].all()
-
-
-def test_only_the_residues_that_are_asked_for_get_types(decoy, nodes):
-    some, whole = atom_types(decoy, nodes), atom_types(decoy)
-    asked = np.isin(decoy.residue_of, nodes)
-    np.testing.assert_array_equal(some[asked], whole[asked])
-    assert (some[~asked] == NO_TYPE).all()
-
-
 # ---- surfaces ---------------------------------------------------------------------------------------------
 
 BALLS = {"C": ("CB", "ALA"), "N": ("NZ", "LYS"), "O": ("OD1", "ASP"), "S": ("SG", "CYS")}
-
-
-def two_balls(one: str, other: str, apart: float) -> Complex:
-    return complex_of([Atom(*BALLS[one], "A", 1, 0.0, 0.0, 0.0), Atom(*BALLS[other], "B", 1, 0.0, apart, 0.0)])
-
-
-@pytest.mark.parametrize(("one", "other"), [("C", "C"), ("C", "O"), ("O", "C"), ("N", "S"), ("S", "N")])
-@pytest.mark.parametrize("apart", [1.5, 3.0, 4.0, 5.5])
-def test_of_two_balls_each_covers_a_cap_of_the_other(one, other, apart):
-    """To two of the 92 points: of a carbon, 2.8 Å²."""
-    found = surfaces(two_balls(one, other, apart), np.arange(2))
-    for a, b, letter in ((0, 1, one), (1, 0, other)):
-        r, s = (RADII[x.encode()] + PROBE for x in (letter, other if a == 0 else one))
-        cap = 2 * math.pi * r * r * (1 - (r * r + apart * apart - s * s) / (2 * r * apart))
-        assert found.area[(found.of == a) & (found.by == b)].sum() == pytest.approx(
-            cap, abs=2 * 4 * math.pi * r**2 / 92
-        )
-    assert POINTS == 92
-
-
-def test_a_ball_in_another_one_has_no_surface_and_covers_none():
-    inner = surfaces(
-        complex_of([Atom("SG", "CYS", "A", 1, 0, 0, 0), Atom("O", "CYS", "B", 1, 0, 0.2, 0)]), np.arange(2)
-    )
-    assert inner.free.tolist() == [pytest.approx(4 * math.pi * 3.3**2), 0.0]
-    assert inner.of.tolist() == [1]
-    assert inner.area == pytest.approx([4 * math.pi * 2.9**2])
 
 
 def test_what_is_shared_and_what_is_free_add_up_to_the_ball(decoy, nodes):
@@ -335,14 +295,6 @@ def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_an
     found = surfaces(decoy, nodes)
     assert own["free"].sum() == pytest.approx(found.free.sum(), rel=0.02)
     assert own["buried"].sum() == pytest.approx((found.alone - found.free).sum(), rel=0.02)
-
-
-def test_alone_nothing_is_buried_shared_or_clashing(decoy, nodes):
-    first = decoy.body_of[decoy.residue_of] == 0
-    own = own_columns(replace(decoy, xyz=decoy.xyz + np.where(first[:, None], 0.0, 500.0)), nodes)
-    for name in ("buried", "buried_apolar", "buried_polar", "shared", "shared_energy", "unsatisfied", "clashes"):
-        assert not own[name].any(), name
-    assert own["free"].sum() > 1000
 
 
 def test_other_columns_are_those_of_the_dssp_module(decoy, nodes):

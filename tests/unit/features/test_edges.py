@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import reference
-from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
+from structures_text import EXAMPLES, Atom, ca_trace, complex_of, random_complex
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.legacy_edges import LegacyV11, legacy_columns, legacy_edges
@@ -103,30 +102,6 @@ def test_bins_begin_at_their_lower_edge_the_last_has_no_end_and_below_the_first_
     atoms += [Atom("CA" if n == 0 else "CB", "ALA", "B", 1, 0.0, d, 0.0) for n, d in enumerate(distances)]
     edges = legacy_edges(RAW, complex_of(atoms), np.arange(2))
     assert edges.attributes.tolist() == [[5.0, 2, 1, 0, 0, 1, 0, 0, 0, 1, 2]] * 2
-
-
-def test_both_directions_carry_the_same_attributes():
-    attributes = legacy_edges(SCALED, random_complex(0), nodes_of(random_complex(0))).attributes
-    np.testing.assert_array_equal(attributes[0::2], attributes[1::2])
-
-
-@pytest.mark.parametrize("seed", range(4))
-@raw_and_scaled
-def test_turning_and_shifting_the_complex_changes_no_legacy_attribute(seed, parameters):
-    """The published code took y for z in the histogram; it could not have passed this."""
-    complex_ = random_complex(seed)
-    here, there = (legacy_edges(parameters, c, nodes_of(c)) for c in (complex_, moved(complex_, seed)))
-    np.testing.assert_array_equal(here.index, there.index)
-    np.testing.assert_allclose(here.attributes, there.attributes, rtol=0, atol=1e-9)
-    assert here.attributes[:, 1:].any()
-
-
-@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
-def test_all_three_coordinates_count_alike(axes):
-    complex_ = random_complex(7)
-    swapped = dataclasses.replace(complex_, xyz=complex_.xyz[:, axes])
-    here, there = (legacy_edges(RAW, c, nodes_of(c)).attributes for c in (complex_, swapped))
-    np.testing.assert_allclose(here, there, rtol=0, atol=1e-12)
 
 
 def test_hydrogens_take_part_in_the_histogram():

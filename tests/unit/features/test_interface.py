@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import reference
-from structures_text import EXAMPLES, alanine, ca_trace, complex_of, moved, random_complex
+from structures_text import EXAMPLES, alanine, ca_trace, complex_of, random_complex
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.neighbours import candidate_pairs, smallest_distance
@@ -74,20 +74,6 @@ def test_the_cutoff_itself_is_already_too_far():
     assert (found.index.tolist(), found.contacts.tolist()) == ([0, 1], [1, 1])
 
 
-@pytest.mark.parametrize("cutoff", [9.0, 10.5, 14.0])
-def test_the_cutoff_is_a_parameter(cutoff):
-    complex_ = in_line(("A", 0.0), ("A", -1.0), ("B", cutoff - 0.5))
-    assert names(complex_, interface(complex_, cutoff)) == ["A:1", "B:3"]
-
-
-def test_residues_of_one_chain_do_not_count_for_each_other():
-    complex_ = in_line(("A", 0.0), ("A", 1.0), ("A", 30.0), ("B", 9.5), ("B", 33.0))
-    found = interface(complex_)
-    assert names(complex_, found) == ["A:1", "A:2", "A:3", "B:4", "B:5"]
-    assert found.contacts.tolist() == [1, 1, 1, 2, 1]
-    np.testing.assert_allclose(found.nearest, [9.5, 8.5, 3.0, 8.5, 3.0])
-
-
 def test_only_ca_atoms_matter_and_residues_without_one_are_left_out():
     near = [a for a in alanine("B", 1, 3.0) if a.name != "CA"]
     complex_ = complex_of([*alanine("A", 1, 0.0), *near, *alanine("B", 2, 9.0)])
@@ -118,25 +104,9 @@ def test_chains_that_differ_only_after_their_first_letter_are_different():
     assert names(complex_, interface(complex_)) == ["Heavy:1", "Height:2"]
 
 
-def test_three_chains_touch_pairwise():
-    complex_ = in_line(("A", 0.0), ("B", 8.0), ("C", 16.0), ("C", 40.0))
-    found = interface(complex_)
-    assert names(complex_, found) == ["A:1", "B:2", "C:3"]
-    assert found.contacts.tolist() == [1, 2, 1]
-
-
 def test_a_chain_without_name_and_one_with_a_digit_are_chains():
     complex_ = in_line(("", 0.0), ("1", 5.0))
     assert names(complex_, interface(complex_)) == [":1", "1:2"]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_turning_and_shifting_the_complex_changes_nothing(seed):
-    complex_ = random_complex(seed)
-    here, there = interface(complex_), interface(moved(complex_, seed))
-    np.testing.assert_array_equal(here.index, there.index)
-    np.testing.assert_array_equal(here.contacts, there.contacts)
-    np.testing.assert_allclose(here.nearest, there.nearest, atol=1e-9)
 
 
 # ---- no interface -----------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ accessibilities change by about 1 Å²; with `orientation: principal_axes` they 
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,6 @@ from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, w
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.features.nodes import along_principal_axes
-from toporank.features.presets import PRESETS
 from toporank.features.registry import resolve
 from toporank.learning.graphs import GraphStore
 from toporank.learning.standardising import set_statistics
@@ -141,36 +140,52 @@ def resolve_all(**other):
 # ---- features ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", EXACT)
-def test_the_interface_is_the_same(decoy, rewritten, way):
-    other = rewritten(way)
-    for c in (decoy, other):
-        assert len(interface_of(c)) > 20
-    found = [resolve_all()["interface"](c) for c in (decoy, other)]
-    values = [np.column_stack([i.contacts, i.nearest]) for i in found]
-    check_same(by_residue(decoy, found[0].index, values[0]), by_residue(other, found[1].index, values[1]), 1e-9)
+def interface_rows(complex_: Complex) -> dict[str, np.ndarray]:
+    interface = resolve_all()["interface"](complex_)
+    assert len(interface.index) > 20
+    return by_residue(complex_, interface.index, np.column_stack([interface.contacts, interface.nearest]))
+
+
+def topology_rows(complex_: Complex) -> dict[str, np.ndarray]:
+    residues = interface_of(complex_)
+    return by_residue(complex_, residues, resolve_all()["topology"](complex_, residues))
+
+
+def edge_rows(complex_: Complex, record: dict) -> dict[tuple[str, str], np.ndarray]:
+    residues = interface_of(complex_)
+    return by_pair(complex_, residues, resolve_all(edges=record)["edges"](complex_, residues))
+
+
+def node_rows(
+    complex_: Complex, module: str = "dssp_topology", orientation: str = "principal_axes"
+) -> dict[str, np.ndarray]:
+    """Node features without topology."""
+    record = {"module": module, "orientation": orientation, "scaling": "none"}
+    choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
+    return by_residue(complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values)
+
+
+ROWS = {
+    "interface": (interface_rows, 1e-9),
+    "topology": (topology_rows, 1e-7),  # squared radii of nearly flat tetrahedra
+    "legacy edges": (partial(edge_rows, record=LEGACY), 1e-9),
+    "scaled edges": (partial(edge_rows, record={**LEGACY, "scaling": "per_decoy"}), 1e-9),
+    "edges": (partial(edge_rows, record=CONTACTS), 1e-7),  # roots of energies that cancel out: of 1e-16 it is 1e-8
+    "DSSP": (node_rows, 1e-9),
+    "nodes": (partial(node_rows, module="contacts"), 1e-7),
+}
 
 
 @pytest.mark.parametrize("way", EXACT)
-def test_the_topology_is_the_same(decoy, rewritten, way):
-    other, topology = rewritten(way), resolve_all()["topology"]
-    here, there = (by_residue(c, interface_of(c), topology(c, interface_of(c))) for c in (decoy, other))
-    check_same(here, there, 1e-7)  # squared radii of nearly flat tetrahedra
-
-
-@pytest.mark.parametrize("way", EXACT)
-@pytest.mark.parametrize("record", [LEGACY, {**LEGACY, "scaling": "per_decoy"}, CONTACTS])
-def test_edges_are_the_same(decoy, rewritten, way, record):
-    """But that energies of contacts, which may cancel out, are roots: of 1e-16 it is 1e-8."""
-    other, module = rewritten(way), resolve_all(edges=record)["edges"]
-    here, there = (by_pair(c, interface_of(c), module(c, interface_of(c))) for c in (decoy, other))
-    check_same(here, there, 1e-7 if record == CONTACTS else 1e-9)
+@pytest.mark.parametrize("stage", ROWS)
+def test_features_are_the_same(decoy, rewritten, stage, way):
+    rows, atol = ROWS[stage]
+    check_same(rows(decoy), rows(rewritten(way)), atol)
 
 
 def test_published_edges_are_not_once_a_complex_is_turned(decoy, rewritten):
     """The control: what the tests above would have found in the original, which reads y as z."""
-    other, module = rewritten("turned"), resolve_all(edges={**LEGACY, "coordinates": "xyy"})["edges"]
-    here, there = (by_pair(c, interface_of(c), module(c, interface_of(c))) for c in (decoy, other))
+    here, there = (edge_rows(c, {**LEGACY, "coordinates": "xyy"}) for c in (decoy, rewritten("turned")))
     assert here.keys() == there.keys()
     assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
 
@@ -190,28 +205,14 @@ def test_edges_of_random_complexes_are_the_same_however_they_are_turned(seed, tu
     np.testing.assert_allclose(here.attributes, there.attributes, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("way", EXACT)
-@pytest.mark.parametrize(("module", "atol"), [("dssp_topology", 1e-9), ("contacts", 1e-7)])
-def test_nodes_are_the_same_along_the_principal_axes(decoy, rewritten, way, module, atol):
-    here, there = (node_rows(c, "principal_axes", module) for c in (decoy, rewritten(way)))
-    check_same(here, there, atol)
-
-
 def test_nodes_as_the_file_lies_depend_on_that_by_a_little_accessibility(decoy, rewritten):
     """And on nothing else, but for angles, which are rounded to 0.1°."""
-    here, there = node_rows(decoy, "file"), node_rows(rewritten("turned"), "file")
+    here, there = (node_rows(c, orientation="file") for c in (decoy, rewritten("turned")))
     apart = np.array([np.abs(there[k] - here[k]) for k in here])
     assert 0 < apart[:, 0].max() < 0.08  # relative accessibility
     angles = np.minimum(apart[:, 1:3], 360 - apart[:, 1:3])
     assert angles.max() < 0.11
     assert not apart[:, 3:].any()
-
-
-def node_rows(complex_: Complex, orientation: str, module: str = "dssp_topology") -> dict[str, np.ndarray]:
-    """Node features without topology."""
-    record = {"module": module, "orientation": orientation, "scaling": "none"}
-    choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
-    return by_residue(complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -234,9 +235,6 @@ def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_f
 
 HYPERPARAMETERS = {"hidden": 16, "heads": 4, "layers": 2, "readout": 16, "attention_dropout": 0.0}
 DEFAULT = {"nodes": {}, "edges": {}}
-PUBLISHED = PRESETS["topoqa_compat"]
-if not shutil.which("mkdssp"):
-    PUBLISHED = {**PUBLISHED, "nodes": {**PUBLISHED["nodes"], "dssp": "builtin"}}
 
 
 def graph_of(complex_: Complex, choices):
@@ -285,7 +283,7 @@ def family(tmp_path_factory) -> dict[str, list[Complex]]:
     return found
 
 
-FEATURES = {"recommended": resolve_all(), "default": resolve_all(**DEFAULT), "published": resolve(PUBLISHED)}
+FEATURES = {"recommended": resolve_all(), "default": resolve_all(**DEFAULT)}
 
 
 @pytest.fixture(scope="module")
@@ -308,24 +306,11 @@ def check_differ(one: float, other: float, steps: int, apart: float) -> None:
     assert one - other > 0.3 if steps else abs(one - other) > 10 * apart
 
 
-@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
-@pytest.mark.parametrize("features", ["recommended", "default"])
+@pytest.mark.parametrize(("features", "steps"), [("recommended", 25), ("default", 0)])
 def test_the_score_is_the_same(tmp_path, graphs, features, steps):
     """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
     scores = scores_of(tmp_path, graphs[features], steps)
     apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
     assert apart.pop("turned, PDB") < 0.005
-    assert max(apart.values()) < 1e-5
-    check_differ(*scores["as is"].tolist(), steps, max(apart.values()))
-
-
-@pytest.mark.parametrize("steps", [0, 25], ids=["random weights", "trained"])
-def test_the_score_from_published_features_is_the_same_as_long_as_nothing_is_turned(tmp_path, graphs, steps):
-    """Their edges leave out z, and DSSP's sphere does not turn with the complex."""
-    scores = scores_of(tmp_path, graphs["published"], steps)
-    apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
-    turned_ways = [way for way in apart if way.startswith("turned") or way == "all at once"]
-    assert len(turned_ways) == 4
-    assert min(apart.pop(way) for way in turned_ways) > 1e-5  # the control
     assert max(apart.values()) < 1e-5
     check_differ(*scores["as is"].tolist(), steps, max(apart.values()))

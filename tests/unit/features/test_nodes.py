@@ -20,7 +20,6 @@ from toporank.features.nodes import (
     assemble_nodes,
     columns,
     dssp_topology_nodes,
-    one_hot,
 )
 from toporank.features.registry import choose, min_max
 from toporank.features.topology import Persistence, persistence_topology
@@ -111,13 +110,6 @@ def test_every_standard_residue_has_its_own_column_and_accessibility(name):
     assert table.values[0, 11:32].sum() == 1.0
 
 
-def test_relative_accessibility_is_that_of_rost_and_sander_and_never_above_one():
-    told = report(3, accessibility=[106.0, 53.0, 300.0])
-    table = assemble_nodes(RAW, trace("ALA", "ALA", "ALA"), np.arange(3), np.zeros((3, 0)), told)
-    assert column(table, "rasa") == [1.0, 0.5, 1.0]
-    assert MAX_ACCESSIBILITY == reference.SANDER
-
-
 # ---- scaling ----------------------------------------------------------------------------------------------
 
 
@@ -141,12 +133,6 @@ def test_topology_is_scaled_over_the_whole_interface_before_residues_are_lost():
     table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 3), np.arange(3), topology, told)
     np.testing.assert_array_equal(table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]])  # not 1: row 1 set the maximum
     assert topology[1, 0] == 10.0  # the caller's array is left alone
-
-
-def test_accessibility_is_not_rescaled():
-    told = report(2, accessibility=[10.6, 21.2])
-    table = assemble_nodes(PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.zeros((2, 1)), told)
-    np.testing.assert_allclose(column(table, "rasa"), [0.1, 0.2])
 
 
 @settings(max_examples=40)
@@ -207,8 +193,3 @@ def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_
         DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"), broken, residues, np.zeros((len(residues), 1))
     )
     assert [i for i, reason in enumerate(table.lost) if reason] == [5]
-
-
-def test_one_hot_puts_unknown_values_into_the_last_column():
-    np.testing.assert_array_equal(one_hot(["b", "a", "z", "c"], "abc"), [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]])
-    assert one_hot([], "abc").shape == (0, 3)

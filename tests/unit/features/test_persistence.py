@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import config
-from scipy.cluster.hierarchy import linkage
 from scipy.spatial import cKDTree
 
 from oracle import reference
@@ -75,23 +74,6 @@ def test_a_ring_with_uneven_corners_has_one_loop(corners, radius, lift):
     np.testing.assert_allclose(bars[:, 0], [(side.max() / 2) ** 2], rtol=1e-12)
     np.testing.assert_allclose(bars[:, 1], [radius**2], rtol=0.02)
     np.testing.assert_allclose(h0_deaths(ring), np.sort(side)[:-1], rtol=1e-12)
-
-
-def test_the_loops_of_a_sheared_octahedron_are_born_with_its_edges_and_die_with_its_faces():
-    """Twelve edges on six corners make seven loops; squared radii: half edge, circumradius of a face."""
-    points = 3.0 * np.concatenate([np.eye(3), -np.eye(3)]) + np.random.default_rng(1).normal(0, 1e-5, (6, 3))
-    bars, sure = h1_bars(points)
-    assert sure
-    np.testing.assert_allclose(bars[bars[:, 1] - bars[:, 0] > 0.1], [[4.5, 6.0]] * 7, rtol=1e-4)
-
-
-def test_a_regular_octahedron_is_reported_as_degenerate_and_described_all_the_same():
-    """Its six corners lie on one sphere: which four make a tetrahedron is anybody's choice."""
-    octahedron = 3.0 * np.concatenate([np.eye(3), -np.eye(3)])
-    bars, sure = h1_bars(octahedron)
-    assert not sure
-    assert len(bars) == 0
-    assert not assert_as_by_gudhi(octahedron)
 
 
 def square_circumradius(points: np.ndarray) -> Fraction:
@@ -264,41 +246,12 @@ def test_sets_share_work_without_changing_the_result(seed, sets, rough):
 
 
 @some
-@given(seeds, st.integers(0, 60))
-def test_h0_deaths_are_the_heights_of_single_linkage(seed, count):
-    points = np.random.default_rng(seed).uniform(0, 9, (count, 3)).round(1)
-    expected = linkage(points, "single")[:, 2] if count > 1 else np.zeros(0)
-    np.testing.assert_allclose(h0_deaths(points), expected, rtol=1e-12, atol=1e-12)
-
-
-@some
 @given(seeds)
 def test_balls_hold_the_points_of_a_tree_search(seed):
     xyz = np.random.default_rng(seed).uniform(-10, 10, (200, 3)).round(0)
     start, member = members_of_balls(xyz, xyz[:9], 8.0)
     for r, expected in enumerate(cKDTree(xyz).query_ball_point(xyz[:9], 8.0)):
         assert sorted(expected) == member[start[r] : start[r + 1]].tolist()
-
-
-def test_no_cloud_is_no_row():
-    start, member = members_of_balls(np.ones((3, 3)), np.zeros((0, 3)), 8.0)
-    values, sure = describe_clouds(
-        np.ones((3, 3)), np.full(3, b"C"), SETS, start, member, **LIMITS, in_doubt=gudhi_bars
-    )
-    assert values.shape == (0, 140)
-    assert sure.shape == (0, 7)
-
-
-def test_arrays_of_any_type_and_layout_are_understood():
-    xyz = np.random.default_rng(0).uniform(0, 5, (3, 40)).astype(np.float32).T
-    xyz.flags.writeable = False
-    start, member = members_of_balls(xyz, xyz[::7], 3)
-    limits = {"max_death": 8, "min_persistence": 0}
-    values, _ = describe_clouds(xyz, np.full(40, b"C"), ("C",), start, member, **limits, in_doubt=gudhi_bars)
-    double = np.ascontiguousarray(xyz, dtype=np.float64)
-    start, member = members_of_balls(double, double[::7].copy(), 3.0)
-    expected, _ = describe_clouds(double, np.full(40, b"C"), ("C",), start, member, **limits, in_doubt=gudhi_bars)
-    np.testing.assert_array_equal(values, expected)
 
 
 # ---- compiled code on disk --------------------------------------------------------------------------------

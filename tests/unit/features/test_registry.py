@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from structures_text import random_complex
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import (
@@ -88,22 +87,10 @@ def test_parameters_given_replace_defaults_and_the_others_stay():
     assert len(chosen.columns) == 40
 
 
-def test_a_choice_called_is_the_module_s_function_with_these_parameters():
-    complex_ = random_complex(0, spread=20.0)
-    near, far = (choose("interface", {"cutoff": cutoff})(complex_) for cutoff in (12.0, 40.0))
-    assert len(near.index) < len(far.index)
-
-
 def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
     assert not call_mkdssp(resolve(NOTHING))
     assert call_mkdssp(resolve({**NOTHING, "nodes": {"dssp": "mkdssp"}}))
     assert call_mkdssp(resolve(PRESETS["topoqa_compat"]))
-
-
-def test_choosing_does_not_change_the_record_it_was_given():
-    record = {"module": "legacy", "cutoff": 9.0}
-    choose("edges", record)
-    assert record == {"module": "legacy", "cutoff": 9.0}
 
 
 @pytest.mark.parametrize(
@@ -118,6 +105,8 @@ def test_choosing_does_not_change_the_record_it_was_given():
         ),
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
+        ("edges", {"module": ["legacy"]}, r"features\.edges: no feature module"),
+        ("topology", {"radius": -1, "typo": 1}, r"(?s)features\.topology\.radius.*features\.topology\.typo"),
         ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),
         ("edges", {"module": "contacts", "bins": [1, 2]}, r"features\.edges\.bins: unknown key"),
         ("interface", {"cutoff": 0}, r"features\.interface\.cutoff: .*greater than 0.*got 0"),
@@ -132,17 +121,6 @@ def test_choosing_does_not_change_the_record_it_was_given():
 def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, record, says):
     with pytest.raises(ConfigError, match=says):
         choose(stage, record)
-
-
-def test_all_faults_of_a_record_are_told_at_once():
-    with pytest.raises(ConfigError) as error:
-        choose("topology", {"radius": -1, "min_persistence": -1, "typo": 1})
-    assert all(f"features.topology.{key}" in str(error.value) for key in ("radius", "min_persistence", "typo"))
-
-
-def test_a_module_name_that_is_a_list_is_an_error_like_any_other():
-    with pytest.raises(ConfigError, match=r"features\.edges"):
-        choose("edges", {"module": ["legacy"]})
 
 
 @pytest.mark.parametrize(
@@ -192,8 +170,3 @@ def test_a_record_without_a_module_of_its_stage_is_an_error(record):
 
 def test_canonical_text_does_not_depend_on_the_order_of_keys_or_on_tuples():
     assert canonical({"b": (1, 2.0), "a": "Å"}) == canonical({"a": "Å", "b": [1, 2.0]}) == '{"a":"Å","b":[1,2.0]}'
-
-
-def test_parameters_of_a_choice_cannot_be_changed():
-    with pytest.raises(Exception, match="frozen"):
-        choose("edges", {}).parameters.cutoff = 3.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import os
@@ -21,7 +20,6 @@ from torch_geometric.loader import DataLoader
 
 from building import build as build_decoys
 from building import published_graph
-from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
@@ -179,28 +177,6 @@ def graph(build) -> Graph:
     return build.run({("1AVZ", "near1"): 0.9464})
 
 
-@pytest.fixture(scope="module")
-def alpha_carbons(decoy) -> list[tuple[str, np.ndarray]]:
-    """(residue, position) of every CA, by the columns of the PDB format and nothing of this library."""
-    lines = gzip.decompress(decoy.read_bytes()).decode().splitlines()
-    atoms = [line for line in lines if line.startswith("ATOM") and line[12:16] == " CA "]
-    return [
-        (f"{line[21]}:{int(line[22:26])}", np.array([float(line[i : i + 8]) for i in (30, 38, 46)])) for line in atoms
-    ]
-
-
-@pytest.fixture(scope="module")
-def contacts(alpha_carbons) -> set[tuple[str, str]]:
-    """Pairs of residues of different chains with CA atoms nearer than 10 Å, both ways round."""
-    return {(a, b) for a, p in alpha_carbons for b, q in alpha_carbons if a[0] != b[0] and np.linalg.norm(p - q) < 10.0}
-
-
-def test_the_nodes_are_the_residues_at_the_interface(graph, contacts):
-    expected = sorted({a for a, _ in contacts}, key=lambda name: (name[0], int(name[2:])))
-    assert graph.metadata["residues"] == expected
-    assert graph.x.shape == (len(expected), 182)
-
-
 @pytest.mark.parametrize(
     ("left_out", "columns"),
     [({"topology": "none"}, slice(0, 42)), ({"nodes": "topology_only"}, slice(42, None))],
@@ -211,14 +187,6 @@ def test_features_can_be_left_out_to_learn_what_they_are_worth(tmp_path, build, 
     assert part.metadata["node_columns"] == graph.metadata["node_columns"][columns]
     assert np.array_equal(part.x, graph.x[:, columns])
     assert np.array_equal(part.edge_attr, graph.edge_attr)
-
-
-def test_the_edges_are_the_contacts_in_both_directions(graph, contacts):
-    names = graph.metadata["residues"]
-    joined = [(names[i], names[j]) for i, j in graph.edge_index.T.tolist()]
-    assert len(joined) == len(set(joined))
-    assert set(joined) == contacts
-    assert graph.edge_attr.shape == (len(contacts), 11)
 
 
 def test_every_feature_is_named_and_finite(graph):
@@ -235,10 +203,6 @@ def test_the_graph_knows_its_label_and_how_it_was_made(graph, build):
     assert graph.metadata["features"] == records(build.choices)
     interface = {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "protein"}
     assert graph.metadata["features"]["interface"] == interface
-
-
-def test_the_ledger_counts_chains_and_residues(graph, build):
-    assert (build.row.n_chains, build.row.n_interface_residues) == (2, len(graph.x))
 
 
 def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
@@ -295,12 +259,3 @@ def test_a_job_waits_for_no_library_that_it_does_not_need(build, graph):
         check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert answer.stdout.strip() == "[] True"
-
-
-def test_metadata_names_modules_parameters_and_columns():
-    choices = resolve({stage: {} for stage in DEFAULT_MODULES} | {"edges": {"module": "legacy"}})
-    metadata = graph_metadata(choices)
-    assert set(metadata) == {"format", "features", "node_columns", "edge_columns"}
-    assert metadata["features"]["edges"]["module"] == "edges/legacy_v11"
-    assert len(metadata["edge_columns"]) == 11
-    assert json.loads(json.dumps(metadata)) == metadata

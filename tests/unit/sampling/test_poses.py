@@ -11,7 +11,7 @@ from structures_text import EXAMPLES
 from toporank.comparing.native.label import Native, label
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
-from toporank_sampling import rotations, sides
+from toporank_sampling import sides
 from toporank_sampling.quality import Reference
 
 COMPLEX = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
@@ -27,13 +27,6 @@ def without(partner, *residues: int):
 
 
 # ---- partners ---------------------------------------------------------------------------------------------
-
-
-def test_partners_are_all_chains_of_a_complex_and_join_to_it_again():
-    both = sides.joined((RECEPTOR, LIGAND))
-    assert both.chains == COMPLEX.chains
-    assert [both.residues[r] for r in both.residue_of[both.ca]] == list(both.residues)
-    np.testing.assert_array_equal(both.xyz, np.vstack([RECEPTOR.xyz, LIGAND.xyz]))
 
 
 def test_a_chain_that_is_not_there_is_an_error_that_names_those_that_are():
@@ -59,12 +52,6 @@ def test_sequences_match_across_a_gap_and_under_other_numbers():
     pairs = sides.matching(renumbered, RECEPTOR)
     assert len(pairs) == len(shorter.residues)
     assert [shorter.residues[i] for i in pairs[:, 0]] == [RECEPTOR.residues[j] for j in pairs[:, 1]]
-
-
-def test_superposing_undoes_any_motion():
-    rotation = rotations.uniform(np.random.default_rng(1))
-    away = replace(RECEPTOR, xyz=RECEPTOR.xyz @ rotation.T + [10, -20, 5])
-    np.testing.assert_allclose(sides.superposed(away, RECEPTOR).xyz, RECEPTOR.xyz, atol=1e-9)
 
 
 def test_an_unbound_partner_of_another_protein_is_refused():

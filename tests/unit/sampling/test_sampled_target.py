@@ -19,7 +19,6 @@ from toporank.comparing.native.label import Native, label
 from toporank.errors import DockingError, NativeError
 from toporank.files.atomic import write_text
 from toporank.inputs.labels import read_labels
-from toporank.inputs.unbound import unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
@@ -55,12 +54,6 @@ def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex(
 def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
     with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
         sides.two_partners(given, list(chains))
-
-
-def test_unbound_partners_lie_beside_the_native_in_the_folder_of_its_target():
-    natives("T/native.pdb", "T/unbound_b.pdb", "T/unbound_a.cif.gz", "T/other.pdb", "T/unbound_notes.txt", "U.pdb")
-    assert [path.name for path in unbound_files(Path("natives/T/native.pdb"))] == ["unbound_a.cif.gz", "unbound_b.pdb"]
-    assert unbound_files(Path("natives/U.pdb")) == []
 
 
 # ---- in the workflow --------------------------------------------------------------------------------------
